@@ -1,0 +1,17 @@
+#pragma once
+// The one exception of the library: a single line that names the place and the remedy.
+#include <stdexcept>
+#include <string>
+
+namespace rotule {
+
+/// Thrown for every kind of bad input and for a simulation that left the realm of numbers. `what()` is one line, such as
+/// `/bodies/3/mass: must be greater than 0, is -1`; callers that know the file put its name in front.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& message) : std::runtime_error(message) {}
+  Error(const std::string& place, const std::string& message)
+      : std::runtime_error(place.empty() ? message : place + ": " + message) {}
+};
+
+}  // namespace rotule

@@ -1,0 +1,121 @@
+#pragma once
+// Joints as values (A3). Every joint stands between two bodies, by name; "world" is a partner that never moves. Points
+// (`at`) and directions (`axis`) are given in world coordinates, in the pose in which the scene is described: each joint is
+// closed there by construction. Sign convention: what a joint reports is the force on its second body.
+#include <rotule/jet.h>
+#include <rotule/types.h>
+
+#include <array>
+#include <functional>
+#include <string>
+#include <variant>
+
+namespace rotule {
+
+using Between = std::array<std::string, 2>;
+
+/// A point in common; all rotations free. Locks 3 degrees of freedom.
+struct Ball {
+  std::string name = {};
+  Between between = {};
+  Vec3 at = Vec3::Zero();
+};
+
+/// A line in common: one rotation free. Locks 5.
+struct Hinge {
+  std::string name = {};
+  Between between = {};
+  Vec3 at = Vec3::Zero();
+  Vec3 axis{0, 0, 1};
+};
+
+/// One translation free. Locks 5.
+struct Slider {
+  std::string name = {};
+  Between between = {};
+  Vec3 at = Vec3::Zero();
+  Vec3 axis{0, 0, 1};
+};
+
+/// One translation and the rotation about it free. Locks 4.
+struct Cylindrical {
+  std::string name = {};
+  Between between = {};
+  Vec3 at = Vec3::Zero();
+  Vec3 axis{0, 0, 1};
+};
+
+/// A point in common, and two directions, one of each body, that stay perpendicular: a Cardan joint. Locks 4.
+struct Universal {
+  std::string name = {};
+  Between between = {};
+  Vec3 at = Vec3::Zero();
+  Vec3 axis_a{1, 0, 0};
+  Vec3 axis_b{0, 1, 0};
+};
+
+/// A plane in common: two translations in it and the rotation about its normal free. Locks 3.
+struct Planar {
+  std::string name = {};
+  Between between = {};
+  Vec3 at = Vec3::Zero();
+  Vec3 normal{0, 0, 1};
+};
+
+/// Nothing free. Locks 6.
+struct Weld {
+  std::string name = {};
+  Between between = {};
+  Vec3 at = Vec3::Zero();
+};
+
+/// A fixed distance between a point of each body. Locks 1. `length` 0 means: as far apart as they are.
+struct Rod {
+  std::string name = {};
+  Between between = {};
+  Vec3 from = Vec3::Zero();
+  Vec3 to = Vec3::Zero();
+  double length = 0;
+};
+
+/// A point of the second body stays on a line of the first; all rotations free. Locks 2.
+struct PointOnLine {
+  std::string name = {};
+  Between between = {};
+  Vec3 at = Vec3::Zero();
+  Vec3 axis{0, 0, 1};
+};
+
+/// Choose which of the six relative degrees of freedom are locked, along and about the axes of a frame at `at`.
+struct LockedAxes {
+  std::string name = {};
+  Between between = {};
+  Vec3 at = Vec3::Zero();
+  Quat frame = Quat::Identity();
+  /// x, y, z, then the rotations about x, y, z.
+  std::array<bool, 6> locked{true, true, true, false, false, false};
+};
+
+/// What a user's constraint function is given for each body: its pose as second-order jets, so that whatever is written in
+/// terms of it carries its own derivatives.
+struct JetBody {
+  JetVec3 position;  // of the body's frame, in the world
+  JetMat3 rotation;  // body to world
+
+  /// Where the point `r`, fixed in the body's frame, stands in the world.
+  [[nodiscard]] JetVec3 point(const Vec3& r) const { return position + rotation * r; }
+  /// Where the direction `d`, fixed in the body's frame, points in the world.
+  [[nodiscard]] JetVec3 direction(const Vec3& d) const { return rotation * d; }
+};
+
+/// One equation C(q, t) = 0 of the user's own (A2): write C alone, derivatives follow by automatic differentiation.
+struct Constraint {
+  std::string name = {};
+  Between between = {};
+  std::function<Jet(const JetBody& a, const JetBody& b, const Jet& time)> function = {};
+};
+
+using JointDef =
+    std::variant<Ball, Hinge, Slider, Cylindrical, Universal, Planar, Weld, Rod, PointOnLine, LockedAxes, Constraint>;
+
+}  // namespace rotule

@@ -1,0 +1,83 @@
+#pragma once
+// The seam between formulations, which write it, and solvers, which read it: the frozen algebra of one island for one step.
+//
+//   w = A x - b,   A = J M^-1 J^T + C,   lower <= x <= upper:
+//   x = lower needs w >= 0, x = upper needs w <= 0, between them w = 0.
+//
+// Dynamics, shocks, drift correction, inverse kinematics and contact are all this (D3); they differ in b, C and the meaning
+// of x (forces, impulses, displacements times mass). Plain arrays: what solvers read is what can be stored and sent.
+#include <rotule/types.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rotule {
+
+/// Rows of a Jacobian, one body's six columns: linear velocity, then angular velocity, both in world axes.
+using JacobianRows = Eigen::Matrix<double, Eigen::Dynamic, 6, Eigen::RowMajor>;
+
+/// One constraint of 1 to 6 rows between two bodies of the island, or one body and what never moves (-1).
+struct ConstraintBlock {
+  std::int32_t first_row = 0;
+  std::int32_t rows = 0;
+  std::int32_t body_a = -1;
+  std::int32_t body_b = -1;
+  std::int32_t source = -1;  // index of the joint (or contact) that wrote it, for reports
+  friend bool operator==(const ConstraintBlock&, const ConstraintBlock&) = default;
+};
+
+/// Friction of one contact: `count` rows from `first_row`, bounded by mu times the normal row's x.
+struct FrictionRows {
+  std::int32_t first_row = 0;
+  std::int32_t count = 0;
+  std::int32_t normal_row = 0;
+  bool cone = true;  // else a box, row by row
+  double mu_static = 0;
+  double mu_dynamic = 0;
+};
+
+struct ConstraintProblem {
+  std::vector<Mat6> inverse_mass;       // per body; symmetric, positive semidefinite
+  bool coupled = false;                 // whether some block couples linear and angular parts; if not, those are zero
+  std::vector<ConstraintBlock> blocks;  // in order of first_row, without gaps
+  JacobianRows J_a, J_b;                // per row; J_a is meaningless where the block's body_a is -1, and so for b
+  VecX b;                               // right-hand side
+  VecX C;                               // compliance, a diagonal, >= 0
+  VecX lower, upper;                    // infinite where bilateral
+  std::vector<FrictionRows> friction;
+  VecX x0;       // warm start
+  double h = 1;  // the step: x / h is in newtons where x is an impulse; 1 where x is a force already
+
+  [[nodiscard]] int bodies() const { return static_cast<int>(inverse_mass.size()); }
+  [[nodiscard]] int rows() const { return static_cast<int>(b.size()); }
+
+  /// Sizes the arrays for `body_count` bodies and the blocks given; keeps memory, so that a step can reuse it. Bounds are set
+  /// to bilateral, C and x0 to zero.
+  void resize(int body_count, int row_count);
+};
+
+/// What a solver did. Rows that are linear combinations of others have no unique x: they are listed.
+struct SolveReport {
+  int iterations = 0;
+  double residual = 0;     // relative: |A x - b| / |b|, of the last check that the solver made
+  bool converged = true;
+  std::vector<std::int32_t> redundant_rows;
+};
+
+/// The one judge of any answer by any solver (D4): psi_i = max(min(upper - x, w^-), min(x - lower, w^+)).
+struct Residual {
+  double sum = 0;       // D4's e: sum of |psi_i|
+  double max = 0;       // largest |psi_i|
+  double relative = 0;  // Euclidean norm of psi over that of b (or absolute where b is zero)
+};
+Residual residual(const ConstraintProblem& problem, std::span<const double> x);
+
+/// velocities += M^-1 J^T x; six numbers per body.
+void apply_impulses(const ConstraintProblem& problem, std::span<const double> x, std::span<double> velocities);
+
+/// Throws Error where arrays disagree in size, indices are out of range or numbers are not finite.
+void validate(const ConstraintProblem& problem);
+
+}  // namespace rotule

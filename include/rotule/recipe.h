@@ -1,0 +1,131 @@
+#pragma once
+// A recipe: which integrator, formulation, drift correction and solver run a scene, at which step.
+#include <rotule/fields.h>
+#include <rotule/integrators.h>
+#include <rotule/solvers.h>
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace rotule {
+
+/// A4: forces that keep the constraint's second derivative at zero.
+struct AccelerationSettings : NoFields {
+  static constexpr std::string_view name = "acceleration";
+  static constexpr std::string_view summary = "multipliers from the second derivative of the constraints (A4)";
+};
+
+/// C2: the same, with two terms that pull the error and its rate back to zero.
+struct StabilisedAccelerationSettings {
+  static constexpr std::string_view name = "stabilised_acceleration";
+  static constexpr std::string_view summary = "acceleration level with two-term stabilisation (C2)";
+  double beta_velocity = 0.2;
+  double beta_position = 0.01;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"beta_velocity", "", "share of the velocity error removed per step", 0, 2}, s.beta_velocity);
+    visit(Field{"beta_position", "", "share of the position error removed per step squared", 0, 1}, s.beta_position);
+  }
+};
+
+/// C1: impulses that set the velocity error to zero, with Baumgarte's share of the position error; F1: the constraint
+/// forces' own stiffness treated implicitly, so that taut light chains hold at any step.
+struct VelocitySettings {
+  static constexpr std::string_view name = "velocity";
+  static constexpr std::string_view summary = "impulses at velocity level, Baumgarte (C1), implicit geometric stiffness (F1)";
+  double baumgarte = 0;
+  bool geometric_stiffness = true;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"baumgarte", "", "share of the position error removed per step", 0, 1}, s.baumgarte);
+    visit(Field{"geometric_stiffness", "", "whether the mass is M + h^2 K"}, s.geometric_stiffness);
+  }
+};
+
+/// A7 b: no multipliers, but stiff springs and dampers that hold the joints.
+struct PenaltySettings {
+  static constexpr std::string_view name = "penalty";
+  static constexpr std::string_view summary = "springs and dampers in place of multipliers (A7 b)";
+  double stiffness = 1e6;
+  double damping = 1e3;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"stiffness", "N/m, N m/rad", "spring constant of every constrained direction", 0, 1e300, true}, s.stiffness);
+    visit(Field{"damping", "N s/m, N m s/rad", "damper constant of every constrained direction", 0, 1e300}, s.damping);
+  }
+};
+
+using FormulationSettings =
+    std::variant<AccelerationSettings, StabilisedAccelerationSettings, VelocitySettings, PenaltySettings>;
+
+struct NoCorrectionSettings : NoFields {
+  static constexpr std::string_view name = "none";
+  static constexpr std::string_view summary = "let the joints drift";
+};
+
+/// A7 c, d: after every step, the smallest mass-weighted move that closes the joints, then their velocities.
+struct ProjectionSettings {
+  static constexpr std::string_view name = "projection";
+  static constexpr std::string_view summary = "Newton projection of positions, then of velocities (A7 c, d)";
+  double tolerance = 1e-13;
+  int max_iterations = 10;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"tolerance", "m, rad", "largest joint error that is left", 0, 1, true}, s.tolerance);
+    visit(Field{"max_iterations", "", "most Newton iterations per step", 1, 1000}, s.max_iterations);
+  }
+};
+
+/// A7 a: each child placed on its parent, parents first; then the velocities of A7 d.
+struct TreePlacementSettings : NoFields {
+  static constexpr std::string_view name = "tree_placement";
+  static constexpr std::string_view summary = "each body placed on its parent, parents first; trees only (A7 a)";
+};
+
+using CorrectionSettings = std::variant<ProjectionSettings, NoCorrectionSettings, TreePlacementSettings>;
+
+struct Recipe {
+  double dt = 1e-3;        // s
+  double duration = 1;     // s, what `rotule run` simulates unless told otherwise
+  int threads = 1;         // 0: as many as the machine has
+  IntegratorSettings integrator = Rk4Settings{};
+  FormulationSettings formulation = AccelerationSettings{};
+  CorrectionSettings correction = ProjectionSettings{};
+  SolverSettings solver = LdltSettings{};
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"dt", "s", "time step", 0, 1e9, true}, s.dt);
+    visit(Field{"duration", "s", "how long a run lasts unless told otherwise", 0, 1e12, true}, s.duration);
+    visit(Field{"threads", "", "threads for independent islands; 0 takes all", 0, 1024}, s.threads);
+    visit(Field{"integrator", "", "integration method"}, s.integrator);
+    visit(Field{"formulation", "", "how constraints become equations"}, s.formulation);
+    visit(Field{"correction", "", "how drift is removed after a step"}, s.correction);
+    visit(Field{"solver", "", "solver of the linear systems"}, s.solver);
+  }
+};
+
+namespace recipes {
+/// RK4, exact multipliers, projection: for those who measure.
+Recipe exact();
+/// Velocity level at 1/60 s with implicit geometric stiffness: for those who watch.
+Recipe realtime();
+}  // namespace recipes
+
+/// Sets one field by its dotted name, as `--set` does: ("solver", "sor"), ("solver.relaxation", "1.4"). Throws Error.
+void set(Recipe& recipe, std::string_view key, std::string_view value);
+
+/// Refuses combinations that make no sense, with the reason; `World` calls it. Throws Error.
+void check_combination(const Recipe& recipe);
+
+std::string_view name_of(const IntegratorSettings&);
+std::string_view name_of(const FormulationSettings&);
+std::string_view name_of(const CorrectionSettings&);
+std::string_view name_of(const SolverSettings&);
+
+}  // namespace rotule

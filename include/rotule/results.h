@@ -1,0 +1,58 @@
+#pragma once
+// What a run can be asked for: energies, momenta, errors, forces.
+#include <rotule/problem.h>
+#include <rotule/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rotule {
+
+/// What a joint exerts on its second body, at the joint's point, in world axes: newtons and newton metres. Where the joint is
+/// redundant, motion is right but this is one of many possible answers.
+struct JointForce {
+  Vec3 force = Vec3::Zero();
+  Vec3 torque = Vec3::Zero();
+  bool unique = true;
+};
+
+struct JointError {
+  double position = 0;  // largest |C| of the joint's rows: m, or rad for rows that lock rotations
+  double velocity = 0;  // largest |dC/dt|: m/s, rad/s
+};
+
+/// The state of the ledger after a step.
+struct Diagnostics {
+  double time = 0;
+  double kinetic_energy = 0;    // J
+  double potential_energy = 0;  // J, zero where all centres of mass are at the origin's height
+  Vec3 linear_momentum = Vec3::Zero();
+  Vec3 angular_momentum = Vec3::Zero();  // about the origin
+  JointError joint_error;                // largest over all joints
+  double residual = 0;                   // of the last constraint solve, relative (the judge of problem.h)
+  double shock_energy = 0;               // J, taken out by all shocks so far (A8)
+
+  [[nodiscard]] double energy() const { return kinetic_energy + potential_energy; }
+};
+
+/// What one step did.
+struct StepReport {
+  int solves = 0;      // constraint systems solved
+  int iterations = 0;  // of iterative solvers, summed
+  bool converged = true;
+  int shocks = 0;
+};
+
+/// A joint with rows that others already imply.
+struct Redundancy {
+  std::string joint;
+  int rows = 0;
+};
+
+/// Everything that a later `load` needs to go on with the same bits.
+struct Snapshot {
+  std::vector<std::uint8_t> bytes;
+};
+
+}  // namespace rotule

@@ -1,0 +1,82 @@
+#pragma once
+// A scene: bodies, joints, materials, and how it would like to be run. A plain value; `World` makes it move.
+#include <rotule/ids.h>
+#include <rotule/joints.h>
+#include <rotule/recipe.h>
+#include <rotule/shapes.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rotule {
+
+struct Material {
+  std::string name = {};
+  double density = 1000;    // kg/m^3
+  double friction = 0.5;    // Coulomb's coefficient
+  double restitution = 0;   // 0 absorbs, 1 is elastic
+};
+
+/// Mass comes from `mass`, or from `density` (else the material's) times the shape's volume. Inertia comes from `inertia`,
+/// else from the shape scaled to the mass; a body without either is a point mass.
+struct BodyDef {
+  std::string name = {};
+  bool fixed = false;
+  std::optional<double> mass = {};             // kg
+  std::optional<double> density = {};          // kg/m^3
+  std::optional<Mat3> inertia = {};            // kg m^2, about the centre of mass, in body axes
+  std::optional<Vec3> center_of_mass = {};     // m, in the body's frame; default: the shape's centroid
+  Vec3 position = Vec3::Zero();                // m, of the body's frame
+  Quat orientation = Quat::Identity();         // body to world
+  Vec3 velocity = Vec3::Zero();                // m/s, of the centre of mass
+  Vec3 angular_velocity = Vec3::Zero();        // rad/s, in world axes
+  Shape shape = {};
+  std::string material = {};
+};
+
+/// A blow at the start: impulse (N s) on a body at a point (default: its centre of mass), passed on by the joints.
+struct ImpulseDef {
+  std::string body = {};
+  Vec3 impulse = Vec3::Zero();
+  std::optional<Vec3> at = {};
+};
+
+/// An invisible wall (A8): the half-space behind it, against its normal, is forbidden. What reaches it is thrown back by a
+/// temporary constraint at the point of touch: on all three directions when `sticking`, on the normal alone otherwise.
+struct Wall {
+  std::string name = {};
+  Vec3 at = Vec3::Zero();
+  Vec3 normal{0, 0, 1};
+  double restitution = 0;
+  bool sticking = false;
+};
+
+struct Scene {
+  std::string name = {};
+  std::string description = {};
+  Vec3 gravity{0, 0, -9.81};
+  std::vector<Material> materials = {};
+  std::vector<BodyDef> bodies = {};
+  std::vector<JointDef> joints = {};
+  std::vector<ImpulseDef> impulses = {};
+  std::vector<Wall> walls = {};
+  Recipe recipe = {};
+
+  BodyId add(BodyDef body);
+  JointId add(JointDef joint);
+};
+
+/// Reads a scene file; throws Error with file, place and remedy.
+Scene load_scene(const std::string& path);
+/// `text` as the content of a scene file; `origin` is what messages call it.
+Scene parse_scene(std::string_view text, const std::string& origin = "scene");
+/// The scene as the text of a scene file: reading it back gives the same bits. Throws if it holds a C++ constraint function.
+std::string to_json(const Scene& scene);
+/// Writes beside, then renames: a failure leaves no half-written file.
+void save_scene(const Scene& scene, const std::string& path);
+/// The JSON schema of scene files (draft 2020-12), made from the same lists of fields that the reader uses.
+std::string scene_schema();
+
+}  // namespace rotule

@@ -1,0 +1,100 @@
+#pragma once
+// A scene in motion.
+#include <rotule/results.h>
+#include <rotule/scene.h>
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace rotule {
+
+class World {
+ public:
+  /// Throws Error where the scene or the recipe makes no sense; bodies and joints keep the ids that `Scene::add` gave.
+  explicit World(const Scene& scene);
+  World(const Scene& scene, const Recipe& recipe);
+  World(World&&) noexcept;
+  World& operator=(World&&) noexcept;
+  ~World();
+
+  /// Moves on by `h` seconds (default: the recipe's dt). Throws Error, naming step and body, where numbers overflow.
+  const StepReport& step(double h);
+  const StepReport& step() { return step(recipe().dt); }
+
+  [[nodiscard]] double time() const;
+  [[nodiscard]] std::int64_t steps() const;
+  [[nodiscard]] const Recipe& recipe() const;
+  [[nodiscard]] const Vec3& gravity() const;
+
+  // Changes between steps. A removed body takes its joints with it. Stale ids throw.
+  BodyId add(const BodyDef& body);
+  JointId add(const JointDef& joint);
+  void remove(BodyId body);
+  void remove(JointId joint);
+
+  [[nodiscard]] BodyId body(std::string_view name) const;
+  [[nodiscard]] JointId joint(std::string_view name) const;
+  [[nodiscard]] std::vector<BodyId> bodies() const;
+  [[nodiscard]] std::vector<JointId> joints() const;
+  [[nodiscard]] const std::string& name(BodyId body) const;
+  [[nodiscard]] const std::string& name(JointId joint) const;
+  [[nodiscard]] bool contains(BodyId body) const;
+  [[nodiscard]] bool contains(JointId joint) const;
+
+  // The state. `position` and `orientation` are of the body's frame, `velocity` of the centre of mass.
+  [[nodiscard]] Vec3 position(BodyId body) const;
+  [[nodiscard]] Quat orientation(BodyId body) const;
+  [[nodiscard]] Vec3 center_of_mass(BodyId body) const;
+  [[nodiscard]] Vec3 velocity(BodyId body) const;
+  [[nodiscard]] Vec3 angular_velocity(BodyId body) const;
+  [[nodiscard]] Vec3 position(std::string_view name) const { return position(body(name)); }
+  [[nodiscard]] Quat orientation(std::string_view name) const { return orientation(body(name)); }
+  [[nodiscard]] Vec3 center_of_mass(std::string_view name) const { return center_of_mass(body(name)); }
+  [[nodiscard]] Vec3 velocity(std::string_view name) const { return velocity(body(name)); }
+  [[nodiscard]] Vec3 angular_velocity(std::string_view name) const { return angular_velocity(body(name)); }
+  [[nodiscard]] double mass(BodyId body) const;
+  [[nodiscard]] Mat3 inertia(BodyId body) const;  // about the centre of mass, in body axes
+  void set_pose(BodyId body, const Pose& pose);
+  void set_velocity(BodyId body, const Vec3& velocity, const Vec3& angular_velocity);
+
+  /// A force (N) and torque (N m) in world axes, at the centre of mass, kept until changed.
+  void set_force(BodyId body, const Vec3& force, const Vec3& torque = Vec3::Zero());
+  /// A blow of `impulse` N s at a world point; the joints pass it on at once.
+  void apply_impulse(BodyId body, const Vec3& impulse, const Vec3& at);
+  /// A shock (A8): the point `at` of the body is stopped (restitution 0) up to thrown back (1); along `direction` alone, or,
+  /// where that is zero, in all three. Joints hold through it. Returns the energy taken out, in joules.
+  double shock(BodyId body, const Vec3& at, double restitution, const Vec3& direction = Vec3::Zero());
+  /// Closes all joints in position, then in velocity (A7 c, d). Returns the Newton iterations used.
+  int project();
+
+  // The ledger. Joint forces are those of the last step's last solve (before the first step: of a solve made on the spot).
+  [[nodiscard]] Diagnostics diagnostics() const;
+  [[nodiscard]] JointError joint_error(JointId joint) const;
+  [[nodiscard]] JointForce joint_force(JointId joint) const;
+  [[nodiscard]] JointForce joint_force(std::string_view name) const { return joint_force(joint(name)); }
+  [[nodiscard]] std::vector<Redundancy> redundancies() const;
+  /// A number that differs where a single bit of the state differs.
+  [[nodiscard]] std::uint64_t state_hash() const;
+  [[nodiscard]] std::int64_t evaluations() const;  // of the accelerations, so far
+  [[nodiscard]] int islands() const;
+  /// What a careful user should know: point masses, mass ratios, solves that did not converge.
+  [[nodiscard]] std::vector<std::string> warnings() const;
+  /// The algebra of an island as the last step left it, for solvers, recorders and judges outside.
+  [[nodiscard]] const ConstraintProblem& problem(int island) const;
+  [[nodiscard]] std::span<const double> multipliers(int island) const;
+
+  /// The exact state, integrator's memory included; `load` needs the same bodies and joints and throws otherwise.
+  [[nodiscard]] Snapshot save() const;
+  void load(const Snapshot& snapshot);
+
+  struct Implementation;
+  /// The engine inside, for tools of this library (recorder, doctor); not part of the installed interface.
+  [[nodiscard]] const Implementation& implementation() const { return *implementation_; }
+
+ private:
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace rotule
