@@ -46,7 +46,7 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
   constexpr std::size_t longest = 64;  // beyond it nothing is a slip of the finger, and the distance would cost time
   if (word.size() > longest) return std::nullopt;
   std::optional<std::string> best;
-  int best_distance = 1 + static_cast<int>(std::max<std::size_t>(word.size(), 3)) / 3;
+  int best_distance = 1 + std::max(1, static_cast<int>(word.size() + 1) / 3);
   for (const std::string& candidate : candidates) {
     if (candidate.size() > longest) continue;
     const int distance = edit_distance(word, candidate);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -138,6 +139,9 @@ struct CloseFile {
 
 Json parse_json(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == text.npos) throw Error("the file is empty; the least is {\"rotule\": 1}");
+  if (const auto nul = text.find('\0'); nul != text.npos)  // the parser would take it for the end
+    throw Error(fmt::format("line {}", 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n')),
+                "holds a NUL byte; not a text file");
   TreeBuilder builder(text);
   Json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();

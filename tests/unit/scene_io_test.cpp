@@ -213,7 +213,7 @@ std::string content(const std::filesystem::path& path) {
   return out.str();
 }
 
-const std::filesystem::path source_root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+const std::filesystem::path source_root = ROTULE_SOURCE_DIR;
 
 TEST(SceneSchema, TheCommittedOneIsTheGeneratedOne) {
   EXPECT_EQ(content(source_root / "scenes" / "schema.json"), scene_schema()) << "rotule schema > scenes/schema.json";
