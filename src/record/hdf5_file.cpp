@@ -1,6 +1,7 @@
 #include "record/hdf5_file.h"
 
 #include <fmt/format.h>
+#include <hdf5.h>
 #include <rotule/error.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 
 namespace rotule {
 namespace {
+
+static_assert(std::is_same_v<Hdf5Id, hid_t> && std::is_same_v<Hdf5Size, hsize_t> && std::is_same_v<Hdf5Status, herr_t>);
 
 constexpr hsize_t compress_above = 4096;  // bytes; smaller arrays are stored as they are
 

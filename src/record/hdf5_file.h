@@ -2,8 +2,6 @@
 // A thin layer over HDF5's C interface: handles that close themselves, failures that become Error with the file's name and
 // HDF5's innermost reason. A file being written stands under a temporary name beside its own and gets its own in `finish`:
 // whatever fails leaves nothing behind.
-#include <hdf5.h>
-
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,28 +10,33 @@
 
 namespace rotule {
 
+// The library's own types, so that its header stays in the few files that call it.
+using Hdf5Id = std::int64_t;          // hid_t
+using Hdf5Size = unsigned long long;  // hsize_t
+using Hdf5Status = int;               // herr_t
+
 /// Owns one identifier of the library.
 class Hdf5Handle {
  public:
-  using Close = herr_t (*)(hid_t);
+  using Close = Hdf5Status (*)(Hdf5Id);
   Hdf5Handle() = default;
-  Hdf5Handle(hid_t id, Close close) : id_(id), close_(close) {}
+  Hdf5Handle(Hdf5Id id, Close close) : id_(id), close_(close) {}
   Hdf5Handle(Hdf5Handle&& other) noexcept;
   Hdf5Handle& operator=(Hdf5Handle&& other) noexcept;
   ~Hdf5Handle() { reset(); }
 
-  [[nodiscard]] hid_t id() const { return id_; }
+  [[nodiscard]] Hdf5Id id() const { return id_; }
   [[nodiscard]] explicit operator bool() const { return id_ >= 0; }
   /// Closes now; false where that failed.
   bool reset();
 
  private:
-  hid_t id_ = -1;
+  Hdf5Id id_ = -1;
   Close close_ = nullptr;
 };
 
 /// The sizes of an array, slowest index first.
-using Extent = std::vector<hsize_t>;
+using Extent = std::vector<Hdf5Size>;
 
 class Hdf5File {
  public:
@@ -48,7 +51,7 @@ class Hdf5File {
   /// Closes the file and puts it in its place.
   void finish();
 
-  [[nodiscard]] hid_t id() const { return file_.id(); }
+  [[nodiscard]] Hdf5Id id() const { return file_.id(); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
   // Writing. Names are paths from the root; groups on the way are made.
@@ -63,7 +66,7 @@ class Hdf5File {
   [[nodiscard]] Extent shape(const std::string& name) const;
   [[nodiscard]] std::vector<double> numbers(const std::string& name) const;
   /// Only the rows `first` to `first + count` of the first index.
-  [[nodiscard]] std::vector<double> numbers(const std::string& name, hsize_t first, hsize_t count) const;
+  [[nodiscard]] std::vector<double> numbers(const std::string& name, Hdf5Size first, Hdf5Size count) const;
   [[nodiscard]] std::vector<std::int32_t> integers(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
   [[nodiscard]] std::string text_attribute(const std::string& object, const std::string& name) const;
@@ -71,13 +74,13 @@ class Hdf5File {
   [[nodiscard]] std::size_t count(const std::string& group) const;
 
   // For those who make datasets of their own: a checked handle, a checked status.
-  Hdf5Handle check(hid_t id, Hdf5Handle::Close close, std::string_view what) const;
-  void check(herr_t status, std::string_view what) const;
+  Hdf5Handle check(Hdf5Id id, Hdf5Handle::Close close, std::string_view what) const;
+  void check(Hdf5Status status, std::string_view what) const;
 
  private:
   Hdf5File(std::string path, bool writing);
   [[noreturn]] void fail(std::string_view what) const;
-  void write(const std::string& name, const void* values, std::size_t bytes, hid_t type, const Extent& shape);
+  void write(const std::string& name, const void* values, std::size_t bytes, Hdf5Id type, const Extent& shape);
 
   std::string path_, beside_;
   bool writing_ = false;

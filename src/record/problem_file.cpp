@@ -43,7 +43,7 @@ ProblemWriter::ProblemWriter(const std::string& path, const std::string& scene, 
 
 void ProblemWriter::append(std::int64_t frame, double time, int island, const ConstraintProblem& p, std::span<const double> x) {
   const std::string group = group_name(frame, island);
-  const auto rows = static_cast<hsize_t>(p.rows()), bodies = static_cast<hsize_t>(p.bodies());
+  const auto rows = static_cast<Hdf5Size>(p.rows()), bodies = static_cast<Hdf5Size>(p.bodies());
   const std::span<const double> masses(p.inverse_mass.empty() ? nullptr : p.inverse_mass[0].data(), 36 * p.inverse_mass.size());
   file_.write(group + "/inverse_mass", masses, {bodies, 6, 6});
   std::vector<std::int32_t> integers;
@@ -91,7 +91,7 @@ RecordedProblem read_problem(const std::string& path, std::int64_t frame, int is
     const std::vector<double> values = file.numbers(group + name);
     return Eigen::Map<const VecX>(values.data(), static_cast<Eigen::Index>(values.size()));
   };
-  const auto table = [&](const char* name, hsize_t columns) {
+  const auto table = [&](const char* name, Hdf5Size columns) {
     const Extent shape = file.shape(group + name);
     if (shape.size() != 2 || shape[1] != columns)
       throw Error(path, fmt::format("{}{} must have {} columns", group, name, columns));
@@ -121,7 +121,7 @@ RecordedProblem read_problem(const std::string& path, std::int64_t frame, int is
   p.upper = vector("/upper");
   p.x0 = vector("/x0");
   out.x = vector("/x");
-  const hsize_t frictions = table("/friction", friction_columns);
+  const Hdf5Size frictions = table("/friction", friction_columns);
   const std::vector<std::int32_t> links = file.integers(group + "/friction");
   const std::vector<double> mu = file.numbers(group + "/mu");
   if (mu.size() != 2 * frictions) throw Error(path, fmt::format("{}/mu must have two numbers per row of friction", group));

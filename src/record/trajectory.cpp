@@ -1,6 +1,7 @@
 #include "record/trajectory.h"
 
 #include <fmt/format.h>
+#include <hdf5.h>
 #include <rotule/error.h>
 
 #include <algorithm>

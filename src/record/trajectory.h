@@ -49,10 +49,10 @@ class TrajectoryWriter {
     Hdf5Handle dataset;
     std::string name;
     Extent row;  // of one frame
-    hsize_t row_size = 1;
-    hsize_t chunk = 1;    // frames
-    hsize_t written = 0;  // frames
-    hsize_t held = 0;     // frames in the buffer
+    Hdf5Size row_size = 1;
+    Hdf5Size chunk = 1;    // frames
+    Hdf5Size written = 0;  // frames
+    Hdf5Size held = 0;     // frames in the buffer
     std::vector<double> buffer;
   };
   Series make(const std::string& name, const Extent& row, std::int64_t expected_frames, std::string_view units,
