@@ -12,6 +12,7 @@
 #include "linalg/ordering.h"
 #include "solve/refine.h"
 #include "solve/solve.h"
+#include "solve/structure.h"
 
 namespace rotule {
 
@@ -20,12 +21,25 @@ namespace {
 /// Below this ratio of a pivot to its diagonal entry, half the digits are gone: refinement brings them back.
 constexpr double suspicious_ratio = 1e-7;
 
+/// What is known of a body: nothing; its inverse mass is two 3x3 blocks; a scalar and a 3x3 block (a plain rigid body); that,
+/// and all its joints are balls, whose three rows begin with plus or minus the identity.
+enum class BodyKind { coupled, uncoupled, isotropic, balls };
+
+inline bool is_isotropic(const Mat6& W) {
+  return W(0, 0) == W(1, 1) && W(0, 0) == W(2, 2) && W(1, 0) == 0 && W(2, 0) == 0 && W(2, 1) == 0;
+}
+
+inline bool is_ball(const double* J) {
+  return (J[0] == 1 || J[0] == -1) && J[7] == J[0] && J[14] == J[0] && J[1] == 0 && J[2] == 0 && J[6] == 0 && J[8] == 0 &&
+         J[12] == 0 && J[13] == 0;
+}
+
 /// t = J W for one side of a block.
-template <int S, bool coupled>
+template <int S, BodyKind kind>
 inline void multiply_rows(const double* J, const double* W, double* t, int size) {
   const int s = S ? S : size;
   for (int i = 0; i < s; ++i, J += 6, t += 6) {
-    if constexpr (coupled) {
+    if constexpr (kind == BodyKind::coupled) {
       for (int c = 0; c < 6; ++c) {
         double sum = J[0] * W[c];
         for (int k = 1; k < 6; ++k) sum += J[k] * W[6 * k + c];
@@ -33,23 +47,38 @@ inline void multiply_rows(const double* J, const double* W, double* t, int size)
       }
     } else {
       for (int c = 0; c < 3; ++c) {
-        t[c] = J[0] * W[c] + J[1] * W[6 + c] + J[2] * W[12 + c];
+        if constexpr (kind == BodyKind::uncoupled) t[c] = J[0] * W[c] + J[1] * W[6 + c] + J[2] * W[12 + c];
+        if constexpr (kind == BodyKind::isotropic) t[c] = J[c] * W[0];
         t[3 + c] = J[3] * W[21 + c] + J[4] * W[27 + c] + J[5] * W[33 + c];
       }
     }
   }
 }
 
-inline double dot6(const double* a, const double* b) {
-  return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
+/// A += J t^T, or its lower triangle. Summed in a local block: the compiler cannot know that writing A leaves J alone.
+/// Between balls the linear part is `linear` times the identity.
+template <int S, BodyKind kind, bool square>
+inline void add_product(double* A, const double* J, const double* t, double linear, int row_count, int col_count) {
+  const int rows = S ? S : row_count, cols = S ? S : col_count;
+  double sum[S ? S * S : 36];
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < (square ? r + 1 : cols); ++c) {
+      const double* const p = J + 6 * r;
+      const double* const q = t + 6 * c;
+      const double angular = p[3] * q[3] + p[4] * q[4] + p[5] * q[5];
+      if constexpr (kind == BodyKind::balls)
+        sum[r * cols + c] = r == c ? linear + angular : angular;
+      else
+        sum[r * cols + c] = (p[0] * q[0] + p[1] * q[1] + p[2] * q[2]) + angular;
+    }
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < (square ? r + 1 : cols); ++c) A[r * cols + c] += sum[r * cols + c];
 }
 
 class SparseSystem {
  public:
   [[nodiscard]] bool matches(const ConstraintProblem& problem) const {
-    return bodies_ == problem.bodies() && std::ranges::equal(blocks_, problem.blocks, [](const auto& p, const auto& q) {
-             return p.first_row == q.first_row && p.rows == q.rows && p.body_a == q.body_a && p.body_b == q.body_b;
-           });
+    return bodies_ == problem.bodies() && same_structure(blocks_, problem.blocks);
   }
 
   void analyse(const ConstraintProblem& problem);
@@ -59,8 +88,15 @@ class SparseSystem {
   RefinementScratch refinement;
 
  private:
-  template <int S, bool coupled>
+  template <int S>
   void assemble_bodies(const ConstraintProblem& problem);
+  template <int S>
+  static BodyKind kind_of(const ConstraintProblem& problem, const std::int32_t* at);
+  static const double* side(const ConstraintProblem& problem, std::int32_t code) {
+    return (code & 1 ? problem.J_b : problem.J_a).data() + 6 * (code >> 1);
+  }
+  template <int S, BodyKind kind>
+  const std::int32_t* assemble_body(const ConstraintProblem& problem, const std::int32_t* at);
 
   int bodies_ = -1;
   std::vector<ConstraintBlock> blocks_;
@@ -128,19 +164,20 @@ void SparseSystem::analyse(const ConstraintProblem& problem) {
 
 void SparseSystem::assemble(const ConstraintProblem& problem) {
   std::fill(factor.values().begin(), factor.values().end(), 0.0);
-  const auto with_size = [&]<bool coupled>() {
-    switch (factor.uniform_size()) {
-      case 3:
-        return assemble_bodies<3, coupled>(problem);
-      case 5:
-        return assemble_bodies<5, coupled>(problem);
-      case 6:
-        return assemble_bodies<6, coupled>(problem);
-      default:
-        return assemble_bodies<0, coupled>(problem);
-    }
-  };
-  problem.coupled ? with_size.operator()<true>() : with_size.operator()<false>();
+  switch (factor.uniform_size()) {
+    case 3:
+      assemble_bodies<3>(problem);
+      break;
+    case 5:
+      assemble_bodies<5>(problem);
+      break;
+    case 6:
+      assemble_bodies<6>(problem);
+      break;
+    default:
+      assemble_bodies<0>(problem);
+      break;
+  }
 
   // Compliance, on the diagonal.
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -150,35 +187,55 @@ void SparseSystem::assemble(const ConstraintProblem& problem) {
   }
 }
 
-template <int S, bool coupled>
-void SparseSystem::assemble_bodies(const ConstraintProblem& problem) {
+template <int S, BodyKind kind>
+const std::int32_t* SparseSystem::assemble_body(const ConstraintProblem& problem, const std::int32_t* at) {
   double* const values = factor.values().data();
-  const double* const J[2] = {problem.J_a.data(), problem.J_b.data()};
+  const double* const W = problem.inverse_mass[at[0]].data();
+  const int count = at[1];
+  const std::int32_t* const sides = at + 2;
+  const std::int32_t* target = sides + 2 * count;
+  for (int i = 0; i < count; ++i) {
+    const int s = S ? S : sides[2 * i + 1];
+    const double* const J_i = side(problem, sides[2 * i]);
+    double t[6 * (S ? S : 6)];
+    multiply_rows<S, kind>(J_i, W, t, s);
+    add_product<S, kind, true>(values + *target++, J_i, t, W[0], s, s);
+    for (int j = i + 1; j < count; ++j) {
+      const double* const J_j = side(problem, sides[2 * j]);
+      add_product<S, kind, false>(values + *target++, J_j, t, J_j[0] * J_i[0] * W[0], sides[2 * j + 1], s);
+    }
+  }
+  return target;
+}
+
+template <int S>
+BodyKind SparseSystem::kind_of(const ConstraintProblem& problem, const std::int32_t* at) {
+  if (problem.coupled) return BodyKind::coupled;
+  if (!is_isotropic(problem.inverse_mass[at[0]])) return BodyKind::uncoupled;
+  if (S != 3) return BodyKind::isotropic;
+  for (int i = 0; i < at[1]; ++i)
+    if (!is_ball(side(problem, at[2 + 2 * i]))) return BodyKind::isotropic;
+  return BodyKind::balls;
+}
+
+template <int S>
+void SparseSystem::assemble_bodies(const ConstraintProblem& problem) {
   const std::int32_t* at = program_.data();
   const std::int32_t* const end = at + program_.size();
-  while (at != end) {
-    const double* const W = problem.inverse_mass[at[0]].data();
-    const int count = at[1];
-    const std::int32_t* const sides = at + 2;
-    const std::int32_t* target = sides + 2 * count;
-    for (int i = 0; i < count; ++i) {
-      const int s = S ? S : sides[2 * i + 1];
-      const double* const J_i = J[sides[2 * i] & 1] + 6 * (sides[2 * i] >> 1);
-      double t[6 * (S ? S : 6)];
-      multiply_rows<S, coupled>(J_i, W, t, s);
-      double* const D = values + *target++;
-      for (int r = 0; r < s; ++r)
-        for (int c = 0; c <= r; ++c) D[r * s + c] += dot6(J_i + 6 * r, t + 6 * c);
-      for (int j = i + 1; j < count; ++j) {
-        const int rows = S ? S : sides[2 * j + 1];
-        const double* const J_j = J[sides[2 * j] & 1] + 6 * (sides[2 * j] >> 1);
-        double* const A = values + *target++;
-        for (int r = 0; r < rows; ++r)
-          for (int c = 0; c < s; ++c) A[r * s + c] += dot6(J_j + 6 * r, t + 6 * c);
-      }
+  while (at != end) switch (kind_of<S>(problem, at)) {
+      case BodyKind::coupled:
+        at = assemble_body<S, BodyKind::coupled>(problem, at);
+        break;
+      case BodyKind::uncoupled:
+        at = assemble_body<S, BodyKind::uncoupled>(problem, at);
+        break;
+      case BodyKind::isotropic:
+        at = assemble_body<S, BodyKind::isotropic>(problem, at);
+        break;
+      case BodyKind::balls:
+        at = assemble_body<S, BodyKind::balls>(problem, at);
+        break;
     }
-    at = target;
-  }
 }
 
 }  // namespace
@@ -187,10 +244,7 @@ void solve(const ConstraintProblem& problem, const LdltSettings& settings, Works
            SolveReport& report) {
   auto& system = workspace.get<SparseSystem>();
   if (!system.matches(problem)) system.analyse(problem);
-  report.iterations = 0;
-  report.residual = 0;
-  report.converged = true;
-  report.redundant_rows.clear();
+  clear(report);
 
   system.assemble(problem);
   const BlockLdlt::Outcome outcome = system.factor.factor(settings.pivot_tolerance, report.redundant_rows);
