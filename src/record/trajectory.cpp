@@ -171,7 +171,7 @@ void TrajectoryWriter::flush(Series& series) {
 void TrajectoryWriter::finish() {
   for (Series& series : series_) {
     flush(series);
-    if (!series.dataset.reset()) throw Error(file_.path(), fmt::format("{} cannot be written", series.name));
+    file_.check(series.dataset.reset() ? 0 : -1, fmt::format("{} cannot be written", series.name));
   }
   file_.finish();
 }

@@ -43,7 +43,7 @@ void solve(const ConstraintProblem& problem, const DenseLdltSettings& settings, 
 
   factor_dense_ldlt(system.matrix.data(), n, settings.pivot_tolerance, system.diagonal.data(), system.work.data(),
                     [&](int row) { report.redundant_rows.push_back(row); });
-  std::copy(problem.b.data(), problem.b.data() + n, x.begin());
+  std::copy_n(problem.b.data(), x.size(), x.begin());
   solve_dense_ldlt(system.matrix.data(), n, x.data());
   if (!all_finite(x)) throw Error("solver dense_ldlt", "the answer is not finite; check masses, Jacobians and right-hand side");
   refine(
