@@ -1,0 +1,59 @@
+#include "scenes/builders.h"
+
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace rotule::scenes {
+namespace {
+
+using Builder = Scene (*)();
+constexpr std::array<std::pair<std::string_view, Builder>, 14> shipped{{
+    {"bricard", bricard},
+    {"bridge_truss", bridge_truss},
+    {"double_pendulum", double_pendulum},
+    {"dzhanibekov", dzhanibekov},
+    {"four_bar", four_bar},
+    {"gyroscope", gyroscope},
+    {"hanging_chain_1000", [] { return hanging_chain(1000); }},
+    {"mannequin", mannequin},
+    {"mannequin_bounce", mannequin_bounce},
+    {"newton_cradle_joints", newton_cradle_joints},
+    {"pendulum", pendulum},
+    {"rod_pendulum", rod_pendulum},
+    {"six_bar_loop", six_bar_loop},
+    {"slider_crank", slider_crank},
+}};
+
+/// The number after `prefix`, where `name` is nothing but the two.
+template <class Number>
+std::optional<Number> number_after(std::string_view prefix, std::string_view name) {
+  if (!name.starts_with(prefix)) return {};
+  const std::string_view digits = name.substr(prefix.size());
+  Number value{};
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error == std::errc::result_out_of_range) throw Error(std::string(name), "its number is out of range");
+  if (error != std::errc{} || end != digits.data() + digits.size()) return {};
+  return value;
+}
+
+}  // namespace
+
+std::vector<std::string> names() {
+  std::vector<std::string> out;
+  for (const auto& [name, builder] : shipped) out.emplace_back(name);
+  return out;
+}
+
+std::optional<Scene> build(std::string_view name) {
+  for (const auto& [known, builder] : shipped)
+    if (known == name) return builder();
+  if (const auto links = number_after<int>("chain_", name)) return chain(*links);
+  if (const auto weight = number_after<double>("hanging_chain_", name)) return hanging_chain(*weight);
+  return {};
+}
+
+}  // namespace rotule::scenes

@@ -1,0 +1,49 @@
+#pragma once
+// The scenes that ship with the engine, one function each; scenes/NAME.json holds the same scene as a file. All stand in SI
+// units with z up, and start with every joint closed in position and in velocity.
+#include <rotule/scene.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rotule::scenes {
+
+// Pendulums.
+Scene pendulum();
+Scene double_pendulum();
+Scene newton_cradle_joints();
+Scene rod_pendulum();
+
+// Chains of links of 1 kg and 0.2 m.
+/// `links` from 1 to 1,000,000, on ball joints, released horizontally. Throws Error outside that range.
+Scene chain(int links);
+/// 20 links with `weight` kg (greater than 0) at the end, plucked in the middle. Throws Error otherwise.
+Scene hanging_chain(double weight);
+
+// Linkages, all with more constraint equations than their motion needs.
+Scene four_bar();
+Scene six_bar_loop();
+Scene slider_crank();
+Scene bricard();
+
+// Free and supported tops.
+Scene gyroscope();
+Scene dzhanibekov();
+
+// The wooden mannequin: 15 segments, 14 ball joints (A6, A8).
+Scene mannequin();
+Scene mannequin_bounce();
+
+// Structures.
+Scene bridge_truss();
+
+/// The names of the scenes above, in alphabetical order; each is also a file.
+std::vector<std::string> names();
+
+/// The scene of that name, one of names() or `chain_N` (N links) or `hanging_chain_N` (N kg); nothing where there is none.
+/// Throws Error where N is out of range.
+std::optional<Scene> build(std::string_view name);
+
+}  // namespace rotule::scenes
