@@ -210,10 +210,18 @@ BlockLdlt::Outcome BlockLdlt::factor_columns(double tolerance, std::vector<std::
       for (int k = 0; k <= j; ++k) D[j * s + k] = L[j * s + k];
     original += s;
 
-    // The blocks below, and what they take from the columns to the right.
+    // The blocks below, and what they take from the columns to the right. A single one, as on chains, stays in registers.
     const int count = column.count;
     const Below* const below = below_.data() + column.below;
     double* l = D + s * s;
+    if (S == 3 && count == 1) {
+      double block[9], scaled[9];
+      for (int i = 0; i < 9; ++i) block[i] = l[i];
+      for (int i = 0; i < 3; ++i) eliminate_row<3>(L, block + 3 * i, scaled + 3 * i, 3);
+      for (int i = 0; i < 9; ++i) l[i] = block[i];
+      subtract_square<3>(values + *target++, block, scaled, 3, 3);
+      continue;
+    }
     double* u = unscaled;
     for (int a = 0; a < count; ++a) {
       const int rows = S ? S : below[a].size;

@@ -52,6 +52,8 @@ bool leaves_first(std::span<const GraphEdge> edges, int bodies, std::vector<int>
 
   order.clear();
   order.reserve(edges.size());
+  for (int e = 0; e < static_cast<int>(edges.size()); ++e)
+    if (edges[e].a < 0 && edges[e].b < 0) order.push_back(e);
   for (int body = 0; body < bodies; ++body) {
     if (seen[body]) continue;
     // The centre: half way along a longest path, from the body farthest from any to the one farthest from that.

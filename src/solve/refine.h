@@ -16,15 +16,22 @@ namespace rotule {
 /// Relative residual above which a direct answer counts as not converged: the equations contradict each other.
 inline constexpr double largest_direct_residual = 1e-8;
 
+/// Relative residual below which rounding in the residual itself leaves nothing to gain.
+inline constexpr double smallest_useful_residual = 1e-14;
+
 struct RefinementScratch {
   std::vector<double> velocities, product, correction, best;
+
+  /// All memory at once: a later step that needs more refinement than the first must not allocate.
+  void resize(const ConstraintProblem& problem) {
+    velocities.resize(6 * problem.bodies());
+    for (auto* v : {&product, &correction, &best}) v->resize(problem.rows());
+  }
 };
 
 /// r = b - A x, written to scratch.correction; returns |r| / |b| (|r| where b is 0).
 inline double residual_into(const ConstraintProblem& problem, std::span<const double> x, RefinementScratch& scratch) {
-  scratch.velocities.resize(6 * problem.bodies());
-  scratch.product.resize(problem.rows());
-  scratch.correction.resize(problem.rows());
+  scratch.resize(problem);
   multiply(problem, x, scratch.velocities, scratch.product);
   double squares = 0, scale = 0;
   for (int i = 0; i < problem.rows(); ++i) {
@@ -41,8 +48,8 @@ template <class SolveInPlace>
 void refine(const ConstraintProblem& problem, int max_refinements, SolveInPlace&& solve_in_place, std::span<double> x,
             RefinementScratch& scratch, SolveReport& report) {
   double best = residual_into(problem, x, scratch);
-  for (int i = 0; i < max_refinements && best > 1e-15; ++i) {
-    scratch.best.assign(x.begin(), x.end());
+  for (int i = 0; i < max_refinements && best > smallest_useful_residual; ++i) {
+    std::copy(x.begin(), x.end(), scratch.best.begin());
     solve_in_place(std::span<double>(scratch.correction));
     for (std::size_t k = 0; k < x.size(); ++k) x[k] += scratch.correction[k];
     const double now = residual_into(problem, x, scratch);

@@ -14,12 +14,13 @@ inline bool same_structure(std::span<const ConstraintBlock> p, std::span<const C
   });
 }
 
-/// A fresh report that keeps its memory.
-inline void clear(SolveReport& report) {
+/// A fresh report that keeps its memory, and has enough for every row: a mechanism may become singular in the middle of a run.
+inline void clear(SolveReport& report, int rows) {
   report.iterations = 0;
   report.residual = 0;
   report.converged = true;
   report.redundant_rows.clear();
+  report.redundant_rows.reserve(rows);
 }
 
 }  // namespace rotule

@@ -112,6 +112,13 @@ std::vector<Case> cases() {
          b.set_inverse_mass(5, Mat6::Zero());
        },
        true},
+      {"immovable_hub", [](auto& b) { add_tree(b, 40, 3, 0.9), b.set_inverse_mass(0, Mat6::Zero()); }},
+      {"hub_on_immovable_bodies",
+       [](auto& b) {
+         add_tree(b, 40, 3, 1.0), b.repeat_joint(12);
+         for (const int body : {7, 8}) b.set_inverse_mass(body, Mat6::Zero());
+       },
+       true},
       {"masses_1e6", [](auto& b) { b.log10_mass_spread = 6, add_tree(b, 25); }, false, true},
       {"masses_1e9", [](auto& b) { b.log10_mass_spread = 9, add_tree(b, 25); }, false, true},
       {"mixed_masses_1e9", [](auto& b) { b.log10_mass_spread = 9, add_tree(b, 20, 0); }, false, true},
@@ -317,6 +324,40 @@ TEST(DirectSolvers, HoldLongChainsAndLargeMassRatios) {
       EXPECT_LT(residual(p, x).relative, 1e-10) << spread;
     }
   }
+}
+
+TEST(Ldlt, SeesBodiesStopBeingMovable) {
+  // Same blocks, other masses: what hangs from a hub may not count as hanging any more.
+  Workspace workspace;
+  SolveReport report;
+  for (const bool fixed : {false, true, false}) {
+    ProblemBuilder builder(7);
+    add_tree(builder, 40, 3, 1.0);
+    if (fixed) builder.set_inverse_mass(5, Mat6::Zero());
+    const ConstraintProblem p = builder.problem();
+    std::vector<double> x(p.rows());
+    solve(p, LdltSettings{}, workspace, x, report);
+    EXPECT_TRUE(report.redundant_rows.empty());
+    EXPECT_LT(residual(p, x).relative, 1e-12);
+  }
+}
+
+TEST(Ldlt, HoldsAHubWhoseChildCannotTurn) {
+  // A welded child of infinite inertia but finite mass: its own three inverse masses cannot answer six rows, the hub's can.
+  ProblemBuilder builder(8);
+  add_tree(builder, 40, 3, 1.0);
+  const int child = builder.add_body();
+  builder.add_joint(0, child, 6);
+  Mat6 W = Mat6::Zero();
+  W.topLeftCorner<3, 3>().setIdentity();
+  builder.set_inverse_mass(child, W);
+  const ConstraintProblem p = builder.problem();
+  Workspace workspace;
+  SolveReport report;
+  std::vector<double> x(p.rows());
+  solve(p, LdltSettings{}, workspace, x, report);
+  EXPECT_TRUE(report.redundant_rows.empty());
+  EXPECT_LT(residual(p, x).relative, 1e-12);
 }
 
 TEST(Ldlt, StarsOfManyJointsStayLinear) {

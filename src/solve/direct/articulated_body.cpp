@@ -197,7 +197,7 @@ struct ArticulatedBodySystem {
 void solve(const ConstraintProblem& problem, const ArticulatedBodySettings& settings, Workspace& workspace, std::span<double> x,
            SolveReport& report) {
   auto& system = workspace.get<ArticulatedBodySystem>();
-  clear(report);
+  clear(report, problem.rows());
   system.tree.analyse(problem);
   if (!system.tree.closures().empty()) {
     const ConstraintBlock& block = problem.blocks[system.tree.closures().front()];

@@ -24,7 +24,7 @@ void solve(const ConstraintProblem& problem, const DenseLdltSettings& settings, 
            SolveReport& report) {
   auto& system = workspace.get<DenseSystem>();
   const int n = problem.rows();
-  clear(report);
+  clear(report, problem.rows());
   system.matrix.resize(static_cast<std::size_t>(n) * n);
   system.diagonal.resize(n);
   system.work.resize(n);

@@ -46,6 +46,15 @@ inline bool is_ball(const double* J) {
          J[12] == 0 && J[13] == 0;
 }
 
+/// How a body can move: a body of zero inverse mass is ground, one that some of its inverse masses are zero for is fixed in part.
+enum class Mobility : char { none, partial, full };
+
+inline Mobility mobility_of(const Mat6& W) {
+  const auto inverse_masses = W.diagonal();
+  if (inverse_masses.minCoeff() > 0) return Mobility::full;
+  return inverse_masses.maxCoeff() > 0 ? Mobility::partial : Mobility::none;
+}
+
 /// t = J W for one side of a block.
 template <int S, BodyKind kind>
 inline void multiply_rows(const double* J, const double* W, double* t, int size) {
@@ -90,7 +99,10 @@ inline void add_product(double* A, const double* J, const double* t, double line
 class SparseSystem {
  public:
   [[nodiscard]] bool matches(const ConstraintProblem& problem) const {
-    return bodies_ == problem.bodies() && same_structure(blocks_, problem.blocks);
+    if (bodies_ != problem.bodies() || !same_structure(blocks_, problem.blocks)) return false;
+    for (std::size_t body = 0; body < mobility_.size(); ++body)
+      if (mobility_[body] != mobility_of(problem.inverse_mass[body])) return false;
+    return true;
   }
 
   void analyse(const ConstraintProblem& problem);
@@ -122,6 +134,7 @@ class SparseSystem {
   // For every hub: its index, where its own block stands, the count of its joints; per joint, 2 first_row + side, its rows
   // (negative where it comes after the hub), and where their block stands.
   std::vector<std::int32_t> hub_program_;
+  std::vector<Mobility> mobility_;   // per body, where hubs were looked for: what hangs from one must be able to move by itself
   std::vector<double> hub_scratch_;  // x and the hubs' unknowns, where there are hubs
 };
 
@@ -132,7 +145,7 @@ struct Hubs {
   std::vector<int> bodies;
 };
 
-Hubs find_hubs(std::span<const GraphEdge> edges, const Graph& joints) {
+Hubs find_hubs(std::span<const GraphEdge> edges, const Graph& joints, std::span<const Mobility> mobility) {
   const int bodies = joints.size(), n = static_cast<int>(edges.size());
   Hubs hubs;
   hubs.is_hub.assign(bodies, 0);
@@ -156,6 +169,7 @@ Hubs find_hubs(std::span<const GraphEdge> edges, const Graph& joints) {
       while (!stack.empty()) {
         const int body = stack.back();
         stack.pop_back();
+        if (mobility[body] != Mobility::full) holder[root] = several;
         for (const int e : joints.of(body)) {
           const int other = edges[e].a == body ? edges[e].b : edges[e].a;
           if (other < 0)
@@ -223,8 +237,22 @@ void SparseSystem::analyse(const ConstraintProblem& problem) {
     edges[i] = {block.body_a, block.body_b};
     nodes[i] = {.first_row = block.first_row, .size = block.rows};
   }
-  const Graph joints = incident_edges(edges, problem.bodies());
-  const Hubs hubs = find_hubs(edges, joints);
+  Graph joints = incident_edges(edges, problem.bodies());
+
+  // Masses matter to the structure only where some body has many joints: if it never moves, they have nothing to do with each
+  // other.
+  mobility_.clear();
+  for (int body = 0; body < problem.bodies() && mobility_.empty(); ++body)
+    if (static_cast<int>(joints.of(body).size()) > most_joints_in_a_clique)
+      for (const Mat6& W : problem.inverse_mass) mobility_.push_back(mobility_of(W));
+  if (!mobility_.empty()) {
+    for (GraphEdge& e : edges) {
+      if (e.a >= 0 && mobility_[e.a] == Mobility::none) e.a = -1;
+      if (e.b >= 0 && mobility_[e.b] == Mobility::none) e.b = -1;
+    }
+    joints = incident_edges(edges, problem.bodies());
+  }
+  const Hubs hubs = find_hubs(edges, joints, mobility_);
   const int hub_count = static_cast<int>(hubs.bodies.size());
   for (int k = 0; k < hub_count; ++k) nodes.push_back({.first_row = problem.rows() + 6 * k, .size = 6, .negative = true});
 
@@ -300,6 +328,7 @@ void SparseSystem::analyse(const ConstraintProblem& problem) {
     }
   }
   program_.shrink_to_fit();
+  refinement.resize(problem);
   bodies_ = problem.bodies();
   blocks_ = problem.blocks;
 }
@@ -418,7 +447,7 @@ void solve(const ConstraintProblem& problem, const LdltSettings& settings, Works
            SolveReport& report) {
   auto& system = workspace.get<SparseSystem>();
   if (!system.matches(problem)) system.analyse(problem);
-  clear(report);
+  clear(report, problem.rows());
 
   system.assemble(problem);
   const BlockLdlt::Outcome outcome = system.factor.factor(settings.pivot_tolerance, report.redundant_rows);

@@ -129,7 +129,7 @@ int SchurSystem::solve_all(const ConstraintProblem& problem, const SchurSettings
 void solve(const ConstraintProblem& problem, const SchurSettings& settings, Workspace& workspace, std::span<double> x,
            SolveReport& report) {
   auto& system = workspace.get<SchurSystem>();
-  clear(report);
+  clear(report, problem.rows());
   system.tree.analyse(problem);
   system.rows.clear();
   system.block_of.clear();

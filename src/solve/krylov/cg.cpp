@@ -32,7 +32,7 @@ void solve(const ConstraintProblem& problem, const CgSettings& settings, Workspa
            SolveReport& report) {
   auto& cg = workspace.get<ConjugateGradients>();
   const std::size_t n = x.size();
-  clear(report);
+  clear(report, problem.rows());
   for (auto* v : {&cg.r, &cg.z, &cg.d, &cg.Ad}) v->resize(n);
   cg.velocities.resize(6 * problem.bodies());
   cg.blocks.factor(problem);

@@ -47,7 +47,7 @@ void relax_blocks(const ConstraintProblem& problem, const SorSettings& settings,
                   std::span<double> x, SolveReport& report) {
   constexpr int sweeps_per_check = 10;
   auto& work = workspace.get<Relaxation>();
-  clear(report);
+  clear(report, problem.rows());
   work.blocks.factor(problem);
   std::copy_n(problem.x0.data(), x.size(), x.begin());
   report.residual = residual_into(problem, x, work.residual);
