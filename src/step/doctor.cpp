@@ -125,7 +125,7 @@ Checkup examine(const Scene& scene) {
   out.islands = world.islands();
 
   world.project();
-  world.diagnostics();  // rows and errors of the pose that was reached
+  static_cast<void>(world.diagnostics());  // rows and errors of the pose that was reached
   const World::Implementation& inside = world.implementation();
   for (int j = 0; j < out.joints; ++j)
     if (const double error = inside.engine->ledger.error(inside.engine->stepper.mechanism, j).position; error > open_joint)
