@@ -197,8 +197,10 @@ BlockLdlt::Outcome BlockLdlt::factor_columns(double tolerance, std::vector<std::
       const double kept = !S && column.negative ? -pivot : pivot, least = !S && column.negative ? -scale : scale;
       if (kept <= tolerance * least) [[unlikely]] {
         L[j * s + j] = 0;
-        ++outcome.redundant;
-        redundant_rows.push_back(column.row + j);
+        if (S || !column.negative) {
+          ++outcome.redundant;
+          redundant_rows.push_back(column.row + j);
+        }
       } else {
         L[j * s + j] = 1 / pivot;
         if (kept < outcome.smallest_ratio * least) outcome.smallest_ratio = kept / least;

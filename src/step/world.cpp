@@ -18,6 +18,7 @@ World::Implementation::Engine& World::Implementation::ready() {
     engine.emplace(model, recipe);
     engine->stepper.mechanism.external = external;
     engine->stepper.mechanism.keep_problems = keep_problems;
+    engine->stepper.mechanism.begin_step(state, time);
   }
   return *engine;
 }

@@ -72,11 +72,15 @@ TEST(Ordering, SeveralJointsToTheGroundMakeNoLoopAndNoFill) {
   EXPECT_EQ(fill(edges, order), 0u);
 }
 
-TEST(Ordering, TheGroundedJointComesLast) {
-  const std::vector<GraphEdge> chain = {{0, 1}, {-1, 0}, {1, 2}};
+TEST(Ordering, AChainIsEatenFromBothEnds) {
+  std::vector<GraphEdge> chain;
+  for (int i = 0; i < 6; ++i) chain.push_back({i, i + 1});
   std::vector<int> order;
-  ASSERT_TRUE(leaves_first(chain, 3, order));
-  EXPECT_EQ(order, (std::vector<int>{2, 0, 1}));
+  ASSERT_TRUE(leaves_first(chain, 7, order));
+  for (int k = 0; k < 3; ++k) {
+    const std::set<int> pair = {order[2 * k], order[2 * k + 1]};
+    EXPECT_EQ(pair, (std::set<int>{k, 5 - k}));
+  }
 }
 
 TEST(Ordering, LoopsAreFound) {

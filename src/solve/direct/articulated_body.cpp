@@ -18,9 +18,6 @@ namespace {
 /// Rows of one joint that depend on each other are told by pivots this small.
 constexpr double dependent_tolerance = 1e-12;
 
-using JointRows = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 6, Eigen::RowMajor, 6, 6>>;
-using JointVector = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 6, 1>>;
-
 }  // namespace
 
 void ArticulatedBody::analyse(const ConstraintProblem& problem) {
@@ -84,8 +81,7 @@ const double* ArticulatedBody::parent_rows(const ConstraintProblem& problem, con
   return (link.child_is_a ? problem.J_b : problem.J_a).data() + 6 * blocks_[link.block].first_row;
 }
 
-void ArticulatedBody::factor(const ConstraintProblem& problem, std::vector<std::int32_t>& redundant_rows,
-                             const std::string& solver) {
+void ArticulatedBody::factor(const ConstraintProblem& problem, std::vector<std::int32_t>& redundant_rows, const char* solver) {
   const auto refuse = [&](const Link& link) {
     throw Error(solver, "body " + std::to_string(link.body) + " has a singular inverse mass; use ldlt");
   };

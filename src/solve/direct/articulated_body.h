@@ -14,7 +14,6 @@
 #include <rotule/problem.h>
 
 #include <span>
-#include <string>
 #include <vector>
 
 namespace rotule {
@@ -25,7 +24,7 @@ class ArticulatedBody {
   void analyse(const ConstraintProblem& problem);
 
   /// Articulated inertias and their factors. Rows of a joint that depend on each other are set aside and listed.
-  void factor(const ConstraintProblem& problem, std::vector<std::int32_t>& redundant_rows, const std::string& solver);
+  void factor(const ConstraintProblem& problem, std::vector<std::int32_t>& redundant_rows, const char* solver);
 
   /// x for the blocks of the tree (others are left alone) and the velocities u of all bodies, given b by rows and impulses p,
   /// six per body, on bodies that can move. Needs `factor`.

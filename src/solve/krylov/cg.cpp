@@ -36,7 +36,7 @@ void solve(const ConstraintProblem& problem, const CgSettings& settings, Workspa
   for (auto* v : {&cg.r, &cg.z, &cg.d, &cg.Ad}) v->resize(n);
   cg.velocities.resize(6 * problem.bodies());
   cg.blocks.factor(problem);
-  std::copy(problem.x0.data(), problem.x0.data() + n, x.begin());
+  std::copy_n(problem.x0.data(), n, x.begin());
   const double norm_b = problem.b.norm(), scale = norm_b > 0 ? norm_b : 1.0;
 
   // The recurrence's residual drifts from the true one: when it says "done", the true one is asked, and the method restarted from

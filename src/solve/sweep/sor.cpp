@@ -49,7 +49,7 @@ void relax_blocks(const ConstraintProblem& problem, const SorSettings& settings,
   auto& work = workspace.get<Relaxation>();
   clear(report);
   work.blocks.factor(problem);
-  std::copy(problem.x0.data(), problem.x0.data() + problem.rows(), x.begin());
+  std::copy_n(problem.x0.data(), x.size(), x.begin());
   report.residual = residual_into(problem, x, work.residual);
   while (report.residual > settings.tolerance && report.iterations < settings.max_iterations) {
     work.velocities.assign(6 * problem.bodies(), 0.0);
