@@ -160,7 +160,10 @@ void list(const ListOptions& options) {
     return;
   }
   std::string text;
-  for (const auto& item : result.items()) text += (text.empty() ? "" : "\n") + table(item.key(), item.value());
+  for (const auto& item : result.items()) {
+    if (!text.empty()) text += '\n';
+    text += table(item.key(), item.value());
+  }
   print(text);
 }
 
