@@ -85,10 +85,10 @@ Scene posed() {
   add_joint(scene, "waist", "pelvis", "chest", waist);
   add_joint(scene, "neck", "chest", "head", neck);
   const Vec3 left_shoulder = waist + chest * Vec3(0, 0.19, 0.38), right_shoulder = waist + chest * Vec3(0, -0.19, 0.38);
-  add_arm(scene, "left_", left_shoulder, {{0.2, 0.9, 0.1}, {0.35, 0.8, 0.4}, {0.3, 0.8, 0.5}});
-  add_arm(scene, "right_", right_shoulder, {{0.25, -0.9, -0.1}, {0.45, -0.8, 0.2}, {0.4, -0.8, 0.3}});
-  add_leg(scene, "left_", Vec3(0, 0.09, -0.08), {{0.2, 0.25, -0.95}, {0.0, 0.2, -0.98}, 0.1});
-  add_leg(scene, "right_", Vec3(0, -0.09, -0.08), {{0.1, -0.25, -0.95}, {-0.1, -0.2, -0.98}, 0.0});
+  add_arm(scene, "left_", left_shoulder, {{0.15, 0.75, 0.6}, {0.2, 0.65, 0.7}, {0.1, 0.6, 0.75}});
+  add_arm(scene, "right_", right_shoulder, {{0.1, -0.75, 0.55}, {0.25, -0.7, 0.65}, {0.1, -0.7, 0.7}});
+  add_leg(scene, "left_", Vec3(0, 0.09, -0.08), {{0.15, 0.35, -0.93}, {0.0, 0.3, -0.95}, -0.6});
+  add_leg(scene, "right_", Vec3(0, -0.09, -0.08), {{0.1, -0.35, -0.93}, {-0.1, -0.35, -0.95}, -0.7});
 
   double mass = 0;
   Vec3 center = Vec3::Zero();
