@@ -81,7 +81,9 @@ class World {
   [[nodiscard]] int islands() const;
   /// What a careful user should know: point masses, mass ratios, solves that did not converge.
   [[nodiscard]] std::vector<std::string> warnings() const;
-  /// The algebra of an island as the last step left it, for solvers, recorders and judges outside.
+  /// Asks every step to keep a copy of the algebra that it solved (the last stage's, for methods with several), for solvers,
+  /// recorders and judges outside; `problem` and `multipliers` then give it, island by island.
+  void keep_problems(bool keep);
   [[nodiscard]] const ConstraintProblem& problem(int island) const;
   [[nodiscard]] std::span<const double> multipliers(int island) const;
 

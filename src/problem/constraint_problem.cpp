@@ -42,11 +42,20 @@ void multiply(const ConstraintProblem& problem, std::span<const double> x, std::
 }
 
 Residual residual(const ConstraintProblem& problem, std::span<const double> x) {
-  std::vector<double> velocities(6 * problem.bodies()), Ax(problem.rows());
-  multiply(problem, x, velocities, Ax);
+  ResidualScratch scratch;
+  return residual(problem, x, scratch);
+}
 
-  // Friction bounds follow their normal; a box row by row (D2), a cone by the length of the tangential part.
-  VecX lower = problem.lower, upper = problem.upper;
+Residual residual(const ConstraintProblem& problem, std::span<const double> x, ResidualScratch& scratch) {
+  auto& [velocities, Ax, lower, upper] = scratch;
+  velocities.resize(6 * problem.bodies());
+  Ax.resize(problem.rows());
+  multiply(problem, x, {velocities.data(), static_cast<std::size_t>(velocities.size())},
+           {Ax.data(), static_cast<std::size_t>(Ax.size())});
+
+  // Friction bounds follow their normal, row by row (D2's box).
+  lower = problem.lower;
+  upper = problem.upper;
   for (const FrictionRows& f : problem.friction)
     for (int r = f.first_row; r < f.first_row + f.count; ++r) {
       upper[r] = f.mu_dynamic * std::max(0.0, x[f.normal_row]);

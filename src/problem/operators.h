@@ -27,4 +27,10 @@ inline double row_velocity(const ConstraintProblem& problem, const ConstraintBlo
 /// y = A x = (J M^-1 J^T + C) x. `velocities` is scratch of six numbers per body.
 void multiply(const ConstraintProblem& problem, std::span<const double> x, std::span<double> velocities, std::span<double> y);
 
+/// What `residual` works in; kept by callers that judge every step.
+struct ResidualScratch {
+  VecX velocities, Ax, lower, upper;
+};
+Residual residual(const ConstraintProblem& problem, std::span<const double> x, ResidualScratch& scratch);
+
 }  // namespace rotule

@@ -1,0 +1,48 @@
+#include "constraint/formulation/formulations.h"
+
+#include "problem/operators.h"
+
+namespace rotule {
+
+namespace {
+
+template <class Function>
+void for_each_row(const ConstraintProblem& problem, Function&& function) {
+  for (const ConstraintBlock& block : problem.blocks)
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r) function(block, r);
+}
+
+std::span<const double> view(const VecX& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
+
+}  // namespace
+
+double constraint_rate(const ConstraintProblem& problem, const ConstraintBlock& block, int row, const RowValues& values,
+                       const VecX& velocity) {
+  return row_velocity(problem, block, row, view(velocity)) + values.C_t[row];
+}
+
+void formulate_acceleration(const RowValues& values, const VecX& acceleration, const VecX& velocity, Stabilisation beta,
+                            ConstraintProblem& problem) {
+  const bool damped = beta.velocity != 0;
+  for_each_row(problem, [&](const ConstraintBlock& block, int r) {
+    problem.b[r] = -row_velocity(problem, block, r, view(acceleration)) - values.gamma[r] - beta.position * values.C[r];
+    if (damped) problem.b[r] -= beta.velocity * constraint_rate(problem, block, r, values, velocity);
+  });
+}
+
+void formulate_velocity(const RowValues& values, const VecX& velocity, double baumgarte_over_h, ConstraintProblem& problem) {
+  for_each_row(problem, [&](const ConstraintBlock& block, int r) {
+    problem.b[r] = -constraint_rate(problem, block, r, values, velocity) - baumgarte_over_h * values.C[r];
+  });
+}
+
+void formulate_position(const RowValues& values, ConstraintProblem& problem) { problem.b = -values.C; }
+
+void penalty_forces(const RowValues& values, const VecX& velocity, double stiffness, double damping,
+                    const ConstraintProblem& problem, VecX& lambda) {
+  for_each_row(problem, [&](const ConstraintBlock& block, int r) {
+    lambda[r] = -stiffness * values.C[r] - damping * constraint_rate(problem, block, r, values, velocity);
+  });
+}
+
+}  // namespace rotule

@@ -1,0 +1,29 @@
+#pragma once
+// Right-hand sides (D3). One assembly of J and A serves them all: they differ in what is predicted and what is asked for.
+//   acceleration (A4, C2)   A lambda = -(J M^-1 f + gamma) - (beta_v/h) dC/dt - (beta_p/h^2) C
+//   velocity (C1)           A x      = -(J u* + C_t) - (beta/h) C
+//   position (A7 c)         A mu     = -C
+//   penalty (A7 b)          lambda   = -(k C + d dC/dt), no system at all
+// `local` holds six numbers per body of the island: M^-1 f, u* or u.
+#include "constraint/constraint_set.h"
+
+namespace rotule {
+
+struct Stabilisation {
+  double position = 0;  // beta_p / h^2
+  double velocity = 0;  // beta_v / h
+};
+
+/// `acceleration` is M^-1 f; `velocity` u, read where stabilisation needs dC/dt.
+void formulate_acceleration(const RowValues& values, const VecX& acceleration, const VecX& velocity, Stabilisation beta,
+                            ConstraintProblem& problem);
+void formulate_velocity(const RowValues& values, const VecX& velocity, double baumgarte_over_h, ConstraintProblem& problem);
+void formulate_position(const RowValues& values, ConstraintProblem& problem);
+void penalty_forces(const RowValues& values, const VecX& velocity, double stiffness, double damping,
+                    const ConstraintProblem& problem, VecX& lambda);
+
+/// dC/dt = J u + C_t, row by row.
+double constraint_rate(const ConstraintProblem& problem, const ConstraintBlock& block, int row, const RowValues& values,
+                       const VecX& velocity);
+
+}  // namespace rotule

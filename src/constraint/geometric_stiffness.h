@@ -1,0 +1,23 @@
+#pragma once
+// Geometric stiffness (F1): constraint forces turn with the bodies they act on, K = -d(J^T lambda)/dq. A velocity-level step
+// that ignores it blows up on any taut light chain; with mass M + h^2 K it holds.
+#include "constraint/constraint_set.h"
+
+namespace rotule {
+
+/// Per body of the island, what K puts on its own translations and rotations.
+struct LumpedStiffness {
+  std::vector<Mat3> linear, angular;
+};
+
+/// K lumped onto the bodies' own blocks and made positive. Exact where K has only such blocks and is positive already: a chain
+/// of ball joints under tension. Blocks that couple two bodies, or rotation with translation, are bounded from above by their
+/// norm on both diagonals (a step with too much stiffness damps more, with less than half of it it would not be stable).
+void lump_stiffness(const ConstraintSet& constraints, const Kinematics& bodies, double t, const VecX& lambda, int body_count,
+                    LumpedStiffness& K);
+
+/// The whole K of an island, 6 x 6 per body: for linearisation and eigenvalues.
+MatX geometric_stiffness(const ConstraintSet& constraints, const Kinematics& bodies, double t, const VecX& lambda,
+                         int body_count);
+
+}  // namespace rotule

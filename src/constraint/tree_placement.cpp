@@ -1,0 +1,114 @@
+#include "constraint/tree_placement.h"
+
+#include <rotule/error.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace rotule {
+
+namespace {
+
+Pose operator*(const Pose& X, const Pose& Y) { return {X.position + X.orientation * Y.position, X.orientation * Y.orientation}; }
+Pose inverse(const Pose& X) {
+  const Quat q = X.orientation.conjugate();
+  return {-(q * X.position), q};
+}
+
+Pose body_pose(const State& state, int body) { return body == world_body ? Pose{} : Pose{state.p[body], state.theta[body]}; }
+
+/// The nearest relative pose that the joint allows: X is frame B seen from frame A.
+Pose allowed(const Joint& joint, Pose X) {
+  for (int k = 0; k < 3; ++k)
+    if (joint.locked[k]) X.position[k] = 0;
+  const int rotations = joint.locked[3] + joint.locked[4] + joint.locked[5];
+  for (int k = 0; k < 3; ++k) {
+    const Vec3 axis = Vec3::Unit(k);
+    if (rotations == 3) {
+      X.orientation = Quat::Identity();
+    } else if (rotations == 2 && !joint.locked[3 + k]) {
+      X.orientation = Quat::FromTwoVectors(X.orientation * axis, axis) * X.orientation;
+    } else if (rotations == 1 && joint.locked[3 + k]) {
+      // The next axis of A and the one after it of B stay perpendicular: turn the latter out of the former.
+      const Vec3 of_a = Vec3::Unit((k + 1) % 3);
+      const Vec3 of_b = X.orientation * Vec3::Unit((k + 2) % 3);
+      const Vec3 perpendicular = of_b - of_b.dot(of_a) * of_a;
+      X.orientation = Quat::FromTwoVectors(of_b, perpendicular) * X.orientation;
+    }
+  }
+  return X;
+}
+
+}  // namespace
+
+std::vector<Placement> placement_order(const Model& model) {
+  std::vector<std::vector<int>> joints_of(model.body_count());
+  for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
+    const Joint& joint = model.joints[j];
+    if (joint.kind == Joint::Kind::user)
+      throw Error("correction tree_placement",
+                  "cannot place constraint \"" + joint.name + "\", which is a function; use correction projection");
+    for (const int body : {joint.a, joint.b})
+      if (model.movable(body)) joints_of[body].push_back(j);
+  }
+  std::vector<char> placed(model.body_count(), 0), used(model.joints.size(), 0);
+  std::vector<Placement> order;
+  std::vector<int> queue;
+
+  const auto use = [&](int j, bool child_is_b) {
+    const int child = child_is_b ? model.joints[j].b : model.joints[j].a;
+    used[j] = 1;
+    if (placed[child])
+      throw Error("correction tree_placement",
+                  "joint \"" + model.joints[j].name + "\" closes a loop, which placing cannot; use correction projection");
+    placed[child] = 1;
+    order.push_back({j, child_is_b});
+    queue.push_back(child);
+  };
+  const auto spread = [&] {
+    for (std::size_t next = 0; next < queue.size(); ++next) {
+      const int body = queue[next];
+      for (const int j : joints_of[body])
+        if (!used[j]) use(j, model.joints[j].a == body);
+    }
+    queue.clear();
+  };
+
+  for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
+    const Joint& joint = model.joints[j];
+    const bool a_moves = model.movable(joint.a), b_moves = model.movable(joint.b);
+    if (a_moves != b_moves) use(j, b_moves);
+  }
+  spread();
+  std::vector<int> by_mass(model.body_count());
+  std::iota(by_mass.begin(), by_mass.end(), 0);
+  std::stable_sort(by_mass.begin(), by_mass.end(), [&](int i, int j) { return model.bodies[i].mass > model.bodies[j].mass; });
+  for (const int root : by_mass) {
+    if (placed[root] || !model.movable(root)) continue;
+    placed[root] = 1;
+    queue.push_back(root);
+    spread();
+  }
+  return order;
+}
+
+void place(const Model& model, const std::vector<Placement>& order, State& state) {
+  for (const Placement& step : order) {
+    const Joint& joint = model.joints[step.joint];
+    const int child = step.child_is_b ? joint.b : joint.a;
+    const Pose F_A = body_pose(state, joint.a) * joint.X_A, F_B = body_pose(state, joint.b) * joint.X_B;
+    if (joint.kind == Joint::Kind::rod) {
+      // Slide the child along the rod to the right distance.
+      const Vec3 e = F_A.position - F_B.position;
+      const Vec3 correction = e * ((joint.length - e.norm()) / e.norm());
+      state.p[child] += step.child_is_b ? Vec3(-correction) : correction;
+      continue;
+    }
+    const Pose X = allowed(joint, inverse(F_A) * F_B);
+    const Pose body = step.child_is_b ? F_A * X * inverse(joint.X_B) : F_B * inverse(X) * inverse(joint.X_A);
+    state.p[child] = body.position;
+    state.theta[child] = body.orientation.normalized();
+  }
+}
+
+}  // namespace rotule

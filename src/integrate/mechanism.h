@@ -1,0 +1,38 @@
+#pragma once
+// All that an integrator knows of what it integrates. A state is a configuration q and velocities u. The configuration is moved
+// in a chart around the step's start: coordinates sigma, with d(sigma)/dt = rate(sigma, u), so that a method written for
+// vectors is right, and of full order, on the rotation group too.
+#include <rotule/types.h>
+
+#include <concepts>
+#include <vector>
+
+namespace rotule {
+
+template <class M>
+concept Mechanism = requires(M m, typename M::State s, const typename M::State& base, VecX& out, const VecX& x, double t) {
+  { s.u } -> std::convertible_to<VecX>;
+  m.accelerations(t, base, out);  // du/dt: forces and constraint solve
+  m.displace(base, x, s);         // s.q = base.q moved by x; velocities left alone
+  m.rate(x, x, out);              // d(sigma)/dt from sigma and u
+  m.difference(base, base, out);  // sigma that moves the second to the first
+};
+
+/// What a multistep method remembers of an earlier instant.
+template <class State>
+struct Sample {
+  State s;
+  VecX acceleration;
+};
+
+/// The memory of a multistep method: newest first. Part of what an exact snapshot saves; void once the step size changes.
+template <class State>
+struct Memory {
+  std::vector<Sample<State>> samples;
+  int filled = 0;
+  double h = 0;
+
+  void forget() { filled = 0; }
+};
+
+}  // namespace rotule

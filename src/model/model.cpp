@@ -1,0 +1,163 @@
+#include "model/model.h"
+
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+#include <algorithm>
+
+#include "model/mass_properties.h"
+
+namespace rotule {
+
+int Joint::rows() const {
+  if (kind != Kind::locked_axes) return 1;
+  return static_cast<int>(std::count(locked.begin(), locked.end(), true));
+}
+
+void Model::add(Body body) {
+  const bool moves = !body.fixed;
+  inverse_mass.push_back(moves ? 1 / body.mass : 0);
+  inertia.push_back(body.inertia);
+  inverse_inertia.push_back(moves && !body.point_mass ? Mat3(body.inertia.inverse()) : Mat3(Mat3::Zero()));
+  bodies.push_back(std::move(body));
+}
+
+void Model::add(Joint joint) { joints.push_back(std::move(joint)); }
+
+void Model::remove_body(int index) {
+  std::erase_if(joints, [index](const Joint& j) { return j.a == index || j.b == index; });
+  for (Joint& joint : joints) {
+    joint.a -= joint.a > index;
+    joint.b -= joint.b > index;
+  }
+  bodies.erase(bodies.begin() + index);
+  inverse_mass.erase(inverse_mass.begin() + index);
+  inertia.erase(inertia.begin() + index);
+  inverse_inertia.erase(inverse_inertia.begin() + index);
+}
+
+void Model::remove_joint(int index) { joints.erase(joints.begin() + index); }
+
+void Model::settle_point_masses() {
+  std::vector<double> arm(bodies.size(), 0.0);
+  for (const Joint& joint : joints) {
+    if (joint.a != world_body) arm[joint.a] = std::max(arm[joint.a], joint.X_A.position.norm());
+    if (joint.b != world_body) arm[joint.b] = std::max(arm[joint.b], joint.X_B.position.norm());
+  }
+  for (int i = 0; i < body_count(); ++i) {
+    if (!bodies[i].point_mass || bodies[i].fixed) continue;
+    const double radius = 1e-3 * (arm[i] > 0 ? arm[i] : 1.0);
+    bodies[i].inertia = 0.4 * bodies[i].mass * radius * radius * Mat3::Identity();
+    inertia[i] = bodies[i].inertia;
+    inverse_inertia[i] = bodies[i].inertia.inverse();
+  }
+}
+
+Body compile_body(const BodyDef& def, const std::vector<Material>& materials, const std::string& place) {
+  Body body{.name = def.name, .fixed = def.fixed, .shape = def.shape};
+  const bool has_volume = !std::holds_alternative<std::monostate>(def.shape) && !std::holds_alternative<Plane>(def.shape);
+  if (def.center_of_mass) body.center_of_mass = *def.center_of_mass;
+  if (def.fixed) return body;
+
+  double density = 1000;
+  for (const Material& material : materials)
+    if (material.name == def.material) density = material.density;
+  if (def.density) density = *def.density;
+
+  if (has_volume) {
+    const MassProperties of_shape = mass_properties(def.shape, density);
+    body.mass = def.mass.value_or(of_shape.mass);
+    if (!def.center_of_mass) body.center_of_mass = of_shape.center_of_mass;
+    // A given mass scales the shape's inertia; a given centre of mass is trusted together with that inertia.
+    body.inertia = def.inertia.value_or(of_shape.inertia * (body.mass / of_shape.mass));
+  } else {
+    if (!def.mass) throw Error(place + "/mass", "is missing: a movable body needs a mass, or a shape to compute it from");
+    body.mass = *def.mass;
+    body.point_mass = !def.inertia;
+    if (def.inertia) body.inertia = *def.inertia;
+  }
+  return body;
+}
+
+Pose body_frame(const Model& model, const State& state, int body) {
+  if (body == world_body) return {};
+  return {state.p[body] - state.theta[body] * model.bodies[body].center_of_mass, state.theta[body]};
+}
+
+void place_body(const Model& model, State& state, int body, const Pose& frame) {
+  state.theta[body] = frame.orientation.normalized();
+  state.p[body] = frame.position + state.theta[body] * model.bodies[body].center_of_mass;
+}
+
+namespace {
+
+/// A frame whose z is the direction given; x is any perpendicular.
+Quat frame_along(const Vec3& z) { return Quat::FromTwoVectors(Vec3::UnitZ(), z.normalized()); }
+
+/// A frame from two perpendicular directions.
+Quat frame_of(const Vec3& x, const Vec3& y) {
+  Mat3 R;
+  R.col(0) = x.normalized();
+  R.col(2) = x.cross(y).normalized();
+  R.col(1) = R.col(2).cross(R.col(0));
+  return Quat(R);
+}
+
+/// The world frame, seen from a body's centre of mass.
+Pose seen_from(const State& state, int body, const Pose& X_W) {
+  if (body == world_body) return X_W;
+  const Quat inverse = state.theta[body].conjugate();
+  return {inverse * (X_W.position - state.p[body]), inverse * X_W.orientation};
+}
+
+struct Locks {
+  Pose X_W;
+  std::array<bool, 6> locked;
+};
+
+Locks locks(const Ball& j) { return {{j.at, Quat::Identity()}, {true, true, true, false, false, false}}; }
+Locks locks(const Hinge& j) { return {{j.at, frame_along(j.axis)}, {true, true, true, true, true, false}}; }
+Locks locks(const Slider& j) { return {{j.at, frame_along(j.axis)}, {true, true, false, true, true, true}}; }
+Locks locks(const Cylindrical& j) { return {{j.at, frame_along(j.axis)}, {true, true, false, true, true, false}}; }
+Locks locks(const Universal& j) { return {{j.at, frame_of(j.axis_a, j.axis_b)}, {true, true, true, false, false, true}}; }
+Locks locks(const Planar& j) { return {{j.at, frame_along(j.normal)}, {false, false, true, true, true, false}}; }
+Locks locks(const Weld& j) { return {{j.at, Quat::Identity()}, {true, true, true, true, true, true}}; }
+Locks locks(const PointOnLine& j) { return {{j.at, frame_along(j.axis)}, {true, true, false, false, false, false}}; }
+Locks locks(const LockedAxes& j) { return {{j.at, j.frame.normalized()}, j.locked}; }
+
+}  // namespace
+
+Joint compile_joint(const JointDef& def, const Model& model, const State& state,
+                    const std::function<int(const std::string&)>& find) {
+  return std::visit(
+      [&](const auto& d) {
+        using Def = std::decay_t<decltype(d)>;
+        Joint joint;
+        joint.name = d.name;
+        joint.a = find(d.between[0]);
+        joint.b = find(d.between[1]);
+        if constexpr (std::is_same_v<Def, Rod>) {
+          joint.kind = Joint::Kind::rod;
+          joint.X_A = seen_from(state, joint.a, {d.from, Quat::Identity()});
+          joint.X_B = seen_from(state, joint.b, {d.to, Quat::Identity()});
+          joint.length = d.length > 0 ? d.length : (d.to - d.from).norm();
+        } else if constexpr (std::is_same_v<Def, Constraint>) {
+          // The user speaks of the body's frame; the engine's coordinates start at the centre of mass.
+          joint.kind = Joint::Kind::user;
+          if (joint.a != world_body) joint.X_A.position = -model.bodies[joint.a].center_of_mass;
+          if (joint.b != world_body) joint.X_B.position = -model.bodies[joint.b].center_of_mass;
+          joint.function = d.function;
+        } else {
+          const Locks l = locks(d);
+          joint.X_A = seen_from(state, joint.a, l.X_W);
+          joint.X_B = seen_from(state, joint.b, l.X_W);
+          joint.locked = l.locked;
+        }
+        return joint;
+      },
+      def);
+}
+
+}  // namespace rotule

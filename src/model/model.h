@@ -1,0 +1,75 @@
+#pragma once
+// What does not change from step to step: masses, shapes, and joints in their bodies' own coordinates.
+#include <rotule/scene.h>
+
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/state.h"
+
+namespace rotule {
+
+/// The immovable partner of a joint to the world.
+inline constexpr int world_body = -1;
+
+/// A joint, compiled: its frame in each body's coordinates (from the centre of mass, in body axes; in world coordinates for
+/// the world). Which of the frame's axes are locked tells hinge from slider; rods and user functions are kinds of their own.
+struct Joint {
+  enum class Kind : std::uint8_t { locked_axes, rod, user };
+
+  std::string name;
+  Kind kind = Kind::locked_axes;
+  int a = world_body, b = world_body;
+  Pose X_A, X_B;
+  std::array<bool, 6> locked{};  // x y z, then rotations about x y z
+  double length = 0;
+  std::function<Jet(const JetBody&, const JetBody&, const Jet&)> function;
+
+  [[nodiscard]] int rows() const;
+};
+
+struct Body {
+  std::string name;
+  bool fixed = false;
+  bool point_mass = false;
+  double mass = 0;
+  Mat3 inertia = Mat3::Zero();  // about the centre of mass, in body axes
+  Vec3 center_of_mass = Vec3::Zero();  // in the body's frame
+  Shape shape;
+};
+
+struct Model {
+  std::vector<Body> bodies;
+  std::vector<Joint> joints;
+  std::vector<Wall> walls;
+  Vec3 gravity = Vec3::Zero();
+
+  // Hot copies, one per body; zero inverses for fixed bodies.
+  std::vector<double> inverse_mass;
+  std::vector<Mat3> inertia, inverse_inertia;
+
+  [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }
+  /// Whether the partner can be moved at all.
+  [[nodiscard]] bool movable(int body) const { return body != world_body && !bodies[body].fixed; }
+  /// Appends; the index is the position.
+  void add(Body body);
+  void add(Joint joint);
+  void remove_body(int index);  // with its joints
+  void remove_joint(int index);
+  /// Gives point masses an inertia that keeps their orientation defined and matters to nobody: a ball whose radius is a
+  /// thousandth of the longest arm to one of their joints.
+  void settle_point_masses();
+};
+
+/// Mass, inertia and centre of mass from the definition; throws Error with the place where they make no sense.
+Body compile_body(const BodyDef& def, const std::vector<Material>& materials, const std::string& place);
+/// Where the state puts the body's frame; and back.
+Pose body_frame(const Model& model, const State& state, int body);
+void place_body(const Model& model, State& state, int body, const Pose& frame);
+/// Fixes the joint in its bodies as they stand now. `find` turns a name into a body index (world_body for "world").
+Joint compile_joint(const JointDef& def, const Model& model, const State& state,
+                    const std::function<int(const std::string&)>& find);
+
+}  // namespace rotule

@@ -1,0 +1,69 @@
+#pragma once
+// Iterative refinement: r = b - A x without forming A, x += (factored A)^-1 r, the best x kept.
+// It restores the digits that a factorisation lost to cancellation, and carries what a regularised or set-aside pivot left over.
+// It cannot help where the equations contradict each other: `converged` is then false and `residual` says by how much.
+#include <rotule/problem.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "problem/operators.h"
+
+namespace rotule {
+
+/// Relative residual above which a direct answer counts as not converged: the equations contradict each other.
+inline constexpr double largest_direct_residual = 1e-8;
+
+struct RefinementScratch {
+  std::vector<double> velocities, product, correction, best;
+};
+
+/// r = b - A x, written to scratch.correction; returns |r| / |b| (|r| where b is 0).
+inline double residual_into(const ConstraintProblem& problem, std::span<const double> x, RefinementScratch& scratch) {
+  scratch.velocities.resize(6 * problem.bodies());
+  scratch.product.resize(problem.rows());
+  scratch.correction.resize(problem.rows());
+  multiply(problem, x, scratch.velocities, scratch.product);
+  double squares = 0, scale = 0;
+  for (int i = 0; i < problem.rows(); ++i) {
+    const double r = problem.b[i] - scratch.product[i];
+    scratch.correction[i] = r;
+    squares += r * r;
+    scale += problem.b[i] * problem.b[i];
+  }
+  return std::sqrt(squares) / (scale > 0 ? std::sqrt(scale) : 1.0);
+}
+
+/// `solve_in_place(span)` replaces a right-hand side by the factor's answer. Sets residual, iterations and converged.
+template <class SolveInPlace>
+void refine(const ConstraintProblem& problem, int max_refinements, SolveInPlace&& solve_in_place, std::span<double> x,
+            RefinementScratch& scratch, SolveReport& report) {
+  double best = residual_into(problem, x, scratch);
+  for (int i = 0; i < max_refinements && best > 1e-15; ++i) {
+    scratch.best.assign(x.begin(), x.end());
+    solve_in_place(std::span<double>(scratch.correction));
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] += scratch.correction[k];
+    const double now = residual_into(problem, x, scratch);
+    ++report.iterations;
+    if (!(now < best)) {
+      std::copy(scratch.best.begin(), scratch.best.end(), x.begin());
+      break;
+    }
+    const bool stalled = now > 0.25 * best;
+    best = now;
+    if (stalled) break;
+  }
+  report.residual = best;
+  report.converged = best <= largest_direct_residual;
+}
+
+/// Whether all numbers are finite, at the cost of one addition each.
+inline bool all_finite(std::span<const double> x) {
+  double sum = 0;
+  for (const double value : x) sum += value * 0.0;
+  return sum == 0;
+}
+
+}  // namespace rotule

@@ -1,0 +1,27 @@
+// The table of combinations that make no sense, each with its reason.
+#include <rotule/error.h>
+#include <rotule/recipe.h>
+
+namespace rotule {
+
+void check_combination(const Recipe& recipe) {
+  struct Rule {
+    bool broken;
+    std::string_view reason;
+  };
+  const bool impulses = std::holds_alternative<VelocitySettings>(recipe.formulation);
+  const bool springs = std::holds_alternative<PenaltySettings>(recipe.formulation);
+  const bool semi_implicit = std::holds_alternative<SemiImplicitEulerSettings>(recipe.integrator);
+  const bool corrected = !std::holds_alternative<NoCorrectionSettings>(recipe.correction);
+  const Rule rules[] = {
+      {impulses && !semi_implicit,
+       "formulation velocity moves by impulses, once per step, and has no accelerations to integrate; set integrator to "
+       "semi_implicit_euler, or formulation to acceleration"},
+      {springs && corrected,
+       "formulation penalty pulls by the joints' errors, which a correction takes away; set correction to none"},
+  };
+  for (const Rule& rule : rules)
+    if (rule.broken) throw Error("recipe", std::string(rule.reason));
+}
+
+}  // namespace rotule

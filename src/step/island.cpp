@@ -1,0 +1,89 @@
+#include "step/island.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "solve/solve.h"
+
+namespace rotule {
+
+void Island::evaluate(const Model& model, const Kinematics& kinematics, double t) {
+  constraints.evaluate(kinematics, t, problem, values);
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    Mat6& W = problem.inverse_mass[i];
+    W.topLeftCorner<3, 3>().diagonal().setConstant(model.inverse_mass[bodies[i]]);
+    W.bottomRightCorner<3, 3>() = kinematics.inverse_inertia[bodies[i]];
+  }
+}
+
+void Island::gather(const VecX& global, VecX& into) const {
+  for (std::size_t i = 0; i < bodies.size(); ++i) into.segment<6>(6 * i) = global.segment<6>(6 * bodies[i]);
+}
+
+void Island::scatter(VecX& global) const {
+  for (std::size_t i = 0; i < bodies.size(); ++i) global.segment<6>(6 * bodies[i]) = local.segment<6>(6 * i);
+}
+
+void Island::solve(const SolverSettings& solver, bool warm) {
+  if (warm)
+    problem.x0 = x;
+  else
+    problem.x0.setZero();
+  rotule::solve(problem, solver, workspace, {x.data(), static_cast<std::size_t>(x.size())}, report);
+}
+
+void Island::keep() {
+  kept_problem = problem;
+  kept_x = x;
+}
+
+void Island::judge() {
+  residual = rotule::residual(problem, {x.data(), static_cast<std::size_t>(x.size())}, residual_scratch).relative;
+}
+
+void Island::apply_impulses() {
+  rotule::apply_impulses(problem, {x.data(), static_cast<std::size_t>(x.size())},
+                         {local.data(), static_cast<std::size_t>(local.size())});
+}
+
+std::vector<Island> split_into_islands(const Model& model) {
+  // Union-find over movable bodies.
+  std::vector<int> parent(model.body_count());
+  std::iota(parent.begin(), parent.end(), 0);
+  const auto root = [&](int i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+  };
+  for (const Joint& joint : model.joints)
+    if (model.movable(joint.a) && model.movable(joint.b)) {
+      const int a = root(joint.a), b = root(joint.b);
+      parent[std::max(a, b)] = std::min(a, b);
+    }
+
+  std::vector<std::vector<int>> joints_of(model.body_count()), bodies_of(model.body_count());
+  for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
+    const Joint& joint = model.joints[j];
+    joints_of[root(model.movable(joint.a) ? joint.a : joint.b)].push_back(j);
+  }
+  for (int i = 0; i < model.body_count(); ++i)
+    if (model.movable(i)) bodies_of[root(i)].push_back(i);
+
+  std::vector<Island> islands;
+  std::vector<int> local(model.body_count(), -1);
+  for (int i = 0; i < model.body_count(); ++i) {
+    if (joints_of[i].empty()) continue;
+    Island& island = islands.emplace_back();
+    island.bodies = std::move(bodies_of[i]);
+    for (std::size_t k = 0; k < island.bodies.size(); ++k) local[island.bodies[k]] = static_cast<int>(k);
+    island.constraints = ConstraintSet(model, joints_of[i], local);
+    const int rows = island.constraints.rows();
+    island.problem.blocks = island.constraints.blocks();
+    island.problem.resize(static_cast<int>(island.bodies.size()), rows);
+    for (Mat6& W : island.problem.inverse_mass) W.setZero();
+    for (VecX* v : {&island.values.C, &island.values.C_t, &island.values.gamma, &island.x, &island.lambda}) v->setZero(rows);
+    for (VecX* v : {&island.u, &island.local}) v->setZero(6 * static_cast<Eigen::Index>(island.bodies.size()));
+  }
+  return islands;
+}
+
+}  // namespace rotule

@@ -1,0 +1,138 @@
+#include "step/jointed_mechanism.h"
+
+#include <algorithm>
+
+#include "dynamics/forces/gyroscopic.h"
+#include "dynamics/forces/weight.h"
+
+namespace rotule {
+
+JointedMechanism::JointedMechanism(const Model& m, const Recipe& r)
+    : model(m), recipe(r), islands(split_into_islands(m)), external(VecX::Zero(6 * m.body_count())), h(r.dt) {
+  if (std::holds_alternative<TreePlacementSettings>(r.correction)) placements_ = placement_order(m);
+}
+
+void JointedMechanism::count_solves() {
+  for (const Island& island : islands) {
+    ++report.solves;
+    report.iterations += island.report.iterations;
+    report.converged = report.converged && island.report.converged;
+  }
+}
+
+void JointedMechanism::evaluate(const State& s, double t) {
+  kinematics.update(model, s);
+  for_each_island([&](Island& island) { island.evaluate(model, kinematics, t); });
+}
+
+void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
+  ++evaluations;
+  kinematics.update(model, s);
+
+  // Free accelerations M^-1 f.
+  forces_ = external;
+  add_weight(model, forces_);
+  add_gyroscopic(model, kinematics, forces_);
+  udot.resize(forces_.size());
+  for (int i = 0; i < model.body_count(); ++i) {
+    udot.segment<3>(6 * i) = model.inverse_mass[i] * forces_.segment<3>(6 * i);
+    udot.segment<3>(6 * i + 3).noalias() = kinematics.inverse_inertia[i] * forces_.segment<3>(6 * i + 3);
+  }
+
+  // What the joints add, island by island.
+  Stabilisation beta;
+  if (const auto* stabilised = std::get_if<StabilisedAccelerationSettings>(&recipe.formulation))
+    beta = {stabilised->beta_position / (h * h), stabilised->beta_velocity / h};
+  const auto* penalty = std::get_if<PenaltySettings>(&recipe.formulation);
+  for_each_island([&](Island& island) {
+    island.evaluate(model, kinematics, t);
+    island.gather(s.u, island.u);
+    island.gather(udot, island.local);
+    if (penalty) {
+      penalty_forces(island.values, island.u, penalty->stiffness, penalty->damping, island.problem, island.x);
+    } else {
+      formulate_acceleration(island.values, island.local, island.u, beta, island.problem);
+      island.solve(recipe.solver, true);
+      if (keep_problems) island.keep();
+    }
+    island.apply_impulses();
+    island.scatter(udot);
+    island.lambda = island.x;
+    island.has_lambda = true;
+  });
+  if (!penalty) count_solves();
+}
+
+void JointedMechanism::refresh_forces(double t, const State& s) {
+  const bool impulses = std::holds_alternative<VelocitySettings>(recipe.formulation);
+  const bool known = std::all_of(islands.begin(), islands.end(), [](const Island& i) { return i.has_lambda; });
+  if (impulses && known) return evaluate(s, t);
+
+  // Iterative solvers start from their last answer: put it back afterwards, so that asking changes nothing.
+  const std::int64_t evaluations_before = evaluations;
+  const StepReport report_before = report;
+  warm_.resize(islands.size());
+  for (std::size_t i = 0; i < islands.size(); ++i) warm_[i] = islands[i].x;
+  accelerations(t, s, sigma_);
+  for (std::size_t i = 0; i < islands.size(); ++i) {
+    islands[i].judge();
+    islands[i].x = warm_[i];
+  }
+  evaluations = evaluations_before;
+  report = report_before;
+}
+
+void JointedMechanism::project_velocities(State& s, double t) {
+  evaluate(s, t);
+  close_velocities(s);
+}
+
+void JointedMechanism::close_velocities(State& s) {
+  for_each_island([&](Island& island) {
+    island.gather(s.u, island.local);
+    formulate_velocity(island.values, island.local, 0, island.problem);
+    island.solve(recipe.solver, false);
+    island.apply_impulses();
+    island.scatter(s.u);
+  });
+  count_solves();
+}
+
+int JointedMechanism::project(const ProjectionSettings& settings, State& s, double t) {
+  if (islands.empty()) return 0;
+  sigma_.setZero(s.u.size());
+  double before = infinity;
+  int iterations = 0;
+  for (;; ++iterations) {
+    evaluate(s, t);
+    double error = 0, reach = 1;
+    for (const Island& island : islands) error = std::max(error, island.largest_error());
+    for (const Vec3& p : s.p) reach = std::max(reach, p.cwiseAbs().maxCoeff());
+    // Closed, or as closed as rounding at this distance from the origin allows, or no longer getting better.
+    const double rounding = 4 * std::numeric_limits<double>::epsilon() * reach;
+    if (!(error > std::max(settings.tolerance, rounding))) break;
+    if (iterations == settings.max_iterations || (iterations >= 2 && error > 0.5 * before)) {
+      report.converged = report.converged && error < 1e3 * std::max(settings.tolerance, rounding);
+      break;
+    }
+    before = error;
+    for_each_island([&](Island& island) {
+      formulate_position(island.values, island.problem);
+      island.solve(recipe.solver, false);
+      island.local.setZero();
+      island.apply_impulses();
+      island.scatter(sigma_);
+    });
+    count_solves();
+    displace(s, sigma_, s);
+  }
+  close_velocities(s);
+  return iterations;
+}
+
+void JointedMechanism::place(State& s, double t) {
+  rotule::place(model, placements_, s);
+  project_velocities(s, t);
+}
+
+}  // namespace rotule

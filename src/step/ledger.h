@@ -1,0 +1,30 @@
+#pragma once
+// The books of a run (F3): energies, momenta and errors of a state, and forces of its joints.
+#include <rotule/results.h>
+
+#include "step/jointed_mechanism.h"
+
+namespace rotule {
+
+/// Where a joint's rows stand: island and block.
+struct JointPlace {
+  int island = -1, block = -1;
+};
+
+class Ledger {
+ public:
+  explicit Ledger(const JointedMechanism& mechanism);
+
+  /// Energies, momenta, joint errors, residual; rows, multipliers and errors are then those of this state.
+  Diagnostics diagnose(JointedMechanism& mechanism, const State& s, double t);
+  [[nodiscard]] JointError error(const JointedMechanism& mechanism, int joint) const;  // of the last diagnose
+  /// As of the last diagnose or refresh of forces.
+  [[nodiscard]] JointForce force(const JointedMechanism& mechanism, int joint) const;
+  /// Redundant rows per joint, as the last solve of each island found them.
+  [[nodiscard]] std::vector<std::pair<int, int>> redundant(const JointedMechanism& mechanism) const;
+
+ private:
+  std::vector<JointPlace> places_;
+};
+
+}  // namespace rotule

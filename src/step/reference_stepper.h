@@ -1,0 +1,44 @@
+#pragma once
+// The reference path: integrator x formulation x solver, all double.
+#include <variant>
+
+#include "integrate/explicit/explicit_euler.h"
+#include "integrate/explicit/rk2.h"
+#include "integrate/explicit/rk4.h"
+#include "integrate/multistep/ab4.h"
+#include "integrate/symplectic/leapfrog.h"
+#include "integrate/symplectic/semi_implicit_euler.h"
+#include "step/shock.h"
+
+namespace rotule {
+
+using Integrator = std::variant<Rk4<JointedMechanism>, ExplicitEuler<JointedMechanism>, SemiImplicitEuler<JointedMechanism>,
+                                Rk2<JointedMechanism>, Ab4<JointedMechanism>, Leapfrog<JointedMechanism>>;
+
+class ReferenceStepper {
+ public:
+  ReferenceStepper(const Model& model, const Recipe& recipe);
+
+  /// Moves the state from t to t + h. Throws Error, naming the body, where a number is no longer finite.
+  const StepReport& step(State& s, double t, double h);
+  /// Forgets what a multistep method remembers: whoever changes the state by hand says so here.
+  void forget();
+  /// The memory of a multistep method, for snapshots; null where the method has none.
+  Memory<State>* memory();
+
+  JointedMechanism mechanism;
+  ShockSolver shocks;
+  double shock_energy = 0;
+
+ private:
+  void correct(State& s, double t);
+  void bounce(State& s, double t);
+
+  Integrator integrator_;
+  std::vector<ShockPoint> points_;
+};
+
+/// Throws where the state holds something that is not a number, with the body's name.
+void require_finite(const Model& model, const State& s);
+
+}  // namespace rotule

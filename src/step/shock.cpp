@@ -1,0 +1,123 @@
+#include "step/shock.h"
+
+#include <algorithm>
+
+#include "model/support.h"
+#include "problem/operators.h"
+#include "solve/solve.h"
+
+namespace rotule {
+
+double kinetic_energy(const Model& model, const State& s) {
+  double twice = 0;
+  for (int i = 0; i < model.body_count(); ++i) {
+    const Vec3 omega_B = s.theta[i].conjugate() * Vec3(s.omega(i));
+    twice += model.bodies[i].mass * s.v(i).squaredNorm() + omega_B.dot(model.inertia[i] * omega_B);
+  }
+  return 0.5 * twice;
+}
+
+void ShockSolver::find(const Model& model, const State& s, std::vector<ShockPoint>& points) const {
+  for (const Wall& wall : model.walls) {
+    const Vec3 n = wall.normal.normalized();
+    for (int i = 0; i < model.body_count(); ++i) {
+      if (!model.movable(i)) continue;
+      const Vec3 r = s.theta[i] * (support(model.bodies[i].shape, s.theta[i].conjugate() * -n) - model.bodies[i].center_of_mass);
+      const Vec3 at = s.p[i] + r;
+      const Vec3 velocity = s.v(i) + s.omega(i).cross(r);
+      if (n.dot(at - wall.at) < 0 && n.dot(velocity) < 0) points.push_back({i, at, n, wall.sticking, wall.restitution});
+    }
+  }
+}
+
+double ShockSolver::apply(JointedMechanism& mechanism, State& s, double t, std::vector<ShockPoint>& points, bool one_sided) {
+  const Model& model = mechanism.model;
+  const double before = kinetic_energy(model, s);
+  mechanism.evaluate(s, t);
+
+  std::vector<ShockPoint> here;
+  const auto take = [&](auto&& belongs, const Island* island) {
+    here.clear();
+    std::copy_if(points.begin(), points.end(), std::back_inserter(here), belongs);
+    if (!here.empty()) apply_together(model, mechanism.kinematics, island, s, here, one_sided);
+  };
+  std::vector<char> in_island(model.body_count(), 0);
+  for (const Island& island : mechanism.islands) {
+    for (const int body : island.bodies) in_island[body] = 1;
+    take([&](const ShockPoint& p) { return std::binary_search(island.bodies.begin(), island.bodies.end(), p.body); }, &island);
+  }
+  for (int i = 0; i < model.body_count(); ++i)
+    if (!in_island[i]) take([i](const ShockPoint& p) { return p.body == i; }, nullptr);
+  return before - kinetic_energy(model, s);
+}
+
+void ShockSolver::apply_together(const Model& model, const Kinematics& kinematics, const Island* island, State& s,
+                                 std::vector<ShockPoint>& points, bool one_sided) {
+  const std::vector<int> bodies = island ? island->bodies : std::vector<int>{points.front().body};
+  const int joint_rows = island ? island->problem.rows() : 0;
+  const auto local = [&](int body) { return static_cast<int>(std::lower_bound(bodies.begin(), bodies.end(), body) - bodies.begin()); };
+
+  velocities_.resize(6 * static_cast<Eigen::Index>(bodies.size()));
+  for (std::size_t i = 0; i < bodies.size(); ++i) velocities_.segment<6>(6 * i) = s.u.segment<6>(6 * bodies[i]);
+  const std::span<double> velocities(velocities_.data(), velocities_.size());
+
+  for (;;) {
+    // The island's joints, then one block per point against what never moves.
+    int rows = joint_rows;
+    problem_.blocks.clear();
+    if (island) problem_.blocks = island->problem.blocks;
+    for (const ShockPoint& p : points) {
+      const int count = p.sticking ? 3 : 1;
+      problem_.blocks.push_back({rows, count, local(p.body), -1, -1});
+      rows += count;
+    }
+    problem_.resize(static_cast<int>(bodies.size()), rows);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      problem_.inverse_mass[i].setZero();
+      problem_.inverse_mass[i].topLeftCorner<3, 3>().diagonal().setConstant(model.inverse_mass[bodies[i]]);
+      problem_.inverse_mass[i].bottomRightCorner<3, 3>() = kinematics.inverse_inertia[bodies[i]];
+    }
+    if (island) {
+      problem_.J_a.topRows(joint_rows) = island->problem.J_a;
+      problem_.J_b.topRows(joint_rows) = island->problem.J_b;
+    }
+    int row = joint_rows;
+    for (const ShockPoint& p : points) {
+      // Rows along the direction first, then across it.
+      Mat3 axes = Mat3::Identity();
+      if (p.direction.squaredNorm() > 0) axes = Quat::FromTwoVectors(Vec3::UnitX(), p.direction).toRotationMatrix();
+      for (int k = 0; k < (p.sticking ? 3 : 1); ++k, ++row)
+        problem_.J_a.row(row) << axes.col(k).transpose(), (p.at - s.p[p.body]).cross(axes.col(k)).transpose();
+    }
+    for (const ConstraintBlock& block : problem_.blocks)
+      for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
+        problem_.b[r] = -row_velocity(problem_, block, r, velocities);
+        if (r < joint_rows) problem_.b[r] -= island->values.C_t[r];
+      }
+    x_.resize(rows);
+    solve(problem_, LdltSettings{}, workspace_, {x_.data(), static_cast<std::size_t>(rows)}, report_);
+    if (!one_sided) break;
+
+    // A wall pushes and never pulls.
+    std::size_t worst = points.size();
+    double pull = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double impulse = x_[problem_.blocks[problem_.blocks.size() - points.size() + i].first_row];
+      if (impulse < pull) {
+        pull = impulse;
+        worst = i;
+      }
+    }
+    if (worst == points.size() || points.size() == 1) break;
+    points.erase(points.begin() + static_cast<std::ptrdiff_t>(worst));
+  }
+
+  // One factor for all: points struck together share the smallest restitution, so that joints stay satisfied.
+  double restitution = 1;
+  for (const ShockPoint& p : points) restitution = std::min(restitution, p.restitution);
+  x_ *= 1 + restitution;
+  apply_impulses(problem_, {x_.data(), static_cast<std::size_t>(x_.size())}, velocities);
+  for (std::size_t i = 0; i < bodies.size(); ++i) s.u.segment<6>(6 * bodies[i]) = velocities_.segment<6>(6 * i);
+}
+
+}  // namespace rotule

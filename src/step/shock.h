@@ -1,0 +1,38 @@
+#pragma once
+// Shocks (A8): a temporary constraint on a point of a body, solved together with all joints as one velocity correction and
+// applied 1 + e times. Factor 1 absorbs, 2 is elastic. With D the correction for factor 1, the shock changes the energy by
+// -(1 - e^2)/2 D^T M D: never up for e <= 1.
+#include "step/jointed_mechanism.h"
+
+namespace rotule {
+
+/// A point of a body to be stopped: along `direction`, or in all three where `sticking`.
+struct ShockPoint {
+  int body = 0;
+  Vec3 at = Vec3::Zero();  // in the world
+  Vec3 direction = Vec3::Zero();
+  bool sticking = false;
+  double restitution = 0;
+};
+
+class ShockSolver {
+ public:
+  /// Applies the shocks to the velocities; returns the kinetic energy taken out. Where `one_sided`, points that would be pulled
+  /// along their direction are released, one after the other, the worst first.
+  double apply(JointedMechanism& mechanism, State& s, double t, std::vector<ShockPoint>& points, bool one_sided);
+  /// The points of bodies that are behind a wall and still going further.
+  void find(const Model& model, const State& s, std::vector<ShockPoint>& points) const;
+
+ private:
+  /// All points on one island's bodies (or on one free body, with no island) at once.
+  void apply_together(const Model& model, const Kinematics& kinematics, const Island* island, State& s,
+                      std::vector<ShockPoint>& points, bool one_sided);
+  ConstraintProblem problem_;
+  Workspace workspace_;
+  SolveReport report_;
+  VecX x_, velocities_;
+};
+
+double kinetic_energy(const Model& model, const State& s);
+
+}  // namespace rotule

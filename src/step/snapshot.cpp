@@ -1,0 +1,143 @@
+// Exact snapshots: the bits of the state and of whatever the method remembers, so that a run goes on as if never interrupted.
+#include <rotule/error.h>
+
+#include <cstring>
+
+#include "step/world_implementation.h"
+
+namespace rotule {
+
+namespace {
+
+constexpr std::uint64_t magic = 0x31304c55544f52ull;  // "ROTUL01"
+
+/// Copies numbers into bytes, or bytes into numbers: one description of the layout serves both ways.
+class Writer {
+ public:
+  explicit Writer(std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
+  template <class T>
+  void operator()(T& value) {
+    const auto* from = reinterpret_cast<const std::uint8_t*>(&value);
+    bytes_.insert(bytes_.end(), from, from + sizeof(T));
+  }
+  void operator()(VecX& v) {
+    auto size = static_cast<std::uint64_t>(v.size());
+    (*this)(size);
+    for (double& x : v) (*this)(x);
+  }
+
+ private:
+  std::vector<std::uint8_t>& bytes_;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
+  template <class T>
+  void operator()(T& value) {
+    if (bytes_.size() - at_ < sizeof(T)) throw Error("snapshot", "is cut short; save it again");
+    std::memcpy(&value, bytes_.data() + at_, sizeof(T));
+    at_ += sizeof(T);
+  }
+  void operator()(VecX& v) {
+    std::uint64_t size = 0;
+    (*this)(size);
+    if (size > (bytes_.size() - at_) / sizeof(double)) throw Error("snapshot", "is cut short; save it again");
+    v.resize(static_cast<Eigen::Index>(size));
+    for (double& x : v) (*this)(x);
+  }
+  [[nodiscard]] bool done() const { return at_ == bytes_.size(); }
+
+ private:
+  const std::vector<std::uint8_t>& bytes_;
+  std::size_t at_ = 0;
+};
+
+template <class Archive>
+void archive(Archive& io, State& s, std::size_t bodies) {
+  s.p.resize(bodies);
+  s.theta.resize(bodies);
+  for (std::size_t i = 0; i < bodies; ++i) {
+    for (double& x : s.p[i]) io(x);
+    for (double& x : s.theta[i].coeffs()) io(x);
+  }
+  io(s.u);
+}
+
+template <class Archive>
+void archive(Archive& io, World::Implementation& w) {
+  ReferenceStepper& stepper = w.ready().stepper;
+  const auto bodies = static_cast<std::size_t>(w.model.body_count());
+  io(w.time);
+  io(w.steps);
+  archive(io, w.state, bodies);
+  io(w.external);
+  io(stepper.shock_energy);
+  io(stepper.mechanism.evaluations);
+  for (Island& island : stepper.mechanism.islands) {
+    io(island.x);
+    io(island.lambda);
+    io(island.has_lambda);
+  }
+  if (Memory<State>* memory = stepper.memory()) {
+    io(memory->h);
+    io(memory->filled);
+    memory->samples.resize(static_cast<std::size_t>(std::clamp(memory->filled, 0, 16)));
+    for (auto& sample : memory->samples) {
+      archive(io, sample.s, bodies);
+      io(sample.acceleration);
+    }
+  }
+}
+
+struct Header {
+  std::uint64_t magic_number = magic;
+  std::uint64_t bodies = 0, joints = 0, rows = 0, integrator = 0, formulation = 0;
+  friend bool operator==(const Header&, const Header&) = default;
+};
+
+Header header_of(World::Implementation& w) {
+  Header header;
+  header.bodies = static_cast<std::uint64_t>(w.model.body_count());
+  header.joints = w.model.joints.size();
+  for (const Joint& joint : w.model.joints) header.rows += static_cast<std::uint64_t>(joint.rows());
+  header.integrator = w.recipe.integrator.index();
+  header.formulation = w.recipe.formulation.index();
+  return header;
+}
+
+}  // namespace
+
+Snapshot World::save() const {
+  Snapshot snapshot;
+  Writer writer(snapshot.bytes);
+  Header header = header_of(*implementation_);
+  writer(header);
+  archive(writer, *implementation_);
+  return snapshot;
+}
+
+void World::load(const Snapshot& snapshot) {
+  Reader reader(snapshot.bytes);
+  Header header;
+  reader(header);
+  if (header.magic_number != magic) throw Error("snapshot", "does not come from World::save of this version");
+  if (!(header == header_of(*implementation_)))
+    throw Error("snapshot", "was saved with other bodies, joints, integrator or formulation; load it into the same world");
+  // A bad snapshot must not leave a world half loaded: keep the present state to go back to.
+  const Snapshot before = save();
+  try {
+    archive(reader, *implementation_);
+    if (!reader.done()) throw Error("snapshot", "is longer than its world; it was saved by another one");
+    require_finite(implementation_->model, implementation_->state);
+  } catch (const Error&) {
+    Reader back(before.bytes);
+    Header ignored;
+    back(ignored);
+    archive(back, *implementation_);
+    throw;
+  }
+  implementation_->ready().stepper.mechanism.external = implementation_->external;
+}
+
+}  // namespace rotule

@@ -1,0 +1,74 @@
+// One step at velocity level: C1 with the geometric stiffness of F1. With K = -d(J^T lambda)/dq from the last step's forces,
+//   (M + h^2 K) u* = M u + h f,   (J (M + h^2 K)^-1 J^T) x = -(J u* + C_t) - (beta/h) C,
+//   u+ = u* + (M + h^2 K)^-1 J^T x,   q+ = q moved by h u+:
+// implicit Euler in the directions in which constraint forces act as springs, so that no tension is too high for the step.
+#include <Eigen/LU>
+
+#include "dynamics/forces/gyroscopic.h"
+#include "dynamics/forces/weight.h"
+#include "step/jointed_mechanism.h"
+
+namespace rotule {
+
+void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s, double t, double step) {
+  // Before the first step nobody knows the constraint forces yet: a solve at acceleration level tells.
+  const bool stiff = settings.geometric_stiffness;
+  if (stiff && !islands.empty() && !islands.front().has_lambda) accelerations(t, s, sigma_);
+
+  ++evaluations;
+  kinematics.update(model, s);
+
+  // Free motion: momenta with gyroscopic terms implicit, then forces.
+  forces_ = external;
+  add_weight(model, forces_);
+  for (int i = 0; i < model.body_count(); ++i) {
+    if (!model.movable(i)) continue;
+    s.omega(i) = implicit_gyroscopic_step(model.inertia[i], kinematics.bodies[i].R, s.omega(i), step);
+  }
+  sigma_ = s.u;  // M^-1 (M u + h f), where no stiffness is involved
+  for (int i = 0; i < model.body_count(); ++i) {
+    sigma_.segment<3>(6 * i) += step * model.inverse_mass[i] * forces_.segment<3>(6 * i);
+    sigma_.segment<3>(6 * i + 3) += step * (kinematics.inverse_inertia[i] * forces_.segment<3>(6 * i + 3));
+  }
+
+  for_each_island([&](Island& island) {
+    island.evaluate(model, kinematics, t);
+    island.gather(sigma_, island.local);
+    if (stiff) soften(island, t, step);
+    formulate_velocity(island.values, island.local, settings.baumgarte / step, island.problem);
+    island.problem.h = step;
+    island.solve(recipe.solver, true);
+    if (keep_problems) island.keep();
+    island.judge();
+    island.apply_impulses();
+    island.scatter(sigma_);
+    island.lambda = island.x / step;
+    island.has_lambda = true;
+  });
+  count_solves();
+
+  s.u = sigma_;
+  sigma_ *= step;
+  displace(s, sigma_, s);
+}
+
+void JointedMechanism::soften(Island& island, double t, double step) const {
+  lump_stiffness(island.constraints, kinematics, t, island.lambda, static_cast<int>(island.bodies.size()), island.stiffness);
+  for (std::size_t k = 0; k < island.bodies.size(); ++k) {
+    const int body = island.bodies[k];
+    const BodyLanes<double>& B = kinematics.bodies[body];
+    const Mat3 I = B.R * model.inertia[body] * B.R.transpose();
+    const Mat3 mass = model.bodies[body].mass * Mat3::Identity() + step * step * island.stiffness.linear[k];
+    const Mat3 inertia = I + step * step * island.stiffness.angular[k];
+    Mat6& W = island.problem.inverse_mass[k];
+    W.topLeftCorner<3, 3>() = mass.inverse();
+    W.bottomRightCorner<3, 3>() = inertia.inverse();
+    // `local` holds M^-1 times the momentum; the softened mass divides the same momentum.
+    auto v = island.local.segment<3>(6 * k);
+    auto omega = island.local.segment<3>(6 * k + 3);
+    v = W.topLeftCorner<3, 3>() * (model.bodies[body].mass * Vec3(v));
+    omega = W.bottomRightCorner<3, 3>() * (I * Vec3(omega));
+  }
+}
+
+}  // namespace rotule

@@ -1,0 +1,367 @@
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/text.h"
+#include "model/names.h"
+#include "model/validate.h"
+#include "step/world_implementation.h"
+
+namespace rotule {
+
+World::Implementation::Engine& World::Implementation::ready() {
+  if (!engine) {
+    model.settle_point_masses();
+    engine.emplace(model, recipe);
+    engine->stepper.mechanism.external = external;
+    engine->stepper.mechanism.keep_problems = keep_problems;
+  }
+  return *engine;
+}
+
+void World::Implementation::add_body(const BodyDef& def, const std::string& place) {
+  model.add(compile_body(def, materials, place));
+  const int i = model.body_count() - 1;
+  state.p.emplace_back();
+  state.theta.emplace_back();
+  state.u.conservativeResize(6 * model.body_count());
+  external.conservativeResize(6 * model.body_count());
+  external.tail<6>().setZero();
+  place_body(model, state, i, {def.position, def.orientation});
+  if (def.fixed)
+    state.u.tail<6>().setZero();
+  else
+    state.u.tail<6>() << def.velocity, def.angular_velocity;
+  body_slots.add();
+}
+
+int World::Implementation::find_body(std::string_view name) const {
+  if (name == "world") return world_body;
+  for (int i = 0; i < model.body_count(); ++i)
+    if (model.bodies[i].name == name) return i;
+  std::vector<std::string> known;
+  for (const Body& body : model.bodies) known.push_back(body.name);
+  throw Error(fmt::format("body {}", in_quotes(name)), "there is no such body; " + suggestion(name, known));
+}
+
+void World::Implementation::add_joint(const JointDef& def) {
+  model.add(compile_joint(def, model, state, [this](const std::string& name) { return find_body(name); }));
+  joint_slots.add();
+}
+
+void World::Implementation::impulse(int body, const Vec3& impulse, const Vec3& at) {
+  JointedMechanism& mechanism = ready().stepper.mechanism;
+  mechanism.kinematics.update(model, state);
+  state.v(body) += model.inverse_mass[body] * impulse;
+  state.omega(body) += mechanism.kinematics.inverse_inertia[body] * (at - state.p[body]).cross(impulse);
+  mechanism.project_velocities(state, time);
+  engine->stepper.forget();
+}
+
+void World::Implementation::look_at_start() {
+  Engine& e = ready();
+  const Diagnostics d = e.ledger.diagnose(e.stepper.mechanism, state, time);
+  require_finite(model, state);
+  for (int j = 0; j < joint_slots.count(); ++j) {
+    const JointError error = e.ledger.error(e.stepper.mechanism, j);
+    const double speed = state.u.size() ? state.u.cwiseAbs().maxCoeff() : 0;
+    if (error.velocity > 1e-9 * std::max(1.0, speed))
+      start_warnings.push_back(fmt::format("joint \"{}\" starts with its velocities {:.3g} m/s (or rad/s) apart", model.joints[j].name,
+                                           error.velocity));
+    if (error.position > 1e-9)
+      start_warnings.push_back(
+          fmt::format("joint \"{}\" starts {:.3g} m (or rad) open", model.joints[j].name, error.position));
+  }
+}
+
+World::World(const Scene& scene) : World(scene, scene.recipe) {}
+
+World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::make_unique<Implementation>()) {
+  Scene named = scene;
+  named.recipe = recipe;
+  name_unnamed(named);
+  validate(named);
+  check_combination(recipe);
+  Implementation& w = *implementation_;
+  w.recipe = recipe;
+  w.materials = named.materials;
+  w.model.gravity = named.gravity;
+  w.model.walls = named.walls;
+  for (std::size_t i = 0; i < named.bodies.size(); ++i) w.add_body(named.bodies[i], fmt::format("/bodies/{}", i));
+  for (const JointDef& joint : named.joints) w.add_joint(joint);
+  for (const ImpulseDef& blow : named.impulses) {
+    const int body = w.find_body(blow.body);
+    w.impulse(body, blow.impulse, blow.at.value_or(w.state.p[body]));
+  }
+  w.look_at_start();
+}
+
+World::World(World&&) noexcept = default;
+World& World::operator=(World&&) noexcept = default;
+World::~World() = default;
+
+const StepReport& World::step(double h) {
+  Implementation& w = *implementation_;
+  if (!(h > 0) || !std::isfinite(h)) throw Error("step", fmt::format("must be a positive number of seconds, is {}", h));
+  try {
+    const StepReport& report = w.ready().stepper.step(w.state, w.time, h);
+    // Time from the count where the step is constant, so that it does not drift by rounding.
+    w.time = h == w.recipe.dt && w.time == static_cast<double>(w.steps) * h ? static_cast<double>(w.steps + 1) * h : w.time + h;
+    ++w.steps;
+    w.unconverged_steps += !report.converged;
+    return report;
+  } catch (const Error& error) {
+    throw Error(fmt::format("step {}", w.steps + 1), error.what());
+  }
+}
+
+double World::time() const { return implementation_->time; }
+std::int64_t World::steps() const { return implementation_->steps; }
+const Recipe& World::recipe() const { return implementation_->recipe; }
+const Vec3& World::gravity() const { return implementation_->model.gravity; }
+
+BodyId World::add(const BodyDef& def) {
+  Implementation& w = *implementation_;
+  BodyDef named = def;
+  if (named.name.empty()) named.name = fmt::format("body_{}", w.model.body_count());
+  for (const Body& body : w.model.bodies)
+    if (body.name == named.name) throw Error("body", fmt::format("the name {} is taken", in_quotes(named.name)));
+  validate(named, w.materials, Place("body " + in_quotes(named.name)));
+  w.add_body(named, "body " + in_quotes(named.name));
+  w.changed();
+  return w.body_slots.id(w.body_slots.count() - 1);
+}
+
+JointId World::add(const JointDef& def) {
+  Implementation& w = *implementation_;
+  const std::string place = fmt::format("joint {}", in_quotes(name_of(def)));
+  if (!name_of(def).empty())
+    for (const Joint& joint : w.model.joints)
+      if (joint.name == name_of(def)) throw Error("joint", fmt::format("the name {} is taken", in_quotes(joint.name)));
+  validate(
+      def,
+      [&](std::string_view name) -> std::optional<bool> {
+        for (const Body& body : w.model.bodies)
+          if (body.name == name) return body.fixed;
+        return std::nullopt;
+      },
+      Place(place));
+  w.add_joint(def);
+  if (w.model.joints.back().name.empty())
+    w.model.joints.back().name = fmt::format("{}_{}", kind_of(def), w.model.joints.size() - 1);
+  w.changed();
+  return w.joint_slots.id(w.joint_slots.count() - 1);
+}
+
+void World::remove(BodyId body) {
+  Implementation& w = *implementation_;
+  const int i = w.body_slots.place(body);
+  for (int j = w.joint_slots.count() - 1; j >= 0; --j)
+    if (w.model.joints[j].a == i || w.model.joints[j].b == i) w.joint_slots.erase(j);
+  w.model.remove_body(i);
+  w.state.p.erase(w.state.p.begin() + i);
+  w.state.theta.erase(w.state.theta.begin() + i);
+  for (VecX* v : {&w.state.u, &w.external}) {
+    const Eigen::Index behind = v->size() - 6 * (i + 1);
+    const VecX tail = v->tail(behind);
+    v->segment(6 * i, behind) = tail;
+    v->conservativeResize(v->size() - 6);
+  }
+  w.body_slots.erase(i);
+  w.changed();
+}
+
+void World::remove(JointId joint) {
+  Implementation& w = *implementation_;
+  const int j = w.joint_slots.place(joint);
+  w.model.remove_joint(j);
+  w.joint_slots.erase(j);
+  w.changed();
+}
+
+BodyId World::body(std::string_view name) const {
+  const int i = implementation_->find_body(name);
+  if (i == world_body) throw Error("body \"world\"", "is not a body: it has no state");
+  return implementation_->body_slots.id(i);
+}
+
+JointId World::joint(std::string_view name) const {
+  const Implementation& w = *implementation_;
+  std::vector<std::string> known;
+  for (int j = 0; j < w.joint_slots.count(); ++j) {
+    if (w.model.joints[j].name == name) return w.joint_slots.id(j);
+    known.push_back(w.model.joints[j].name);
+  }
+  throw Error(fmt::format("joint {}", in_quotes(name)), "there is no such joint; " + suggestion(name, known));
+}
+
+std::vector<BodyId> World::bodies() const {
+  std::vector<BodyId> out;
+  for (int i = 0; i < implementation_->body_slots.count(); ++i) out.push_back(implementation_->body_slots.id(i));
+  return out;
+}
+
+std::vector<JointId> World::joints() const {
+  std::vector<JointId> out;
+  for (int j = 0; j < implementation_->joint_slots.count(); ++j) out.push_back(implementation_->joint_slots.id(j));
+  return out;
+}
+
+const std::string& World::name(BodyId body) const { return implementation_->model.bodies[implementation_->body_slots.place(body)].name; }
+const std::string& World::name(JointId joint) const {
+  return implementation_->model.joints[implementation_->joint_slots.place(joint)].name;
+}
+bool World::contains(BodyId body) const { return implementation_->body_slots.contains(body); }
+bool World::contains(JointId joint) const { return implementation_->joint_slots.contains(joint); }
+
+Vec3 World::position(BodyId body) const {
+  const Implementation& w = *implementation_;
+  return body_frame(w.model, w.state, w.body_slots.place(body)).position;
+}
+Quat World::orientation(BodyId body) const { return implementation_->state.theta[implementation_->body_slots.place(body)]; }
+Vec3 World::center_of_mass(BodyId body) const { return implementation_->state.p[implementation_->body_slots.place(body)]; }
+Vec3 World::velocity(BodyId body) const { return implementation_->state.v(implementation_->body_slots.place(body)); }
+Vec3 World::angular_velocity(BodyId body) const { return implementation_->state.omega(implementation_->body_slots.place(body)); }
+double World::mass(BodyId body) const { return implementation_->model.bodies[implementation_->body_slots.place(body)].mass; }
+Mat3 World::inertia(BodyId body) const {
+  implementation_->ready();
+  return implementation_->model.inertia[implementation_->body_slots.place(body)];
+}
+
+void World::set_pose(BodyId body, const Pose& pose) {
+  Implementation& w = *implementation_;
+  if (!pose.position.allFinite() || !(std::abs(pose.orientation.norm() - 1) < 1e-3))
+    throw Error("set_pose", "needs a finite position and a unit quaternion");
+  place_body(w.model, w.state, w.body_slots.place(body), pose);
+  w.ready().stepper.forget();
+}
+
+void World::set_velocity(BodyId body, const Vec3& velocity, const Vec3& angular_velocity) {
+  Implementation& w = *implementation_;
+  const int i = w.body_slots.place(body);
+  if (!velocity.allFinite() || !angular_velocity.allFinite()) throw Error("set_velocity", "needs finite velocities");
+  if (!w.model.movable(i)) throw Error("set_velocity", fmt::format("body {} is fixed", in_quotes(w.model.bodies[i].name)));
+  w.state.u.segment<6>(6 * i) << velocity, angular_velocity;
+  w.ready().stepper.forget();
+}
+
+void World::set_force(BodyId body, const Vec3& force, const Vec3& torque) {
+  Implementation& w = *implementation_;
+  const int i = w.body_slots.place(body);
+  if (!force.allFinite() || !torque.allFinite()) throw Error("set_force", "needs a finite force and torque");
+  w.external.segment<6>(6 * i) << force, torque;
+  w.ready().stepper.mechanism.external = w.external;
+}
+
+void World::apply_impulse(BodyId body, const Vec3& impulse, const Vec3& at) {
+  if (!impulse.allFinite() || !at.allFinite()) throw Error("apply_impulse", "needs a finite impulse and point");
+  implementation_->impulse(implementation_->body_slots.place(body), impulse, at);
+}
+
+double World::shock(BodyId body, const Vec3& at, double restitution, const Vec3& direction) {
+  Implementation& w = *implementation_;
+  if (!(restitution >= 0 && restitution <= 1)) throw Error("shock", fmt::format("restitution must be from 0 to 1, is {}", restitution));
+  if (!at.allFinite() || !direction.allFinite()) throw Error("shock", "needs a finite point and direction");
+  ReferenceStepper& stepper = w.ready().stepper;
+  std::vector<ShockPoint> points{{w.body_slots.place(body), at, direction, direction.squaredNorm() == 0, restitution}};
+  const double lost = stepper.shocks.apply(stepper.mechanism, w.state, w.time, points, false);
+  stepper.shock_energy += lost;
+  stepper.forget();
+  return lost;
+}
+
+int World::project() {
+  Implementation& w = *implementation_;
+  ReferenceStepper& stepper = w.ready().stepper;
+  ProjectionSettings settings;
+  if (const auto* chosen = std::get_if<ProjectionSettings>(&w.recipe.correction)) settings = *chosen;
+  const int iterations = stepper.mechanism.project(settings, w.state, w.time);
+  stepper.forget();
+  return iterations;
+}
+
+Diagnostics World::diagnostics() const {
+  Implementation& w = *implementation_;
+  auto& engine = w.ready();
+  Diagnostics out = engine.ledger.diagnose(engine.stepper.mechanism, w.state, w.time);
+  out.shock_energy = engine.stepper.shock_energy;
+  return out;
+}
+
+JointError World::joint_error(JointId joint) const {
+  Implementation& w = *implementation_;
+  auto& engine = w.ready();
+  engine.ledger.diagnose(engine.stepper.mechanism, w.state, w.time);
+  return engine.ledger.error(engine.stepper.mechanism, w.joint_slots.place(joint));
+}
+
+JointForce World::joint_force(JointId joint) const {
+  Implementation& w = *implementation_;
+  auto& engine = w.ready();
+  engine.stepper.mechanism.refresh_forces(w.time, w.state);
+  return engine.ledger.force(engine.stepper.mechanism, w.joint_slots.place(joint));
+}
+
+std::vector<Redundancy> World::redundancies() const {
+  Implementation& w = *implementation_;
+  auto& engine = w.ready();
+  engine.stepper.mechanism.refresh_forces(w.time, w.state);
+  std::vector<Redundancy> out;
+  for (const auto& [joint, rows] : engine.ledger.redundant(engine.stepper.mechanism)) out.push_back({w.model.joints[joint].name, rows});
+  return out;
+}
+
+std::uint64_t World::state_hash() const {
+  // FNV-1a over the bits, eight bytes at a time, with a final mix so that every bit counts.
+  std::uint64_t hash = 0xcbf29ce484222325ull;
+  const auto mix = [&hash](const double* data, Eigen::Index count) {
+    for (Eigen::Index i = 0; i < count; ++i) {
+      std::uint64_t word;
+      std::memcpy(&word, data + i, sizeof word);
+      hash = (hash ^ word) * 0x100000001b3ull;
+      hash ^= hash >> 29;
+    }
+  };
+  const State& s = implementation_->state;
+  for (int i = 0; i < s.bodies(); ++i) {
+    mix(s.p[i].data(), 3);
+    mix(s.theta[i].coeffs().data(), 4);
+  }
+  mix(s.u.data(), s.u.size());
+  return hash;
+}
+
+std::int64_t World::evaluations() const { return implementation_->ready().stepper.mechanism.evaluations; }
+int World::islands() const { return static_cast<int>(implementation_->ready().stepper.mechanism.islands.size()); }
+
+std::vector<std::string> World::warnings() const {
+  Implementation& w = *implementation_;
+  std::vector<std::string> out = w.start_warnings;
+  const std::vector<Redundancy> redundant = redundancies();
+  if (!redundant.empty()) {
+    std::string names;
+    for (const Redundancy& r : redundant) names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", r.joint, r.rows);
+    out.push_back("redundant constraints, so that joint forces are not unique (motion is): " + names);
+  }
+  if (w.unconverged_steps) out.push_back(fmt::format("{} steps did not converge to their tolerance", w.unconverged_steps));
+  return out;
+}
+
+void World::keep_problems(bool keep) {
+  implementation_->keep_problems = keep;
+  implementation_->ready().stepper.mechanism.keep_problems = keep;
+}
+
+const ConstraintProblem& World::problem(int island) const {
+  return implementation_->ready().stepper.mechanism.islands.at(island).kept_problem;
+}
+
+std::span<const double> World::multipliers(int island) const {
+  const VecX& x = implementation_->ready().stepper.mechanism.islands.at(island).kept_x;
+  return {x.data(), static_cast<std::size_t>(x.size())};
+}
+
+}  // namespace rotule

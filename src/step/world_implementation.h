@@ -1,0 +1,44 @@
+#pragma once
+// What is behind rotule::World: the model, its state, and the stepper that moves it.
+#include <rotule/world.h>
+
+#include <optional>
+
+#include "base/slots.h"
+#include "step/ledger.h"
+#include "step/reference_stepper.h"
+
+namespace rotule {
+
+struct World::Implementation {
+  Model model;
+  State state;
+  Recipe recipe;
+  std::vector<Material> materials;
+  double time = 0;
+  std::int64_t steps = 0;
+  Slots<BodyId> body_slots{"body"};
+  Slots<JointId> joint_slots{"joint"};
+  VecX external;  // forces that a user set, six per body
+  bool keep_problems = false;
+  int unconverged_steps = 0;
+  std::vector<std::string> start_warnings;
+
+  /// The stepper and its ledger, made anew after bodies or joints came or went.
+  struct Engine {
+    Engine(const Model& model, const Recipe& recipe) : stepper(model, recipe), ledger(stepper.mechanism) {}
+    ReferenceStepper stepper;
+    Ledger ledger;
+  };
+  std::optional<Engine> engine;
+  Engine& ready();
+  void changed() { engine.reset(); }
+
+  void add_body(const BodyDef& def, const std::string& place);
+  void add_joint(const JointDef& def);
+  [[nodiscard]] int find_body(std::string_view name) const;
+  void impulse(int body, const Vec3& impulse, const Vec3& at);
+  void look_at_start();
+};
+
+}  // namespace rotule
