@@ -1,0 +1,31 @@
+#pragma once
+// Text for messages and files: quoting that stays on one line, the nearest known word, numbers that read back to the same bits.
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rotule {
+
+/// In double quotes, control and non-ASCII bytes escaped, shortened where longer than a line deserves.
+std::string in_quotes(std::string_view text);
+
+/// Number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+int edit_distance(std::string_view a, std::string_view b);
+
+/// The candidate nearest to `word`, if any is near enough to be what was meant.
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
+
+/// `did you mean "mass"?`, else `known are: mass, density` (the first few).
+std::string suggestion(std::string_view word, std::span<const std::string> candidates);
+
+/// The shortest decimal that reads back to the same double; "-0.0" keeps its sign, and there is no such text for NaN and
+/// infinity.
+std::string shortest(double value);
+
+/// All of `text` as a number, or nothing.
+std::optional<double> to_double(std::string_view text);
+std::optional<long long> to_integer(std::string_view text);
+
+}  // namespace rotule

@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+#include <rotule/error.h>
+#include <rotule/recipe.h>
+
+#include <type_traits>
+
+#include "base/text.h"
+#include "model/choices.h"
+#include "model/validate.h"
+
+namespace rotule {
+namespace {
+
+// One field given as text. Each overload is one type that a field of a recipe can have.
+void assign(const Place& place, const Field& field, double& value, std::string_view text) {
+  const auto number = to_double(text);
+  if (!number) throw Error(place.str(), fmt::format("must be a number, is {}", in_quotes(text)));
+  check_range(place, field, *number);
+  value = *number;
+}
+
+void assign(const Place& place, const Field& field, int& value, std::string_view text) {
+  const auto number = to_integer(text);
+  if (!number) throw Error(place.str(), fmt::format("must be a whole number, is {}", in_quotes(text)));
+  check_range(place, field, static_cast<double>(*number));
+  if (*number < std::numeric_limits<int>::min() || *number > std::numeric_limits<int>::max())
+    throw Error(place.str(), fmt::format("does not fit, is {}", *number));
+  value = static_cast<int>(*number);
+}
+
+void assign(const Place& place, const Field&, bool& value, std::string_view text) {
+  if (text != "true" && text != "false") throw Error(place.str(), fmt::format("must be true or false, is {}", in_quotes(text)));
+  value = text == "true";
+}
+
+template <class... Settings>
+void assign(const Place& place, const Field&, std::variant<Settings...>& choice, std::string_view text) {
+  std::variant<Settings...> chosen;
+  choose(chosen, text, place);
+  if (chosen.index() != choice.index()) choice = chosen;  // naming what is chosen already keeps its settings
+}
+
+// Walks to the field that the dotted key names.
+struct Setter {
+  std::string_view key, value;
+  const Place& place;
+  bool found = false;
+  std::vector<std::string> known = {};
+
+  template <class T>
+  void operator()(const Field& field, T& member) {
+    known.emplace_back(field.name);
+    if (key == field.name) {
+      assign(place, field, member, value);
+      found = true;
+      return;
+    }
+    if constexpr (is_choice<T>) {
+      const std::string prefix = std::string(field.name) + ".";
+      if (!key.starts_with(prefix)) return;
+      std::visit(
+          [&](auto& settings) {
+            Setter inner{key.substr(prefix.size()), value, place};
+            settings.fields(settings, inner);
+            if (!inner.found)
+              throw Error(place.str(), inner.known.empty()
+                                           ? fmt::format("{} has no fields", settings.name)
+                                           : fmt::format("{} has no field {}; {}", settings.name, in_quotes(inner.key),
+                                                         suggestion(inner.key, inner.known)));
+            found = true;
+          },
+          member);
+    }
+  }
+};
+
+}  // namespace
+
+void set(Recipe& recipe, std::string_view key, std::string_view value) {
+  const Place place = Place::root(key);
+  Setter setter{key, value, place};
+  Recipe::fields(recipe, setter);
+  if (!setter.found) throw Error(fmt::format("unknown key {}; {}", in_quotes(key), suggestion(key, setter.known)));
+}
+
+std::string_view name_of(const IntegratorSettings& choice) { return chosen_name(choice); }
+std::string_view name_of(const FormulationSettings& choice) { return chosen_name(choice); }
+std::string_view name_of(const CorrectionSettings& choice) { return chosen_name(choice); }
+std::string_view name_of(const SolverSettings& choice) { return chosen_name(choice); }
+
+namespace recipes {
+
+Recipe exact() {
+  Recipe recipe;
+  recipe.dt = 1e-3;
+  recipe.integrator = Rk4Settings{};
+  recipe.formulation = AccelerationSettings{};
+  recipe.correction = ProjectionSettings{};
+  recipe.solver = LdltSettings{};
+  return recipe;
+}
+
+Recipe realtime() {
+  Recipe recipe;
+  recipe.dt = 1.0 / 60;
+  recipe.integrator = SemiImplicitEulerSettings{};
+  recipe.formulation = VelocitySettings{};
+  recipe.correction = ProjectionSettings{};
+  recipe.solver = LdltSettings{};
+  return recipe;
+}
+
+}  // namespace recipes
+}  // namespace rotule

@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+#include <rotule/scene.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "model/names.h"
+#include "model/scene_fields.h"
+
+namespace rotule {
+namespace {
+
+/// kind_position, or the next free number.
+template <class Taken>
+std::string free_name(std::string_view kind, std::size_t position, Taken&& taken) {
+  for (std::size_t number = position;; ++number)
+    if (std::string name = fmt::format("{}_{}", kind, number); !taken(name)) return name;
+}
+
+std::string& name_in(JointDef& joint) {
+  return std::visit([](auto& j) -> std::string& { return j.name; }, joint);
+}
+
+template <class Items, class NameOf, class KindOf>
+void name_items(Items& items, NameOf name, KindOf kind) {
+  std::unordered_set<std::string> taken;
+  for (auto& item : items) taken.insert(name(item));
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (std::string& own = name(items[i]); own.empty())
+      taken.insert(own = free_name(kind(items[i]), i, [&](const std::string& n) { return taken.contains(n); }));
+}
+
+}  // namespace
+
+std::string_view kind_of(const JointDef& joint) {
+  return std::visit([]<class J>(const J&) { return Kind<J>::name; }, joint);
+}
+const std::string& name_of(const JointDef& joint) {
+  return std::visit([](const auto& j) -> const std::string& { return j.name; }, joint);
+}
+const Between& between(const JointDef& joint) {
+  return std::visit([](const auto& j) -> const Between& { return j.between; }, joint);
+}
+
+void name_unnamed(Scene& scene) {
+  name_items(
+      scene.bodies, [](BodyDef& b) -> std::string& { return b.name; }, [](const BodyDef&) { return std::string_view("body"); });
+  name_items(scene.joints, name_in, kind_of);
+  name_items(
+      scene.walls, [](Wall& w) -> std::string& { return w.name; }, [](const Wall&) { return std::string_view("wall"); });
+}
+
+BodyId Scene::add(BodyDef body) {
+  const auto taken = [&](const std::string& n) {
+    return std::any_of(bodies.begin(), bodies.end(), [&](const auto& b) { return b.name == n; });
+  };
+  if (body.name.empty()) body.name = free_name("body", bodies.size(), taken);
+  bodies.push_back(std::move(body));
+  return {.index = static_cast<std::uint32_t>(bodies.size() - 1), .generation = 0};
+}
+
+JointId Scene::add(JointDef joint) {
+  const auto taken = [&](const std::string& n) {
+    return std::any_of(joints.begin(), joints.end(), [&](const auto& j) { return name_of(j) == n; });
+  };
+  if (std::string& own = name_in(joint); own.empty()) own = free_name(kind_of(joint), joints.size(), taken);
+  joints.push_back(std::move(joint));
+  return {.index = static_cast<std::uint32_t>(joints.size() - 1), .generation = 0};
+}
+
+}  // namespace rotule

@@ -1,0 +1,372 @@
+#pragma once
+// The one list of fields of everything that a scene is made of: its name in files, unit, meaning and legal range. Reader,
+// writer, schema, checks and tables all walk these lists; settings of a recipe bring their own (fields.h).
+#include <rotule/fields.h>
+#include <rotule/scene.h>
+
+#include <string_view>
+#include <type_traits>
+
+namespace rotule {
+
+/// What a field asks for beyond its type and range.
+enum class Need {
+  optional,
+  required,
+  direction,  // optional, but must not be the zero vector
+};
+
+/// Name in files and one line of description of a kind of joint or shape.
+template <class T>
+struct Kind;
+
+template <class T>
+struct SceneFields;
+
+/// Calls visit(Field, member [, Need]) for every field of the struct.
+template <class Self, class Visitor>
+void visit_fields(Self& self, Visitor&& visit) {
+  using T = std::remove_const_t<Self>;
+  if constexpr (requires { T::fields(self, visit); }) {
+    T::fields(self, visit);
+  } else {
+    SceneFields<T>::fields(self, visit);
+  }
+}
+
+template <>
+struct SceneFields<Material> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what bodies call it"}, s.name, Need::required);
+    visit(Field{"density", "kg/m^3", "mass per volume", 0, 1e30, true}, s.density);
+    visit(Field{"friction", "", "Coulomb's coefficient", 0, 1e6}, s.friction);
+    visit(Field{"restitution", "", "0 absorbs, 1 is elastic", 0, 1}, s.restitution);
+  }
+};
+
+template <>
+struct SceneFields<BodyDef> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what joints call it"}, s.name);
+    visit(Field{"fixed", "", "whether it never moves"}, s.fixed);
+    visit(Field{"mass", "kg", "mass; else density times volume", 0, 1e100, true}, s.mass);
+    visit(Field{"density", "kg/m^3", "mass per volume; else the material's", 0, 1e30, true}, s.density);
+    visit(Field{"inertia", "kg m^2", "about the centre of mass, in body axes; else the shape's"}, s.inertia);
+    visit(Field{"center_of_mass", "m", "in the body's frame; else the shape's centroid"}, s.center_of_mass);
+    visit(Field{"position", "m", "of the body's frame"}, s.position);
+    visit(Field{"orientation", "", "body to world: quaternion w, x, y, z, or axis and angle"}, s.orientation);
+    visit(Field{"velocity", "m/s", "of the centre of mass"}, s.velocity);
+    visit(Field{"angular_velocity", "rad/s", "in world axes"}, s.angular_velocity);
+    visit(Field{"shape", "", "its extent; without one it is a point"}, s.shape);
+    visit(Field{"material", "", "name of a material"}, s.material);
+  }
+};
+
+template <>
+struct SceneFields<ImpulseDef> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"body", "", "the body that is struck"}, s.body, Need::required);
+    visit(Field{"impulse", "N s", "in world axes"}, s.impulse, Need::required);
+    visit(Field{"at", "m", "point of the world; else the centre of mass"}, s.at);
+  }
+};
+
+template <>
+struct SceneFields<Wall> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"at", "m", "a point of its surface"}, s.at);
+    visit(Field{"normal", "", "direction of the free side"}, s.normal, Need::direction);
+    visit(Field{"restitution", "", "0 absorbs, 1 is elastic", 0, 1}, s.restitution);
+    visit(Field{"sticking", "", "whether a shock stops the point in all directions"}, s.sticking);
+  }
+};
+
+template <>
+struct SceneFields<Scene> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "short name of the scene"}, s.name);
+    visit(Field{"description", "", "what it shows"}, s.description);
+    visit(Field{"gravity", "m/s^2", "weight per mass"}, s.gravity);
+    visit(Field{"materials", "", "what bodies are made of"}, s.materials);
+    visit(Field{"bodies", "", "rigid bodies"}, s.bodies);
+    visit(Field{"joints", "", "what ties them"}, s.joints);
+    visit(Field{"impulses", "", "blows at the start"}, s.impulses);
+    visit(Field{"walls", "", "invisible walls"}, s.walls);
+    visit(Field{"recipe", "", "how it would like to be run"}, s.recipe);
+  }
+};
+
+// Shapes.
+
+template <>
+struct Kind<Plane> {
+  static constexpr std::string_view name = "plane", summary = "the half-space below z = 0; for fixed bodies";
+};
+template <>
+struct SceneFields<Plane> {
+  template <class Self, class Visitor>
+  static void fields(Self&, Visitor&&) {}
+};
+
+template <>
+struct Kind<Sphere> {
+  static constexpr std::string_view name = "sphere", summary = "a ball about the origin";
+};
+template <>
+struct SceneFields<Sphere> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"radius", "m", "radius", 0, 1e30, true}, s.radius);
+  }
+};
+
+template <>
+struct Kind<Box> {
+  static constexpr std::string_view name = "box", summary = "a cuboid about the origin";
+};
+template <>
+struct SceneFields<Box> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"size", "m", "full edge lengths", 0, 1e30, true}, s.size);
+  }
+};
+
+template <>
+struct Kind<Cylinder> {
+  static constexpr std::string_view name = "cylinder", summary = "round about z, centred";
+};
+template <>
+struct SceneFields<Cylinder> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"radius", "m", "radius", 0, 1e30, true}, s.radius);
+    visit(Field{"height", "m", "full height", 0, 1e30, true}, s.height);
+  }
+};
+
+template <>
+struct Kind<Capsule> {
+  static constexpr std::string_view name = "capsule", summary = "a cylinder along z with half balls on its ends";
+};
+template <>
+struct SceneFields<Capsule> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"radius", "m", "radius", 0, 1e30, true}, s.radius);
+    visit(Field{"length", "m", "of the cylindrical part", 0, 1e30, true}, s.length);
+  }
+};
+
+template <>
+struct Kind<Cone> {
+  static constexpr std::string_view name = "cone", summary = "base in z = 0, apex at z = height";
+};
+template <>
+struct SceneFields<Cone> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"radius", "m", "of the base", 0, 1e30, true}, s.radius);
+    visit(Field{"height", "m", "full height", 0, 1e30, true}, s.height);
+  }
+};
+
+template <>
+struct Kind<ConvexHull> {
+  static constexpr std::string_view name = "convex_hull", summary = "the convex hull of points";
+};
+template <>
+struct SceneFields<ConvexHull> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"points", "m", "at least four, not all in one plane"}, s.points, Need::required);
+  }
+};
+
+template <>
+struct Kind<TriangleMesh> {
+  static constexpr std::string_view name = "triangle_mesh", summary = "a closed surface of triangles";
+};
+template <>
+struct SceneFields<TriangleMesh> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"vertices", "m", "corners"}, s.vertices, Need::required);
+    visit(Field{"triangles", "", "three vertex numbers each, counter-clockwise seen from outside"}, s.triangles, Need::required);
+  }
+};
+
+template <>
+struct Kind<Compound> {
+  static constexpr std::string_view name = "compound", summary = "several shapes moving as one";
+};
+template <>
+struct SceneFields<Compound> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"parts", "", "the shapes"}, s.parts, Need::required);
+  }
+};
+
+template <>
+struct SceneFields<CompoundPart> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"shape", "", "the shape of the part"}, s.shape, Need::required);
+    visit(Field{"position", "m", "in the body's frame"}, s.position);
+    visit(Field{"orientation", "", "part to body: quaternion w, x, y, z, or axis and angle"}, s.orientation);
+    visit(Field{"density", "", "relative to the other parts", 0, 1e30, true}, s.density);
+  }
+};
+
+// Joints.
+
+/// The fields that all joints begin with.
+template <class Self, class Visitor>
+void joint_ends(Self& s, Visitor&& visit) {
+  visit(Field{"name", "", "what reports call it"}, s.name);
+  visit(Field{"between", "", "two bodies by name; \"world\" never moves"}, s.between, Need::required);
+}
+
+/// Joints with a point alone (ball, weld), and with a point and an axis.
+template <class Joint>
+struct PointJointFields {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    joint_ends(s, visit);
+    visit(Field{"at", "m", "point of the joint, in the world"}, s.at);
+  }
+};
+template <class Joint>
+struct AxisJointFields {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    joint_ends(s, visit);
+    visit(Field{"at", "m", "point of the joint, in the world"}, s.at);
+    visit(Field{"axis", "", "direction of the joint, in the world"}, s.axis, Need::direction);
+  }
+};
+
+template <>
+struct Kind<Ball> {
+  static constexpr std::string_view name = "ball", summary = "a point in common; locks 3";
+};
+template <>
+struct SceneFields<Ball> : PointJointFields<Ball> {};
+
+template <>
+struct Kind<Hinge> {
+  static constexpr std::string_view name = "hinge", summary = "one rotation free; locks 5";
+};
+template <>
+struct SceneFields<Hinge> : AxisJointFields<Hinge> {};
+
+template <>
+struct Kind<Slider> {
+  static constexpr std::string_view name = "slider", summary = "one translation free; locks 5";
+};
+template <>
+struct SceneFields<Slider> : AxisJointFields<Slider> {};
+
+template <>
+struct Kind<Cylindrical> {
+  static constexpr std::string_view name = "cylindrical", summary = "one translation and the rotation about it free; locks 4";
+};
+template <>
+struct SceneFields<Cylindrical> : AxisJointFields<Cylindrical> {};
+
+template <>
+struct Kind<Universal> {
+  static constexpr std::string_view name = "universal", summary = "a point in common, two directions kept perpendicular; locks 4";
+};
+template <>
+struct SceneFields<Universal> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    joint_ends(s, visit);
+    visit(Field{"at", "m", "point of the joint, in the world"}, s.at);
+    visit(Field{"axis_a", "", "direction fixed in the first body, in the world"}, s.axis_a, Need::direction);
+    visit(Field{"axis_b", "", "direction fixed in the second body, perpendicular to axis_a"}, s.axis_b, Need::direction);
+  }
+};
+
+template <>
+struct Kind<Planar> {
+  static constexpr std::string_view name = "planar", summary = "motion in a plane and rotation about its normal free; locks 3";
+};
+template <>
+struct SceneFields<Planar> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    joint_ends(s, visit);
+    visit(Field{"at", "m", "point of the joint, in the world"}, s.at);
+    visit(Field{"normal", "", "normal of the plane, in the world"}, s.normal, Need::direction);
+  }
+};
+
+template <>
+struct Kind<Weld> {
+  static constexpr std::string_view name = "weld", summary = "nothing free; locks 6";
+};
+template <>
+struct SceneFields<Weld> : PointJointFields<Weld> {};
+
+template <>
+struct Kind<Rod> {
+  static constexpr std::string_view name = "rod", summary = "a fixed distance between two points; locks 1";
+};
+template <>
+struct SceneFields<Rod> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    joint_ends(s, visit);
+    visit(Field{"from", "m", "point of the first body, in the world"}, s.from, Need::required);
+    visit(Field{"to", "m", "point of the second body, in the world"}, s.to, Need::required);
+    visit(Field{"length", "m", "0: as far apart as they are", 0, 1e30}, s.length);
+  }
+};
+
+template <>
+struct Kind<PointOnLine> {
+  static constexpr std::string_view name = "point_on_line",
+                                    summary = "a point of the second body on a line of the first; locks 2";
+};
+template <>
+struct SceneFields<PointOnLine> : AxisJointFields<PointOnLine> {};
+
+template <>
+struct Kind<LockedAxes> {
+  static constexpr std::string_view name = "locked_axes", summary = "choose which of the six degrees of freedom are locked";
+};
+template <>
+struct SceneFields<LockedAxes> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    joint_ends(s, visit);
+    visit(Field{"at", "m", "point of the joint, in the world"}, s.at);
+    visit(Field{"frame", "", "axes of the joint: quaternion w, x, y, z, or axis and angle"}, s.frame);
+    visit(Field{"locked", "", "which of x, y, z, rx, ry, rz are locked"}, s.locked);
+  }
+};
+
+template <>
+struct Kind<Constraint> {
+  static constexpr std::string_view name = "constraint", summary = "an equation of the user's own, in C++ alone; locks 1";
+};
+template <>
+struct SceneFields<Constraint> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    joint_ends(s, visit);
+  }
+};
+
+inline constexpr std::array<std::string_view, 6> axis_names{"x", "y", "z", "rx", "ry", "rz"};
+
+}  // namespace rotule

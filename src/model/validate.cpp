@@ -1,0 +1,265 @@
+#include "model/validate.h"
+
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <unordered_map>
+
+#include "base/text.h"
+#include "model/choices.h"
+#include "model/names.h"
+#include "model/scene_fields.h"
+#include "model/validate_shape.h"
+
+namespace rotule {
+namespace {
+
+constexpr double smallest_quaternion = 1e-6;      // below it, an orientation is more likely a mistake than a scaled quaternion
+constexpr double perpendicular_tolerance = 1e-6;  // cosine between the axes of a universal joint
+
+[[noreturn]] void fail(const Place& place, const std::string& message) { throw Error(place.str(), message); }
+
+// Finiteness and ranges of all fields of a struct, and of what it holds.
+struct RangeCheck {
+  const Place& place;
+
+  void operator()(const Field& field, double value, Need = {}) const { check_range(place / field.name, field, value); }
+  void operator()(const Field& field, int value, Need = {}) const { check_range(place / field.name, field, value); }
+  void operator()(const Field&, bool, Need = {}) const {}
+  void operator()(const Field&, const std::string&, Need = {}) const {}
+  void operator()(const Field&, const Between&, Need = {}) const {}
+  void operator()(const Field&, const std::array<bool, 6>&, Need = {}) const {}
+  void operator()(const Field&, const std::vector<std::array<int, 3>>&, Need = {}) const {}
+  void operator()(const Field& field, const Vec3& value, Need need = {}) const {
+    check_vector(place / field.name, field, value, need);
+  }
+  void operator()(const Field& field, const std::vector<Vec3>& points, Need = {}) const {
+    const Place here = place / field.name;
+    for (std::size_t i = 0; i < points.size(); ++i) check_vector(here / i, field, points[i], Need::optional);
+  }
+  void operator()(const Field& field, const Mat3& value, Need = {}) const {
+    if (!value.allFinite()) fail(place / field.name, "must be finite numbers");
+  }
+  void operator()(const Field& field, const Quat& value, Need = {}) const {
+    if (!value.coeffs().allFinite()) fail(place / field.name, "must be finite numbers");
+    if (!(value.norm() >= smallest_quaternion) || !std::isfinite(value.squaredNorm()))
+      fail(place / field.name, "must be a quaternion w, x, y, z of length 1, such as [1, 0, 0, 0] for no rotation");
+  }
+  template <class T>
+  void operator()(const Field& field, const std::optional<T>& value, Need need = {}) const {
+    if (value) (*this)(field, *value, need);
+  }
+  void operator()(const Field& field, const Shape& shape, Need = {}) const { validate_shape(shape, place / field.name); }
+  template <class... Settings>
+  void operator()(const Field& field, const std::variant<Settings...>& choice, Need = {}) const
+      requires(is_choice<std::variant<Settings...>>) {
+    const Place here = place / field.name;
+    std::visit([&](const auto& settings) { visit_fields(settings, RangeCheck{here}); }, choice);
+  }
+
+ private:
+  static void check_vector(const Place& at, const Field& field, const Vec3& value, Need need) {
+    for (int k = 0; k < 3; ++k) check_range(at / static_cast<std::size_t>(k), field, value[k]);
+    if (need == Need::direction && !(value.norm() > 1e-100))
+      fail(at, "must not be the zero vector; give a direction such as [0, 0, 1]");
+    if (need == Need::direction && !std::isfinite(value.squaredNorm()))
+      fail(at, "is too long; give a direction such as [0, 0, 1]");
+  }
+};
+
+bool is_plane(const Shape& shape) {
+  if (std::holds_alternative<Plane>(shape)) return true;
+  const auto* compound = std::get_if<Compound>(&shape);
+  if (compound == nullptr) return false;
+  for (const CompoundPart& part : compound->parts)
+    if (is_plane(part.shape)) return true;
+  return false;
+}
+
+// Real mass distributions have symmetric inertia, positive principal moments, and none above the sum of the other two.
+void check_inertia(const Mat3& inertia, const Place& place) {
+  constexpr double slack = 1e-9;
+  if ((inertia - inertia.transpose()).cwiseAbs().maxCoeff() > slack * inertia.cwiseAbs().maxCoeff())
+    fail(place, "must be symmetric");
+  const Vec3 moments = Eigen::SelfAdjointEigenSolver<Mat3>(inertia, Eigen::EigenvaluesOnly).eigenvalues();
+  if (!(moments[0] > 0)) fail(place, fmt::format("principal moments must be greater than 0, the smallest is {:.6g}", moments[0]));
+  if (moments[2] > (moments[0] + moments[1]) * (1 + slack))
+    fail(
+        place,
+        fmt::format(
+            "no body has it: the largest principal moment must be at most the sum of the other two, but {:.6g} > {:.6g} + {:.6g}",
+            moments[2], moments[0], moments[1]));
+}
+
+template <class Items>
+void check_names(const Items& items, const Place& place, std::string_view key) {
+  std::unordered_map<std::string_view, std::size_t> seen;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    std::string_view name;
+    if constexpr (requires { items[i].name; }) {
+      name = items[i].name;
+    } else {
+      name = name_of(items[i]);
+    }
+    const Place item = place / i;
+    const Place here = key.empty() ? item : item / key;
+    if (name.empty()) fail(here / "name", "must not be empty");
+    if (const auto [at, is_new] = seen.emplace(name, i); !is_new)
+      fail(here / "name",
+           fmt::format("{} is already the name of {}/{}; choose another", in_quotes(name), place.str(), at->second));
+  }
+}
+
+template <class Items>
+std::vector<std::string> names(const Items& items) {
+  std::vector<std::string> out;
+  for (const auto& item : items) out.push_back(item.name);
+  return out;
+}
+
+void check_details(const Universal& joint, const Place& place) {
+  const double cosine = joint.axis_a.normalized().dot(joint.axis_b.normalized());
+  if (std::abs(cosine) > perpendicular_tolerance)
+    fail(place / "axis_b", fmt::format("must be perpendicular to axis_a, the cosine between them is {:.3g}", cosine));
+}
+void check_details(const Rod& joint, const Place& place) {
+  if (joint.length == 0 && (joint.to - joint.from).norm() == 0)
+    fail(place / "to", "must differ from \"from\" or have a length; a rod of no length is a ball");
+}
+void check_details(const LockedAxes& joint, const Place& place) {
+  for (const bool locked : joint.locked)
+    if (locked) return;
+  fail(place / "locked", "must lock something: one or more of x, y, z, rx, ry, rz");
+}
+void check_details(const Constraint& joint, const Place& place) {
+  if (!joint.function) fail(place / "function", "must be given");
+}
+template <class Joint>
+void check_details(const Joint&, const Place&) {}
+
+}  // namespace
+
+void check_range(const Place& place, const Field& field, double value) {
+  if (!std::isfinite(value)) fail(place, "must be a finite number");
+  if (field.above_min ? value <= field.min : value < field.min)
+    fail(place, fmt::format("must be {} {}, is {}", field.above_min ? "greater than" : "at least", shortest(field.min),
+                            shortest(value)));
+  if (value > field.max) fail(place, fmt::format("must be at most {}, is {}", shortest(field.max), shortest(value)));
+}
+
+void validate(const Recipe& recipe, const Place& place) { visit_fields(recipe, RangeCheck{place}); }
+
+void validate(const BodyDef& body, std::span<const Material> materials, const Place& place) {
+  visit_fields(body, RangeCheck{place});
+  if (body.name == "world") fail(place / "name", "\"world\" is what joints call the frame that never moves; choose another");
+  if (!body.material.empty()) {
+    std::vector<std::string> known;
+    for (const Material& material : materials) known.push_back(material.name);
+    if (std::find(known.begin(), known.end(), body.material) == known.end())
+      fail(place / "material",
+           fmt::format("unknown material {}; {}", in_quotes(body.material), suggestion(body.material, known)));
+  }
+  if (body.mass && body.density) fail(place / "density", "give mass or density, not both");
+  if (body.inertia) check_inertia(*body.inertia, place / "inertia");
+  if (body.fixed) return;
+  if (is_plane(body.shape))
+    fail(place / "shape", "a plane is only for fixed bodies; add \"fixed\": true or choose another shape");
+  const bool has_shape = !std::holds_alternative<std::monostate>(body.shape);
+  if (body.density && !has_shape) fail(place / "density", "needs a shape to fill; give a shape, or mass in place of density");
+  if (!body.mass && !body.density && (body.material.empty() || !has_shape))
+    fail(place / "mass", has_shape ? "missing; give mass, density or a material, or \"fixed\": true"
+                                   : "missing; give mass, or a shape with density or material, or \"fixed\": true");
+}
+
+void validate(const JointDef& joint, const IsFixed& is_fixed, const Place& place) {
+  const Place here = place / kind_of(joint);
+  std::visit(
+      [&](const auto& j) {
+        visit_fields(j, RangeCheck{here});
+        const Place ends = here / "between";
+        std::array<bool, 2> fixed{};
+        for (std::size_t k = 0; k < 2; ++k) {
+          const std::optional<bool> found = j.between[k] == "world" ? true : is_fixed(j.between[k]);
+          if (!found) fail(ends / k, fmt::format("unknown body {}", in_quotes(j.between[k])));
+          fixed[k] = *found;
+        }
+        if (j.between[0] == j.between[1])
+          fail(ends, fmt::format("must name two different bodies, both are {}", in_quotes(j.between[0])));
+        if (fixed[0] && fixed[1])
+          fail(ends, fmt::format("{} and {} are both fixed; one of them must be able to move", in_quotes(j.between[0]),
+                                 in_quotes(j.between[1])));
+        check_details(j, here);
+      },
+      joint);
+}
+
+void validate(const Scene& scene) {
+  const Place top;
+  for (int k = 0; k < 3; ++k)
+    if (!std::isfinite(scene.gravity[k])) fail(top / "gravity", "must be finite numbers");
+
+  const Place materials = top / "materials";
+  check_names(scene.materials, materials, {});
+  for (std::size_t i = 0; i < scene.materials.size(); ++i) {
+    const Place here = materials / i;
+    visit_fields(scene.materials[i], RangeCheck{here});
+  }
+
+  const Place bodies = top / "bodies";
+  check_names(scene.bodies, bodies, {});
+  std::unordered_map<std::string_view, bool> fixed;
+  for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
+    validate(scene.bodies[i], scene.materials, bodies / i);
+    fixed.emplace(scene.bodies[i].name, scene.bodies[i].fixed);
+  }
+  // Suggestions need all the names; they are gathered only when one is not found.
+  const auto unknown_body = [&](const Place& place, std::string_view name) {
+    std::vector<std::string> known = names(scene.bodies);
+    known.emplace_back("world");
+    fail(place, fmt::format("unknown body {}; {}", in_quotes(name), suggestion(name, known)));
+  };
+
+  const Place joints = top / "joints";
+  for (std::size_t i = 0; i < scene.joints.size(); ++i) {
+    const Place item = joints / i;
+    const Place kind = item / kind_of(scene.joints[i]);
+    const Place ends = kind / "between";
+    for (std::size_t k = 0; k < 2; ++k)
+      if (const std::string& name = between(scene.joints[i])[k]; name != "world" && !fixed.contains(name))
+        unknown_body(ends / k, name);
+    validate(
+        scene.joints[i], [&](std::string_view name) { return std::optional<bool>(fixed.at(name)); }, item);
+  }
+  std::unordered_map<std::string_view, std::size_t> joint_names;
+  for (std::size_t i = 0; i < scene.joints.size(); ++i) {
+    const Place item = joints / i;
+    const Place kind = item / kind_of(scene.joints[i]);
+    const std::string& name = name_of(scene.joints[i]);
+    if (name.empty()) fail(kind / "name", "must not be empty");
+    if (const auto [at, is_new] = joint_names.emplace(name, i); !is_new)
+      fail(kind / "name", fmt::format("{} is already the name of /joints/{}; choose another", in_quotes(name), at->second));
+  }
+
+  const Place impulses = top / "impulses";
+  for (std::size_t i = 0; i < scene.impulses.size(); ++i) {
+    const Place here = impulses / i;
+    visit_fields(scene.impulses[i], RangeCheck{here});
+    const auto found = fixed.find(scene.impulses[i].body);
+    if (found == fixed.end()) unknown_body(here / "body", scene.impulses[i].body);
+    if (found->second)
+      fail(here / "body", fmt::format("{} is fixed; strike a body that can move", in_quotes(scene.impulses[i].body)));
+  }
+
+  const Place walls = top / "walls";
+  check_names(scene.walls, walls, {});
+  for (std::size_t i = 0; i < scene.walls.size(); ++i) {
+    const Place here = walls / i;
+    visit_fields(scene.walls[i], RangeCheck{here});
+  }
+
+  validate(scene.recipe, top / "recipe");
+}
+
+}  // namespace rotule

@@ -1,0 +1,35 @@
+#pragma once
+// What reader, writer and schema share about the form of scene files.
+#include <rotule/recipe.h>
+#include <rotule/scene.h>
+
+#include <string>
+
+#include "model/scene_fields.h"
+
+namespace rotule {
+
+inline constexpr int scene_version = 1;
+
+/// Another way to write an orientation.
+struct AxisAngle {
+  Vec3 axis = Vec3::Zero();
+  double angle = 0;
+};
+template <>
+struct SceneFields<AxisAngle> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"axis", "", "direction of the axis"}, s.axis, Need::required);
+    visit(Field{"angle", "rad", "right-handed about the axis"}, s.angle, Need::required);
+  }
+};
+
+/// Alternatives of joints and shapes that files can hold.
+template <class T>
+inline constexpr bool in_files = !std::is_same_v<T, std::monostate> && !std::is_same_v<T, Constraint>;
+
+/// The recipe as it stands in a scene file.
+std::string to_json(const Recipe& recipe);
+
+}  // namespace rotule

@@ -1,0 +1,226 @@
+// Scene files to scenes. The lists of model/scene_fields.h drive it; what a scene means is checked by model/validate.
+#include <fmt/format.h>
+#include <rotule/error.h>
+#include <rotule/scene.h>
+
+#include <cmath>
+
+#include "base/place.h"
+#include "base/text.h"
+#include "model/choices.h"
+#include "model/names.h"
+#include "model/scene_fields.h"
+#include "model/validate.h"
+#include "record/json_text.h"
+#include "record/scene_json.h"
+
+namespace rotule {
+namespace {
+
+[[noreturn]] void fail(const Place& place, const std::string& message) { throw Error(place.str(), message); }
+[[noreturn]] void wrong_type(const Place& place, std::string_view wanted, const Json& json) {
+  fail(place, fmt::format("must be {}, is {}", wanted, type_of(json)));
+}
+
+template <class T>
+void read_struct(const Json& json, const Place& place, T& out, std::initializer_list<std::string_view> others = {});
+
+void read(const Json& json, const Place& place, double& out) {
+  if (!json.is_number()) wrong_type(place, "a number", json);
+  out = json.get<double>();
+}
+void read(const Json& json, const Place& place, int& out) {
+  if (!json.is_number()) wrong_type(place, "a whole number", json);
+  const double value = json.get<double>();
+  if (value != std::floor(value) || std::abs(value) > std::numeric_limits<int>::max())
+    fail(place, fmt::format("must be a whole number that fits 32 bits, is {}", shortest(value)));
+  out = static_cast<int>(value);
+}
+void read(const Json& json, const Place& place, bool& out) {
+  if (!json.is_boolean()) wrong_type(place, "true or false", json);
+  out = json.get<bool>();
+}
+void read(const Json& json, const Place& place, std::string& out) {
+  if (!json.is_string()) wrong_type(place, "a string", json);
+  out = json.get_ref<const std::string&>();
+}
+
+template <class Numbers>
+void read_numbers(const Json& json, const Place& place, Numbers& out, std::size_t count, std::string_view wanted) {
+  if (!json.is_array()) wrong_type(place, wanted, json);
+  if (json.size() != count) fail(place, fmt::format("must be {}, has {}", wanted, json.size()));
+  for (std::size_t k = 0; k < count; ++k) read(json[k], place / k, out[k]);
+}
+void read(const Json& json, const Place& place, Vec3& out) { read_numbers(json, place, out, 3, "a list of 3 numbers"); }
+void read(const Json& json, const Place& place, std::array<int, 3>& out) {
+  read_numbers(json, place, out, 3, "a list of 3 vertex numbers");
+}
+void read(const Json& json, const Place& place, Between& out) {
+  read_numbers(json, place, out, 2, "a list of 2 names of bodies");
+}
+
+void read(const Json& json, const Place& place, Quat& out) {
+  if (json.is_object()) {
+    AxisAngle turn;
+    read_struct(json, place, turn);
+    if (!(turn.axis.norm() > 0) || !std::isfinite(turn.axis.squaredNorm())) fail(place / "axis", "must not be the zero vector");
+    out = Quat(Eigen::AngleAxisd(turn.angle, turn.axis.normalized()));
+    return;
+  }
+  std::array<double, 4> w_x_y_z{};
+  read_numbers(json, place, w_x_y_z, 4, "a quaternion of 4 numbers w, x, y, z, or {\"axis\": [x, y, z], \"angle\": rad}");
+  out = Quat(w_x_y_z[0], w_x_y_z[1], w_x_y_z[2], w_x_y_z[3]);
+  // One that is a unit quaternion up to rounding keeps its bits; the check of the scene refuses those near zero.
+  const double square = out.squaredNorm();
+  if (std::abs(square - 1) > 1e-14 && out.norm() >= 1e-6 && std::isfinite(square)) out.normalize();
+}
+
+void read(const Json& json, const Place& place, Mat3& out) {
+  if (!json.is_array() || json.size() != 3) wrong_type(place, "[Ixx, Iyy, Izz] or a list of 3 rows", json);
+  if (!json[0].is_array()) {
+    Vec3 diagonal;
+    read(json, place, diagonal);
+    out = diagonal.asDiagonal();
+    return;
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    Vec3 row;
+    read(json[i], place / i, row);
+    out.row(static_cast<Eigen::Index>(i)) = row.transpose();
+  }
+}
+
+void read(const Json& json, const Place& place, std::array<bool, 6>& out) {
+  if (!json.is_array()) wrong_type(place, "a list of x, y, z, rx, ry, rz", json);
+  out.fill(false);
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    std::string name;
+    read(json[i], place / i, name);
+    const auto* axis = std::find(axis_names.begin(), axis_names.end(), name);
+    if (axis == axis_names.end()) fail(place / i, fmt::format("must be one of x, y, z, rx, ry, rz, is {}", in_quotes(name)));
+    bool& locked = out[static_cast<std::size_t>(axis - axis_names.begin())];
+    if (locked) fail(place / i, fmt::format("{} is given twice", in_quotes(name)));
+    locked = true;
+  }
+}
+
+/// The one key of {"box": {...}}, which is a kind of `what`.
+template <class Variant>
+void read_kind(const Json& json, const Place& place, Variant& out, std::string_view what) {
+  if (!json.is_object()) wrong_type(place, fmt::format("an object with one key, the kind of {}", what), json);
+  std::vector<std::string> known;
+  bool found = false;
+  const auto attempt = [&]<class T>(const T&) {
+    if constexpr (in_files<T>) {
+      known.emplace_back(Kind<T>::name);
+      if (json.size() != 1 || json.begin().key() != Kind<T>::name) return;
+      T value;
+      read_struct(json.begin().value(), place / Kind<T>::name, value);
+      out = std::move(value);
+      found = true;
+    }
+  };
+  for_each_alternative<Variant>(attempt);
+  if (found) return;
+  if (json.size() != 1)
+    fail(place, fmt::format("must have one key, the kind of {}, has {}; {}", what, json.size(), suggestion("", known)));
+  fail(place, fmt::format("unknown {} {}; {}", what, in_quotes(json.begin().key()), suggestion(json.begin().key(), known)));
+}
+void read(const Json& json, const Place& place, Shape& out) { read_kind(json, place, out, "shape"); }
+void read(const Json& json, const Place& place, JointDef& out) { read_kind(json, place, out, "joint"); }
+
+/// "sor", or {"name": "sor", "relaxation": 1.4}.
+template <class... Settings>
+void read(const Json& json, const Place& place, std::variant<Settings...>& out) requires(is_choice<std::variant<Settings...>>) {
+  if (json.is_string()) {
+    choose(out, json.get_ref<const std::string&>(), place);
+    return;
+  }
+  if (!json.is_object()) wrong_type(place, "a name, or an object with a name and settings", json);
+  if (!json.contains("name")) fail(place, "missing key \"name\"");
+  std::string name;
+  read(json["name"], place / "name", name);
+  choose(out, name, place / "name");
+  std::visit([&](auto& settings) { read_struct(json, place, settings, {"name"}); }, out);
+}
+
+template <class T>
+void read(const Json& json, const Place& place, std::optional<T>& out) {
+  read(json, place, out.emplace());
+}
+
+template <class T>
+concept Described = requires(T t) {
+  SceneFields<T>::fields(t, [](auto&&...) {});
+}
+|| std::is_same_v<T, Recipe>;
+template <Described T>
+void read(const Json& json, const Place& place, T& out) {
+  read_struct(json, place, out);
+}
+
+template <class T>
+void read(const Json& json, const Place& place, std::vector<T>& out) {
+  if (!json.is_array()) wrong_type(place, "a list", json);
+  out.resize(json.size());
+  for (std::size_t i = 0; i < json.size(); ++i) read(json[i], place / i, out[i]);
+}
+
+struct Reader {
+  const Json& json;
+  const Place& place;
+  template <class T>
+  void operator()(const Field& field, T& member, Need need = Need::optional) const {
+    const auto found = json.find(field.name);
+    if (found != json.end()) {
+      read(*found, place / field.name, member);
+    } else if (need == Need::required) {
+      fail(place, fmt::format("missing key \"{}\": {}", field.name, field.meaning));
+    }
+  }
+};
+
+template <class T>
+void read_struct(const Json& json, const Place& place, T& out, std::initializer_list<std::string_view> others) {
+  if (!json.is_object()) wrong_type(place, "an object", json);
+  // Unknown keys first: a misspelt one explains a missing one.
+  std::vector<std::string> known(others.begin(), others.end());
+  visit_fields(out, [&](const Field& field, auto&&...) { known.emplace_back(field.name); });
+  for (const auto& item : json.items())
+    if (std::find(known.begin(), known.end(), item.key()) == known.end())
+      fail(place, known.empty() ? fmt::format("unknown key {}; there are none here", in_quotes(item.key()))
+                                : fmt::format("unknown key {}; {}", in_quotes(item.key()), suggestion(item.key(), known)));
+  visit_fields(out, Reader{json, place});
+}
+
+Scene read_scene(const Json& json) {
+  const Place top;
+  if (!json.is_object())
+    fail(Place::root("/"), fmt::format("must be an object such as {{\"rotule\": 1, ...}}, is {}", type_of(json)));
+  if (const auto version = json.find("rotule"); version != json.end()) {
+    if (!version->is_number()) wrong_type(top / "rotule", "the number of the format's version, 1", *version);
+    if (*version != 1)
+      fail(top / "rotule",
+           fmt::format("must be 1, the version of the format that this program reads, is {}", shortest(version->get<double>())));
+  }
+  Scene scene;
+  read_struct(json, top, scene, {"rotule", "$schema"});
+  if (!json.contains("rotule")) fail(Place::root("/"), "missing key \"rotule\": a scene file says {\"rotule\": 1, ...}");
+  name_unnamed(scene);
+  validate(scene);
+  return scene;
+}
+
+}  // namespace
+
+Scene parse_scene(std::string_view text, const std::string& origin) {
+  try {
+    return read_scene(parse_json(text));
+  } catch (const Error& error) {
+    throw Error(origin, error.what());
+  }
+}
+
+Scene load_scene(const std::string& path) { return parse_scene(read_text_file(path), path); }
+
+}  // namespace rotule

@@ -1,0 +1,145 @@
+// The JSON schema of scene files (draft 2020-12), from the same lists of fields.
+#include <fmt/format.h>
+#include <rotule/scene.h>
+
+#include <cmath>
+
+#include "model/choices.h"
+#include "model/scene_fields.h"
+#include "record/json_text.h"
+#include "record/scene_json.h"
+
+namespace rotule {
+namespace {
+
+template <class T>
+Json object_schema();
+
+Json reference(std::string_view name) { return {{"$ref", fmt::format("#/$defs/{}", name)}}; }
+Json list_of(Json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
+Json fixed_list(Json items, int count) {
+  return {{"type", "array"}, {"items", std::move(items)}, {"minItems", count}, {"maxItems", count}};
+}
+Json one_of(std::initializer_list<Json> options) {
+  Json list = Json::array();
+  for (const Json& option : options) list.push_back(option);
+  return {{"oneOf", std::move(list)}};
+}
+
+Json bounded(std::string_view type, const Field& field) {
+  Json out = {{"type", type}};
+  if (std::isfinite(field.min)) out[field.above_min ? "exclusiveMinimum" : "minimum"] = field.min;
+  if (std::isfinite(field.max)) out["maximum"] = field.max;
+  return out;
+}
+
+// One overload per type of field; the value tells the type and, where it is simple, the default.
+Json schema_of(const Field& field, double) { return bounded("number", field); }
+Json schema_of(const Field& field, int) { return bounded("integer", field); }
+Json schema_of(const Field&, bool) { return {{"type", "boolean"}}; }
+Json schema_of(const Field&, const std::string&) { return {{"type", "string"}}; }
+Json schema_of(const Field& field, const Vec3&) { return fixed_list(bounded("number", field), 3); }
+Json schema_of(const Field&, const Quat&) { return reference("orientation"); }
+Json schema_of(const Field&, const Mat3&) { return reference("inertia"); }
+Json schema_of(const Field&, const Between&) { return fixed_list({{"type", "string"}}, 2); }
+Json schema_of(const Field&, const std::array<int, 3>&) { return fixed_list({{"type", "integer"}, {"minimum", 0}}, 3); }
+Json schema_of(const Field&, const std::array<bool, 6>&) {
+  return {{"type", "array"}, {"items", {{"enum", axis_names}}}, {"minItems", 1}, {"uniqueItems", true}};
+}
+Json schema_of(const Field&, const Shape&) { return reference("shape"); }
+Json schema_of(const Field&, const JointDef&) { return reference("joint"); }
+Json schema_of(const Field&, const Material&) { return reference("material"); }
+Json schema_of(const Field&, const BodyDef&) { return reference("body"); }
+Json schema_of(const Field&, const ImpulseDef&) { return reference("impulse"); }
+Json schema_of(const Field&, const Wall&) { return reference("wall"); }
+Json schema_of(const Field&, const CompoundPart&) { return reference("compound_part"); }
+Json schema_of(const Field&, const Recipe&) { return reference("recipe"); }
+
+template <class T>
+Json schema_of(const Field& field, const std::optional<T>&) {
+  return schema_of(field, T{});
+}
+template <class T>
+Json schema_of(const Field& field, const std::vector<T>&) {
+  return list_of(schema_of(field, T{}));
+}
+
+template <class... Settings>
+Json schema_of(const Field&, const std::variant<Settings...>&) requires(is_choice<std::variant<Settings...>>) {
+  using Choice = std::variant<Settings...>;
+  Json options = Json::array({{{"enum", choice_names<Choice>()}}});
+  for_each_alternative<Choice>([&]<class S>(const S&) {
+    Json names = Json::array({S::name});
+    if (!alias_of<S>().empty()) names.push_back(alias_of<S>());
+    Json properties = {{"name", {{"enum", std::move(names)}, {"description", S::summary}}}};
+    Json object = object_schema<S>();
+    properties.update(object["properties"]);
+    object["properties"] = std::move(properties);
+    object["required"] = {"name"};
+    options.push_back(std::move(object));
+  });
+  return {{"oneOf", std::move(options)}};
+}
+
+template <class T>
+Json object_schema() {
+  Json properties = Json::object(), required = Json::array();
+  const T defaults{};
+  visit_fields(defaults, [&](const Field& field, const auto& member, Need need = Need::optional) {
+    Json schema = schema_of(field, member);
+    schema["description"] = field.unit.empty() ? std::string(field.meaning) : fmt::format("{} [{}]", field.meaning, field.unit);
+    using Member = std::remove_cvref_t<decltype(member)>;
+    if constexpr (std::is_arithmetic_v<Member>) schema["default"] = member;
+    if constexpr (is_choice<Member>) schema["default"] = chosen_name(member);
+    if (need == Need::required) required.push_back(field.name);
+    properties[std::string(field.name)] = std::move(schema);
+  });
+  Json out = {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+  if (!required.empty()) out["required"] = std::move(required);
+  return out;
+}
+
+/// {"box": {...}}: one key, the kind.
+template <class Variant>
+Json kind_schema() {
+  Json properties = Json::object();
+  for_each_alternative<Variant>([&]<class T>(const T&) {
+    if constexpr (in_files<T>) {
+      Json schema = object_schema<T>();
+      schema["description"] = Kind<T>::summary;
+      properties[std::string(Kind<T>::name)] = std::move(schema);
+    }
+  });
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"additionalProperties", false},
+          {"minProperties", 1},
+          {"maxProperties", 1}};
+}
+
+}  // namespace
+
+std::string scene_schema() {
+  const Json number = {{"type", "number"}};
+  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "A scene of Rotule"}};
+  Json properties = {{"rotule", {{"const", scene_version}, {"description", "version of the format"}}},
+                     {"$schema", {{"type", "string"}}}};
+  Json scene = object_schema<Scene>();
+  properties.update(scene["properties"]);
+  scene["properties"] = std::move(properties);
+  scene["required"] = {"rotule"};
+  schema.update(scene);
+  schema["$defs"] = {{"body", object_schema<BodyDef>()},
+                     {"material", object_schema<Material>()},
+                     {"impulse", object_schema<ImpulseDef>()},
+                     {"wall", object_schema<Wall>()},
+                     {"joint", kind_schema<JointDef>()},
+                     {"shape", kind_schema<Shape>()},
+                     {"compound_part", object_schema<CompoundPart>()},
+                     {"recipe", object_schema<Recipe>()},
+                     {"orientation", one_of({fixed_list(number, 4), object_schema<AxisAngle>()})},
+                     {"inertia", one_of({fixed_list(number, 3), fixed_list(fixed_list(number, 3), 3)})}};
+  return schema.dump(2) + "\n";
+}
+
+}  // namespace rotule

@@ -1,0 +1,185 @@
+// Scenes to scene files. A field is written where its text differs from that of a default-made struct, so that files stay
+// short and "same text" means "same bits".
+#include <fmt/format.h>
+#include <rotule/error.h>
+#include <rotule/scene.h>
+
+#include <cmath>
+
+#include "base/text.h"
+#include "model/choices.h"
+#include "model/names.h"
+#include "model/scene_fields.h"
+#include "record/json_text.h"
+#include "record/scene_json.h"
+
+namespace rotule {
+namespace {
+
+template <class T>
+std::string struct_text(const T& value, std::string first = {});
+
+std::string text_of(double value) {
+  if (!std::isfinite(value)) throw Error("a number that is not finite cannot be written as JSON");
+  return shortest(value);
+}
+std::string text_of(int value) { return std::to_string(value); }
+std::string text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(const std::string& value) {
+  try {
+    return nlohmann::json(value).dump();
+  } catch (const nlohmann::json::exception&) {
+    throw Error(in_quotes(value), "is not UTF-8");
+  }
+}
+
+template <class Items, class TextOf>
+std::string list_text(const Items& items, TextOf text) {
+  std::string out = "[";
+  for (const auto& item : items) {
+    if (out.size() > 1) out += ", ";
+    out += text(item);
+  }
+  return out + "]";
+}
+std::string text_of(const Vec3& value) {
+  return list_text(value, [](double x) { return text_of(x); });
+}
+std::string text_of(const std::array<int, 3>& value) {
+  return list_text(value, [](int x) { return text_of(x); });
+}
+std::string text_of(const Between& value) {
+  return list_text(value, [](const std::string& x) { return text_of(x); });
+}
+std::string text_of(const Quat& q) {
+  return list_text(std::array{q.w(), q.x(), q.y(), q.z()}, [](double x) { return text_of(x); });
+}
+std::string text_of(const Mat3& m) {
+  // The short form is for diagonal matrices whose zeros are all positive ones: the bits come back.
+  const Mat3 rest = m - Mat3(m.diagonal().asDiagonal());
+  const bool diagonal = rest.isZero(0) && !(m.array().unaryExpr([](double x) { return std::signbit(x) ? 1.0 : 0.0; }) > 0).any();
+  if (diagonal) return text_of(Vec3(m.diagonal()));
+  return list_text(std::array{0, 1, 2}, [&](int i) { return text_of(Vec3(m.row(i).transpose())); });
+}
+std::string text_of(const std::array<bool, 6>& locked) {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < 6; ++k)
+    if (locked[k]) names.emplace_back(axis_names[k]);
+  return list_text(names, [](const std::string& x) { return text_of(x); });
+}
+
+template <class Variant>
+std::string kind_text(const Variant& value) {
+  return std::visit(
+      []<class T>(const T& v) -> std::string {
+        if constexpr (in_files<T>) {
+          return fmt::format("{{\"{}\": {}}}", Kind<T>::name, struct_text(v));
+        } else if constexpr (std::is_same_v<T, Constraint>) {
+          throw Error(fmt::format("joint {} is a C++ function, which a file cannot hold", in_quotes(v.name)));
+        } else {
+          return {};
+        }
+      },
+      value);
+}
+std::string text_of(const Shape& shape) { return kind_text(shape); }
+std::string text_of(const JointDef& joint) { return kind_text(joint); }
+
+template <class... Settings>
+std::string text_of(const std::variant<Settings...>& choice) requires(is_choice<std::variant<Settings...>>) {
+  return std::visit(
+      [](const auto& settings) {
+        const std::string name = fmt::format("\"{}\"", settings.name);
+        const std::string all = struct_text(settings, "\"name\": " + name);
+        return all.find(", ") == all.npos ? name : all;
+      },
+      choice);
+}
+
+template <class T>
+std::string text_of(const std::optional<T>& value) {
+  return value ? text_of(*value) : std::string();
+}
+
+template <class T>
+concept Described = requires(const T t) {
+  SceneFields<T>::fields(t, [](auto&&...) {});
+}
+|| std::is_same_v<T, Recipe>;
+template <Described T>
+std::string text_of(const T& value) {
+  return struct_text(value);
+}
+
+template <class T>
+std::string text_of(const std::vector<T>& items) {
+  return list_text(items, [](const T& item) { return text_of(item); });
+}
+
+struct WrittenField {
+  std::string_view name;
+  std::string text;
+  bool required;
+};
+
+template <class T>
+std::vector<WrittenField> written_fields(const T& value) {
+  std::vector<WrittenField> out;
+  visit_fields(value, [&](const Field& field, const auto& member, Need need = Need::optional) {
+    out.push_back({field.name, text_of(member), need == Need::required});
+  });
+  return out;
+}
+
+template <class T>
+const std::vector<WrittenField>& default_fields() {
+  static const std::vector<WrittenField> fields = written_fields(T{});
+  return fields;
+}
+
+template <class T>
+std::string struct_text(const T& value, std::string first) {
+  std::string out = "{" + first;
+  const std::vector<WrittenField>& defaults = default_fields<T>();
+  const std::vector<WrittenField> fields = written_fields(value);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].text.empty() || (!fields[i].required && fields[i].text == defaults[i].text)) continue;
+    if (out.size() > 1) out += ", ";
+    out += fmt::format("\"{}\": {}", fields[i].name, fields[i].text);
+  }
+  return out + "}";
+}
+
+// The scene itself, one line per item of its lists.
+struct SceneWriter {
+  std::string out = fmt::format("{{\n  \"rotule\": {}", scene_version);
+  std::size_t next = 0;
+
+  template <class T>
+  void operator()(const Field& field, const T& member, Need = Need::optional) {
+    const std::string& usual = default_fields<Scene>()[next++].text;
+    if (std::string text = text_of(member); text != usual) out += fmt::format(",\n  \"{}\": {}", field.name, text);
+  }
+  template <class T>
+  void operator()(const Field& field, const std::vector<T>& items, Need = Need::optional) {
+    ++next;
+    if (items.empty()) return;
+    out += fmt::format(",\n  \"{}\": [", field.name);
+    for (std::size_t i = 0; i < items.size(); ++i) out += fmt::format("{}\n    {}", i > 0 ? "," : "", text_of(items[i]));
+    out += "\n  ]";
+  }
+};
+
+}  // namespace
+
+std::string to_json(const Recipe& recipe) { return text_of(recipe); }
+
+std::string to_json(const Scene& scene) {
+  SceneWriter writer;
+  visit_fields(scene, writer);
+  return writer.out + "\n}\n";
+}
+
+void save_scene(const Scene& scene, const std::string& path) { write_text_file(path, to_json(scene)); }
+
+}  // namespace rotule
