@@ -3,7 +3,9 @@
 #include <rotule/error.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "model/mass_properties.h"
@@ -72,6 +74,36 @@ TEST(Scenes, AreNamedAndDescribedOnce) {
     for (const BodyDef& body : scene.bodies) EXPECT_TRUE(bodies.insert(body.name).second) << name << ": " << body.name;
     for (const JointDef& joint : scene.joints)
       std::visit([&](const auto& def) { EXPECT_TRUE(joints.insert(def.name).second) << name << ": " << def.name; }, joint);
+  }
+}
+
+/// Equal but for the last digits of numbers, which may differ where another mathematical library works out a sine.
+void expect_same(const nlohmann::json& a, const nlohmann::json& b, const std::string& place) {
+  if (a.is_number() && b.is_number()) {
+    EXPECT_NEAR(a.get<double>(), b.get<double>(), 1e-13 * std::max(1.0, std::abs(b.get<double>()))) << place;
+  } else if (a.is_structured() && a.type() == b.type()) {
+    ASSERT_EQ(a.size(), b.size()) << place;
+    const nlohmann::json flat_a = a.flatten(), flat_b = b.flatten();
+    for (const auto& [key, value] : flat_a.items()) {
+      ASSERT_TRUE(flat_b.contains(key)) << place << key;
+      if (value.is_number())
+        expect_same(value, flat_b[key], place + key);
+      else
+        EXPECT_EQ(value, flat_b[key]) << place << key;
+    }
+    EXPECT_EQ(flat_a.size(), flat_b.size()) << place;
+  } else {
+    EXPECT_EQ(a, b) << place;
+  }
+}
+
+TEST(Scenes, FilesHoldWhatTheBuildersBuild) {
+  for (const std::string& name : scenes::names()) {
+    const std::string path = std::string(ROTULE_SCENES_FOLDER) + "/" + name + ".json";
+    std::ifstream file(path);
+    ASSERT_TRUE(file) << path << ": write it with `rotule export " << name << "`";
+    expect_same(nlohmann::json::parse(file), nlohmann::json::parse(to_json(*scenes::build(name))), name + ".json ");
+    EXPECT_NO_THROW(load_scene(path));
   }
 }
 
