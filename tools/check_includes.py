@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Keeps #include lines true to the arrows of docs/architecture.md. Prints file:line for each that is not, and exits with 1."""
+"""Keeps #include lines true to the arrows of docs/architecture.md. Prints file:line for each that is not, and exits with 1.
+
+usage: check_includes.py [ROOT]"""
 import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__ + "/../..").resolve()
 
 # Which folders of src/ a folder may include, besides itself.
 SEES = {

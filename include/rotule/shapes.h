@@ -52,7 +52,7 @@ struct CompoundPart;
 
 /// Several shapes moving as one. Parts that overlap count twice in the mass.
 struct Compound {
-  std::vector<CompoundPart> parts = {};
+  std::vector<CompoundPart> parts;
 };
 
 /// `std::monostate` is a body without extent: a point mass.

@@ -14,8 +14,11 @@
 // ThreadSanitizer does not see the hand-overs inside libtbb, which is not instrumented, and so suspects TBB's own templates and
 // every round of every loop. This file alone includes TBB and is compiled without the sanitizer (ROTULE_TSAN says that the
 // rest is not); what it must know is told here: the loop's start happens before every round, every round before its end.
+// What libtbb does with its own memory is its own affair.
 #ifdef ROTULE_TSAN
 #include <sanitizer/tsan_interface.h>
+extern "C" const char* __tsan_default_suppressions();  // asked for by the sanitizer's run time
+const char* __tsan_default_suppressions() { return "called_from_lib:libtbb.so\n"; }
 #define ROTULE_HAPPENS_BEFORE(address) __tsan_release(address)
 #define ROTULE_HAPPENS_AFTER(address) __tsan_acquire(address)
 #else

@@ -10,6 +10,8 @@ namespace rotule {
 class Place {
  public:
   Place() = default;
+  /// A place that starts with a text of its own, such as "recipe"; the text must outlive it.
+  explicit Place(std::string_view root) : key_(root) {}
   [[nodiscard]] Place operator/(std::string_view key) const { return {this, key, 0, false}; }
   [[nodiscard]] Place operator/(std::size_t index) const { return {this, {}, index, true}; }
 
@@ -29,9 +31,6 @@ class Place {
     }
     return out;
   }
-
-  /// A place that starts with a text of its own, such as "recipe".
-  static Place root(std::string_view name) { return {nullptr, name, 0, false}; }
 
  private:
   Place(const Place* up, std::string_view key, std::size_t index, bool is_index)

@@ -179,31 +179,35 @@ BlockLdlt::Outcome BlockLdlt::factor_columns(double tolerance, std::vector<std::
     const int s = S ? S : column.size;
     double* const D = values + column.values;
 
-    // The diagonal block: its own scalar LDL^T, with inverse pivots on the diagonal.
+    // The diagonal block: its own scalar LDL^T, with inverse pivots on the diagonal. Worked on in a local copy.
+    double L[S ? S * S : 36];
     for (int j = 0; j < s; ++j) {
       double u[S ? S : 6];
-      double* const row = D + j * s;
-      double pivot = row[j];
+      double pivot = D[j * s + j];
       for (int k = 0; k < j; ++k) {
-        double sum = row[k];
-        for (int m = 0; m < k; ++m) sum -= u[m] * D[k * s + m];
+        double sum = D[j * s + k];
+        for (int m = 0; m < k; ++m) sum -= u[m] * L[k * s + m];
         u[k] = sum;
       }
       for (int k = 0; k < j; ++k) {
-        row[k] = u[k] * D[k * (s + 1)];
-        pivot -= u[k] * row[k];
+        L[j * s + k] = u[k] * L[k * (s + 1)];
+        pivot -= u[k] * L[j * s + k];
       }
       const double scale = original[j];
       const double kept = !S && column.negative ? -pivot : pivot, least = !S && column.negative ? -scale : scale;
-      if (kept <= tolerance * least) {
-        row[j] = 0;
-        ++outcome.redundant;
-        redundant_rows.push_back(column.row + j);
+      if (kept <= tolerance * least) [[unlikely]] {
+        L[j * s + j] = 0;
+        if (S || !column.negative) {
+          ++outcome.redundant;
+          redundant_rows.push_back(column.row + j);
+        }
       } else {
-        row[j] = 1 / pivot;
-        outcome.smallest_ratio = std::min(outcome.smallest_ratio, kept * (1 / least));
+        L[j * s + j] = 1 / pivot;
+        if (kept < outcome.smallest_ratio * least) outcome.smallest_ratio = kept / least;
       }
     }
+    for (int j = 0; j < s; ++j)
+      for (int k = 0; k <= j; ++k) D[j * s + k] = L[j * s + k];
     original += s;
 
     // The blocks below, and what they take from the columns to the right.
@@ -213,7 +217,7 @@ BlockLdlt::Outcome BlockLdlt::factor_columns(double tolerance, std::vector<std::
     double* u = unscaled;
     for (int a = 0; a < count; ++a) {
       const int rows = S ? S : below[a].size;
-      for (int i = 0; i < rows; ++i, l += s, u += s) eliminate_row<S>(D, l, u, s);
+      for (int i = 0; i < rows; ++i, l += s, u += s) eliminate_row<S>(L, l, u, s);
     }
     const double* l_a = D + s * s;
     const double* u_a = unscaled;
@@ -236,22 +240,30 @@ BlockLdlt::Outcome BlockLdlt::factor_columns(double tolerance, std::vector<std::
 template <int S>
 void BlockLdlt::solve_columns(double* x) const {
   const double* const values = values_.data();
-  // L y = b.
+  const Below* const all_below = below_.data();
+  // L y = b. Parts of x are kept in locals: the compiler cannot know that writing x leaves L alone.
   for (const Column& column : columns_) {
     const int s = S ? S : column.size;
     const double* L = values + column.values;
-    double* const y = x + column.row;
-    for (int i = 1; i < s; ++i)
-      for (int k = 0; k < i; ++k) y[i] -= L[i * s + k] * y[k];
+    double y[S ? S : 6];
+    for (int i = 0; i < s; ++i) {
+      double sum = x[column.row + i];
+      for (int k = 0; k < i; ++k) sum -= L[i * s + k] * y[k];
+      y[i] = sum;
+    }
+    for (int i = 1; i < s; ++i) x[column.row + i] = y[i];
     L += s * s;
-    for (int a = column.below; a < column.below + column.count; ++a) {
-      const int rows = S ? S : below_[a].size;
-      double* const lower = x + below_[a].row;
+    const Below* const end = all_below + column.below + column.count;
+    for (const Below* below = all_below + column.below; below != end; ++below) {
+      const int rows = S ? S : below->size;
+      double* const lower = x + below->row;
+      double out[S ? S : 6];
       for (int i = 0; i < rows; ++i, L += s) {
         double sum = L[0] * y[0];
         for (int k = 1; k < s; ++k) sum += L[k] * y[k];
-        lower[i] -= sum;
+        out[i] = lower[i] - sum;
       }
+      for (int i = 0; i < rows; ++i) lower[i] = out[i];
     }
   }
   // D L^T x = y.
@@ -263,9 +275,10 @@ void BlockLdlt::solve_columns(double* x) const {
     double y[S ? S : 6];
     for (int k = 0; k < s; ++k) y[k] = out[k] * D[k * (s + 1)];
     const double* L = D + s * s;
-    for (int a = column.below; a < column.below + column.count; ++a) {
-      const int rows = S ? S : below_[a].size;
-      const double* const lower = x + below_[a].row;
+    const Below* const end = all_below + column.below + column.count;
+    for (const Below* below = all_below + column.below; below != end; ++below) {
+      const int rows = S ? S : below->size;
+      const double* const lower = x + below->row;
       for (int i = 0; i < rows; ++i, L += s)
         for (int k = 0; k < s; ++k) y[k] -= L[k] * lower[i];
     }

@@ -28,7 +28,7 @@ class BlockLdlt {
   /// What the factorisation found.
   struct Outcome {
     double smallest_ratio = 1;  // of a kept pivot to its diagonal entry in A: digits lost to cancellation
-    int redundant = 0;          // pivots set aside
+    int redundant = 0;          // pivots of positive nodes set aside
   };
 
   /// Finds the pattern of L for this order and reserves everything. `adjacency` lists both directions.
@@ -42,7 +42,7 @@ class BlockLdlt {
   /// The lower triangle of A is written here before `factor`; afterwards it holds L and the inverse pivots.
   [[nodiscard]] std::vector<double>& values() { return values_; }
 
-  /// Factors in place. Rows whose pivots were set aside are added to `redundant_rows`.
+  /// Factors in place. Rows of positive nodes whose pivots were set aside are added to `redundant_rows`.
   Outcome factor(double tolerance, std::vector<std::int32_t>& redundant_rows);
 
   /// Overwrites the right-hand side, in the caller's row order, with the solution.

@@ -24,47 +24,46 @@ Graph incident_edges(std::span<const GraphEdge> edges, int bodies) {
 
 bool leaves_first(std::span<const GraphEdge> edges, int bodies, std::vector<int>& order) {
   const Graph joints = incident_edges(edges, bodies);
-  const auto grounded = [&](int e) { return edges[e].a < 0 || edges[e].b < 0; };
-
-  // Roots: first the bodies that hang from the immovable partner, then any body of what is left.
-  std::vector<int> roots;
-  for (const GraphEdge& e : edges)
-    if (e.a < 0 || e.b < 0) roots.push_back(std::max(e.a, e.b));
-  for (int body = 0; body < bodies; ++body) roots.push_back(body);
+  const auto other_end = [&](int e, int body) { return edges[e].a == body ? edges[e].b : edges[e].a; };
 
   struct Visit {
-    int body, through, next;  // through: the edge it was reached by
+    int body, through, from;  // from: index of the visit it was reached from
   };
-  std::vector<Visit> stack;
-  std::vector<char> seen(bodies, 0);
+  std::vector<Visit> visits;
+  std::vector<int> seen(bodies, 0);
+  // Breadth first from a body, leaving `stamp` on what is reached; the last visit is the farthest. False on a loop.
+  const auto spread = [&](int root, int stamp, std::vector<int>* edge_order) {
+    visits.assign(1, {root, -1, -1});
+    seen[root] = stamp;
+    for (std::size_t next = 0; next < visits.size(); ++next) {
+      const auto [body, through, from] = visits[next];
+      for (const int e : joints.of(body)) {
+        if (e == through) continue;
+        if (edge_order) edge_order->push_back(e);
+        const int child = other_end(e, body);
+        if (child < 0) continue;
+        if (seen[child] == stamp) return false;
+        seen[child] = stamp;
+        visits.push_back({child, e, static_cast<int>(next)});
+      }
+    }
+    return true;
+  };
+
   order.clear();
   order.reserve(edges.size());
-  for (const int root : roots) {
-    if (seen[root]) continue;
-    const auto root_joints = joints.of(root);
-    const auto ground = std::find_if(root_joints.begin(), root_joints.end(), grounded);
-    seen[root] = 1;
-    stack.push_back({root, ground == root_joints.end() ? -1 : *ground, 0});
-    while (!stack.empty()) {
-      Visit& top = stack.back();
-      const auto around = joints.of(top.body);
-      if (top.next == static_cast<int>(around.size())) {
-        if (top.through >= 0) order.push_back(top.through);
-        stack.pop_back();
-        continue;
-      }
-      const int e = around[top.next++];
-      if (e == top.through) continue;
-      if (grounded(e)) {
-        order.push_back(e);
-        continue;
-      }
-      const int child = edges[e].a == top.body ? edges[e].b : edges[e].a;
-      if (seen[child]) return false;
-      seen[child] = 1;
-      stack.push_back({child, e, 0});
-    }
+  for (int body = 0; body < bodies; ++body) {
+    if (seen[body]) continue;
+    // The centre: half way along a longest path, from the body farthest from any to the one farthest from that.
+    if (!spread(body, 1, nullptr)) return false;
+    spread(visits.back().body, 2, nullptr);
+    int length = 0;
+    for (int v = static_cast<int>(visits.size()) - 1; visits[v].from >= 0; v = visits[v].from) ++length;
+    int centre = static_cast<int>(visits.size()) - 1;
+    for (int k = 0; k < length / 2; ++k) centre = visits[centre].from;
+    spread(visits[centre].body, 3, &order);
   }
+  std::reverse(order.begin(), order.end());
   return true;
 }
 

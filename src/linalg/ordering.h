@@ -28,8 +28,9 @@ struct Graph {
 /// For every body the indices of the edges that touch it, ascending.
 Graph incident_edges(std::span<const GraphEdge> edges, int bodies);
 
-/// Writes the edges in post-order, leaves first, and returns true; returns false where the edges make a loop (a pair of bodies
-/// joined twice is one). A tree that touches the immovable partner is rooted there: that joint comes last.
+/// Writes the edges level by level, those farthest from the centre of their tree first, and returns true; returns false where the
+/// edges make a loop (a pair of bodies joined twice is one). Neighbours in this order lie on different branches and do not wait
+/// for each other's results, which a processor can use: a chain is eaten from both ends at once.
 bool leaves_first(std::span<const GraphEdge> edges, int bodies, std::vector<int>& order);
 
 /// Approximate minimum degree of a symmetric adjacency (both directions listed, no vertex its own neighbour).

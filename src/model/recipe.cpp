@@ -77,7 +77,7 @@ struct Setter {
 }  // namespace
 
 void set(Recipe& recipe, std::string_view key, std::string_view value) {
-  const Place place = Place::root(key);
+  const Place place(key);
   Setter setter{key, value, place};
   Recipe::fields(recipe, setter);
   if (!setter.found) throw Error(fmt::format("unknown key {}; {}", in_quotes(key), suggestion(key, setter.known)));

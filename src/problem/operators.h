@@ -24,6 +24,17 @@ inline double row_velocity(const ConstraintProblem& problem, const ConstraintBlo
   return out;
 }
 
+/// (J M^-1 J^T)_rr for a row of the block.
+inline double diagonal_entry(const ConstraintProblem& problem, const ConstraintBlock& block, int row) {
+  double out = 0;
+  const auto add = [&](int body, const JacobianRows& J) {
+    if (body >= 0) out += J.row(row).dot(multiply_inverse_mass(problem, body, J.row(row).transpose()));
+  };
+  add(block.body_a, problem.J_a);
+  add(block.body_b, problem.J_b);
+  return out;
+}
+
 /// y = A x = (J M^-1 J^T + C) x. `velocities` is scratch of six numbers per body.
 void multiply(const ConstraintProblem& problem, std::span<const double> x, std::span<double> velocities, std::span<double> y);
 

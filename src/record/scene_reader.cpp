@@ -195,8 +195,7 @@ void read_struct(const Json& json, const Place& place, T& out, std::initializer_
 
 Scene read_scene(const Json& json) {
   const Place top;
-  if (!json.is_object())
-    fail(Place::root("/"), fmt::format("must be an object such as {{\"rotule\": 1, ...}}, is {}", type_of(json)));
+  if (!json.is_object()) fail(Place("/"), fmt::format("must be an object such as {{\"rotule\": 1, ...}}, is {}", type_of(json)));
   if (const auto version = json.find("rotule"); version != json.end()) {
     if (!version->is_number()) wrong_type(top / "rotule", "the number of the format's version, 1", *version);
     if (*version != 1)
@@ -205,7 +204,7 @@ Scene read_scene(const Json& json) {
   }
   Scene scene;
   read_struct(json, top, scene, {"rotule", "$schema"});
-  if (!json.contains("rotule")) fail(Place::root("/"), "missing key \"rotule\": a scene file says {\"rotule\": 1, ...}");
+  if (!json.contains("rotule")) fail(Place("/"), "missing key \"rotule\": a scene file says {\"rotule\": 1, ...}");
   name_unnamed(scene);
   validate(scene);
   return scene;

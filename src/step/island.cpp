@@ -11,9 +11,37 @@ void Island::evaluate(const Model& model, const Kinematics& kinematics, double t
   constraints.evaluate(kinematics, t, problem, values);
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     Mat6& W = problem.inverse_mass[i];
-    W.topLeftCorner<3, 3>().diagonal().setConstant(model.inverse_mass[bodies[i]]);
+    W.topLeftCorner<3, 3>() = model.inverse_mass[bodies[i]] * Mat3::Identity();
     W.bottomRightCorner<3, 3>() = kinematics.inverse_inertia[bodies[i]];
   }
+}
+
+void Island::set_redundant_rows_aside() {
+  problem.C.setZero();
+  redundant_rows.clear();
+  if (!has_loops) return;
+
+  // Dependence is a matter of geometry. Equal masses, and lengths measured by the longest lever, keep heavy and light or large
+  // and small parts from looking dependent; only then is a pivot of 1e-9 a sure sign.
+  double longest = 0;
+  for (const JacobianRows* J : {&problem.J_a, &problem.J_b})
+    for (int r = 0; r < problem.rows(); ++r)
+      if (J->row(r).head<3>().squaredNorm() > 0) longest = std::max(longest, J->row(r).tail<3>().norm());
+  Mat6 unit = Mat6::Identity();
+  if (longest > 0) unit.diagonal().tail<3>().setConstant(1 / (longest * longest));
+  mass_scratch = problem.inverse_mass;
+  std::fill(problem.inverse_mass.begin(), problem.inverse_mass.end(), unit);
+
+  problem.b = -values.C;
+  LdltSettings pivots_only;
+  pivots_only.pivot_tolerance = 1e-9;
+  pivots_only.max_refinements = 0;
+  rotule::solve(problem, pivots_only, workspace, {x_scratch.data(), static_cast<std::size_t>(x_scratch.size())}, report);
+  redundant_rows.assign(report.redundant_rows.begin(), report.redundant_rows.end());
+  std::swap(problem.inverse_mass, mass_scratch);
+  for (const ConstraintBlock& block : problem.blocks)
+    for (const int row : redundant_rows)
+      if (row >= block.first_row && row < block.first_row + block.rows) problem.C[row] = 1e12 * diagonal_entry(problem, block, row);
 }
 
 void Island::gather(const VecX& global, VecX& into) const {
@@ -46,6 +74,18 @@ void Island::apply_impulses() {
                          {local.data(), static_cast<std::size_t>(local.size())});
 }
 
+namespace {
+
+/// Whether the joints are more than a tree needs: a tree has one joint fewer than bodies, the world counting as a body.
+bool closes_loops(const Model& model, const std::vector<int>& joints, const std::vector<int>& bodies) {
+  const bool grounded = std::any_of(joints.begin(), joints.end(), [&](int j) {
+    return !model.movable(model.joints[j].a) || !model.movable(model.joints[j].b);
+  });
+  return joints.size() > bodies.size() - (grounded ? 0 : 1);
+}
+
+}  // namespace
+
 std::vector<Island> split_into_islands(const Model& model) {
   // Union-find over movable bodies.
   std::vector<int> parent(model.body_count());
@@ -75,12 +115,13 @@ std::vector<Island> split_into_islands(const Model& model) {
     Island& island = islands.emplace_back();
     island.bodies = std::move(bodies_of[i]);
     for (std::size_t k = 0; k < island.bodies.size(); ++k) local[island.bodies[k]] = static_cast<int>(k);
+    island.has_loops = closes_loops(model, joints_of[i], island.bodies);
     island.constraints = ConstraintSet(model, joints_of[i], local);
     const int rows = island.constraints.rows();
     island.problem.blocks = island.constraints.blocks();
     island.problem.resize(static_cast<int>(island.bodies.size()), rows);
     for (Mat6& W : island.problem.inverse_mass) W.setZero();
-    for (VecX* v : {&island.values.C, &island.values.C_t, &island.values.gamma, &island.x, &island.lambda}) v->setZero(rows);
+    for (VecX* v : {&island.values.C, &island.values.C_t, &island.values.gamma, &island.x, &island.x_scratch, &island.lambda}) v->setZero(rows);
     for (VecX* v : {&island.u, &island.local}) v->setZero(6 * static_cast<Eigen::Index>(island.bodies.size()));
   }
   return islands;

@@ -25,6 +25,16 @@ void JointedMechanism::evaluate(const State& s, double t) {
   for_each_island([&](Island& island) { island.evaluate(model, kinematics, t); });
 }
 
+void JointedMechanism::begin_step(const State& s, double t) {
+  if (std::none_of(islands.begin(), islands.end(), [](const Island& island) { return island.has_loops; })) return;
+  kinematics.update(model, s);
+  for_each_island([&](Island& island) {
+    if (!island.has_loops) return;
+    island.evaluate(model, kinematics, t);
+    island.set_redundant_rows_aside();
+  });
+}
+
 void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
   ++evaluations;
   kinematics.update(model, s);

@@ -23,6 +23,9 @@ class JointedMechanism {
   void rate(const VecX& sigma, const VecX& u, VecX& out) const { chart_rate(sigma, u, out); }
   void difference(const State& q, const State& base, VecX& sigma) const { rotule::difference(q, base, sigma); }
 
+  /// Sets redundant rows of islands with loops aside (island.h); the state must be closed.
+  void begin_step(const State& s, double t);
+
   /// Fills in the multipliers and residuals of this very state, and leaves no other trace: a query, not a step. At velocity
   /// level the step's own multipliers stay, and only the rows are evaluated anew.
   void refresh_forces(double t, const State& s);

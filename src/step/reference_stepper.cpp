@@ -27,6 +27,8 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   mechanism.report = {};
   mechanism.h = h;
 
+  mechanism.begin_step(s, t);
+
   // Move: by impulses, or through the integrator, which asks for constrained accelerations once per stage.
   if (const auto* velocity = std::get_if<VelocitySettings>(&mechanism.recipe.formulation))
     mechanism.velocity_step(*velocity, s, t, h);

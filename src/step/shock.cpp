@@ -80,6 +80,7 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
     if (island) {
       problem_.J_a.topRows(joint_rows) = island->problem.J_a;
       problem_.J_b.topRows(joint_rows) = island->problem.J_b;
+      problem_.C.head(joint_rows) = island->problem.C;
     }
     int row = joint_rows;
     for (const ShockPoint& p : points) {

@@ -18,6 +18,7 @@ World::Implementation::Engine& World::Implementation::ready() {
     engine.emplace(model, recipe);
     engine->stepper.mechanism.external = external;
     engine->stepper.mechanism.keep_problems = keep_problems;
+    engine->stepper.mechanism.begin_step(state, time);
   }
   return *engine;
 }
@@ -63,7 +64,7 @@ void World::Implementation::impulse(int body, const Vec3& impulse, const Vec3& a
 
 void World::Implementation::look_at_start() {
   Engine& e = ready();
-  const Diagnostics d = e.ledger.diagnose(e.stepper.mechanism, state, time);
+  e.ledger.diagnose(e.stepper.mechanism, state, time);
   require_finite(model, state);
   for (int j = 0; j < joint_slots.count(); ++j) {
     const JointError error = e.ledger.error(e.stepper.mechanism, j);

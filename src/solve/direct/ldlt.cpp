@@ -2,8 +2,17 @@
 // forest (no fill, linear time), approximate minimum degree otherwise. Baraff, "Linear-time dynamics using Lagrange
 // multipliers", SIGGRAPH 1996, on A itself.
 //
-// Rows whose pivot vanishes are redundant: set aside and listed. Refinement runs only where a row was set aside or a pivot lost
-// half its digits; report.residual is computed only then (it costs a product with A) and is 0 otherwise.
+// A body with many joints would make a clique of them, cubic in their number. It stays in the matrix as a node of its own,
+//
+//   [ A_0      J_h W ]     with W its inverse mass and A_0 what A is without it: eliminating the node gives A back.
+//   [ W J_h^T    -W  ]
+//
+// after the joints of all that hangs from it alone, whose A_0 is definite, and before all others: a star of k joints costs O(k).
+// Only joints that tie such a body to the ground or to another one still form cliques.
+//
+// Rows whose pivot vanishes are redundant: set aside and listed. Refinement runs only where a row was set aside, a pivot lost
+// half its digits or a body is a node (a light one that carries heavy ones loses digits there); report.residual is computed only
+// then (it costs a product with A) and is 0 otherwise.
 #include <rotule/error.h>
 
 #include <algorithm>
@@ -12,6 +21,7 @@
 #include "linalg/ordering.h"
 #include "solve/refine.h"
 #include "solve/solve.h"
+#include "solve/structure.h"
 
 namespace rotule {
 
@@ -20,12 +30,28 @@ namespace {
 /// Below this ratio of a pivot to its diagonal entry, half the digits are gone: refinement brings them back.
 constexpr double suspicious_ratio = 1e-7;
 
+/// A body with more joints than this becomes a node of its own.
+constexpr int most_joints_in_a_clique = 24;
+
+/// What is known of a body: nothing; its inverse mass is two 3x3 blocks; a scalar and a 3x3 block (a plain rigid body); that,
+/// and all its joints are balls, whose three rows begin with plus or minus the identity.
+enum class BodyKind { coupled, uncoupled, isotropic, balls };
+
+inline bool is_isotropic(const Mat6& W) {
+  return W(0, 0) == W(1, 1) && W(0, 0) == W(2, 2) && W(1, 0) == 0 && W(2, 0) == 0 && W(2, 1) == 0;
+}
+
+inline bool is_ball(const double* J) {
+  return (J[0] == 1 || J[0] == -1) && J[7] == J[0] && J[14] == J[0] && J[1] == 0 && J[2] == 0 && J[6] == 0 && J[8] == 0 &&
+         J[12] == 0 && J[13] == 0;
+}
+
 /// t = J W for one side of a block.
-template <int S, bool coupled>
+template <int S, BodyKind kind>
 inline void multiply_rows(const double* J, const double* W, double* t, int size) {
   const int s = S ? S : size;
   for (int i = 0; i < s; ++i, J += 6, t += 6) {
-    if constexpr (coupled) {
+    if constexpr (kind == BodyKind::coupled) {
       for (int c = 0; c < 6; ++c) {
         double sum = J[0] * W[c];
         for (int k = 1; k < 6; ++k) sum += J[k] * W[6 * k + c];
@@ -33,41 +59,160 @@ inline void multiply_rows(const double* J, const double* W, double* t, int size)
       }
     } else {
       for (int c = 0; c < 3; ++c) {
-        t[c] = J[0] * W[c] + J[1] * W[6 + c] + J[2] * W[12 + c];
+        if constexpr (kind == BodyKind::uncoupled) t[c] = J[0] * W[c] + J[1] * W[6 + c] + J[2] * W[12 + c];
+        if constexpr (kind == BodyKind::isotropic) t[c] = J[c] * W[0];
         t[3 + c] = J[3] * W[21 + c] + J[4] * W[27 + c] + J[5] * W[33 + c];
       }
     }
   }
 }
 
-inline double dot6(const double* a, const double* b) {
-  return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
+/// A += J t^T, or its lower triangle. Summed in a local block: the compiler cannot know that writing A leaves J alone.
+/// Between balls the linear part is `linear` times the identity.
+template <int S, BodyKind kind, bool square>
+inline void add_product(double* A, const double* J, const double* t, double linear, int row_count, int col_count) {
+  const int rows = S ? S : row_count, cols = S ? S : col_count;
+  double sum[S ? S * S : 36];
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < (square ? r + 1 : cols); ++c) {
+      const double* const p = J + 6 * r;
+      const double* const q = t + 6 * c;
+      const double angular = p[3] * q[3] + p[4] * q[4] + p[5] * q[5];
+      if constexpr (kind == BodyKind::balls)
+        sum[r * cols + c] = r == c ? linear + angular : angular;
+      else
+        sum[r * cols + c] = (p[0] * q[0] + p[1] * q[1] + p[2] * q[2]) + angular;
+    }
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < (square ? r + 1 : cols); ++c) A[r * cols + c] += sum[r * cols + c];
 }
 
 class SparseSystem {
  public:
   [[nodiscard]] bool matches(const ConstraintProblem& problem) const {
-    return bodies_ == problem.bodies() && std::ranges::equal(blocks_, problem.blocks, [](const auto& p, const auto& q) {
-             return p.first_row == q.first_row && p.rows == q.rows && p.body_a == q.body_a && p.body_b == q.body_b;
-           });
+    return bodies_ == problem.bodies() && same_structure(blocks_, problem.blocks);
   }
 
   void analyse(const ConstraintProblem& problem);
   void assemble(const ConstraintProblem& problem);
+  [[nodiscard]] bool has_hubs() const { return !hub_scratch_.empty(); }
+  /// Replaces a right-hand side by the answer.
+  void solve(std::span<double> x);
 
   BlockLdlt factor;
   RefinementScratch refinement;
 
  private:
-  template <int S, bool coupled>
+  void assemble_hubs(const ConstraintProblem& problem);
+  template <int S>
   void assemble_bodies(const ConstraintProblem& problem);
+  template <int S>
+  static BodyKind kind_of(const ConstraintProblem& problem, const std::int32_t* at);
+  static const double* side(const ConstraintProblem& problem, std::int32_t code) {
+    return (code & 1 ? problem.J_b : problem.J_a).data() + 6 * (code >> 1);
+  }
+  template <int S, BodyKind kind>
+  const std::int32_t* assemble_body(const ConstraintProblem& problem, const std::int32_t* at);
 
   int bodies_ = -1;
   std::vector<ConstraintBlock> blocks_;
   // For every body with joints: its index, their count k; per joint, in order of elimination, 2 first_row + side and its rows;
   // then, for the first joint with itself and each later one, for the second likewise ..., where their product is added.
   std::vector<std::int32_t> program_;
+  // For every hub: its index, where its own block stands, the count of its joints; per joint, 2 first_row + side, its rows
+  // (negative where it comes after the hub), and where their block stands.
+  std::vector<std::int32_t> hub_program_;
+  std::vector<double> hub_scratch_;  // x and the hubs' unknowns, where there are hubs
 };
+
+/// Which bodies become nodes, and which joints hang from one of them alone, without touching the ground or another.
+struct Hubs {
+  std::vector<char> is_hub;  // per body
+  std::vector<char> hangs;   // per joint
+  std::vector<int> bodies;
+};
+
+Hubs find_hubs(std::span<const GraphEdge> edges, const Graph& joints) {
+  const int bodies = joints.size(), n = static_cast<int>(edges.size());
+  Hubs hubs;
+  hubs.is_hub.assign(bodies, 0);
+  hubs.hangs.assign(n, 0);
+  for (int body = 0; body < bodies; ++body)
+    if (static_cast<int>(joints.of(body).size()) > most_joints_in_a_clique) hubs.bodies.push_back(body);
+
+  // What is left without them falls into parts; a hub from which too few joints hang is given up, and the parts found again.
+  constexpr int none = -1, several = -2;
+  std::vector<int> part(bodies), holder(bodies);
+  std::vector<int> stack;
+  for (bool changed = true; changed && !hubs.bodies.empty();) {
+    std::fill(hubs.is_hub.begin(), hubs.is_hub.end(), char{0});
+    for (const int hub : hubs.bodies) hubs.is_hub[hub] = 1;
+    std::fill(part.begin(), part.end(), -1);
+    std::fill(holder.begin(), holder.end(), none);
+    for (int root = 0; root < bodies; ++root) {
+      if (hubs.is_hub[root] || part[root] >= 0) continue;
+      stack.assign(1, root);
+      part[root] = root;
+      while (!stack.empty()) {
+        const int body = stack.back();
+        stack.pop_back();
+        for (const int e : joints.of(body)) {
+          const int other = edges[e].a == body ? edges[e].b : edges[e].a;
+          if (other < 0)
+            holder[root] = several;
+          else if (hubs.is_hub[other])
+            holder[root] = holder[root] == none || holder[root] == other ? other : several;
+          else if (part[other] < 0) {
+            part[other] = root;
+            stack.push_back(other);
+          }
+        }
+      }
+    }
+    for (int e = 0; e < n; ++e) {
+      const int a = edges[e].a, b = edges[e].b;
+      const int inner = a >= 0 && !hubs.is_hub[a] ? a : b >= 0 && !hubs.is_hub[b] ? b : -1;
+      hubs.hangs[e] = inner >= 0 && holder[part[inner]] >= 0;
+    }
+    changed = std::erase_if(hubs.bodies, [&](int hub) {
+                const auto around = joints.of(hub);
+                return std::ranges::count_if(around, [&](int e) { return hubs.hangs[e]; }) <= most_joints_in_a_clique;
+              }) > 0;
+  }
+  if (hubs.bodies.empty()) {
+    std::fill(hubs.is_hub.begin(), hubs.is_hub.end(), char{0});
+    std::fill(hubs.hangs.begin(), hubs.hangs.end(), char{0});
+  }
+  return hubs;
+}
+
+/// Joints adjacent where they share a body.
+Graph shared_bodies(std::span<const GraphEdge> edges, const Graph& joints) {
+  Graph adjacency;
+  adjacency.start.assign(1, 0);
+  std::vector<int> mark(edges.size(), -1);
+  for (int i = 0; i < static_cast<int>(edges.size()); ++i) {
+    mark[i] = i;
+    for (const int body : {edges[i].a, edges[i].b})
+      if (body >= 0)
+        for (const int j : joints.of(body))
+          if (mark[j] != i) {
+            mark[j] = i;
+            adjacency.neighbours.push_back(j);
+          }
+    adjacency.start.push_back(static_cast<int>(adjacency.neighbours.size()));
+  }
+  return adjacency;
+}
+
+/// Appends the chosen joints in a good order of their own.
+void append_order(std::span<const GraphEdge> edges, int bodies, std::span<const int> chosen, std::vector<int>& order) {
+  std::vector<GraphEdge> part;
+  for (const int i : chosen) part.push_back(edges[i]);
+  std::vector<int> inside;
+  if (!leaves_first(part, bodies, inside)) minimum_degree(shared_bodies(part, incident_edges(part, bodies)), inside);
+  for (const int i : inside) order.push_back(chosen[i]);
+}
 
 void SparseSystem::analyse(const ConstraintProblem& problem) {
   const int n = static_cast<int>(problem.blocks.size());
@@ -79,32 +224,64 @@ void SparseSystem::analyse(const ConstraintProblem& problem) {
     nodes[i] = {.first_row = block.first_row, .size = block.rows};
   }
   const Graph joints = incident_edges(edges, problem.bodies());
+  const Hubs hubs = find_hubs(edges, joints);
+  const int hub_count = static_cast<int>(hubs.bodies.size());
+  for (int k = 0; k < hub_count; ++k) nodes.push_back({.first_row = problem.rows() + 6 * k, .size = 6, .negative = true});
 
-  // Two blocks are adjacent in A where they share a body.
+  // Two blocks are adjacent in A_0 where they share a body that is no hub; a hub's node is adjacent to its joints.
+  std::vector<GraphEdge> inner = edges;
+  for (GraphEdge& e : inner) {
+    if (e.a >= 0 && hubs.is_hub[e.a]) e.a = -1;
+    if (e.b >= 0 && hubs.is_hub[e.b]) e.b = -1;
+  }
+  const Graph among_joints = shared_bodies(inner, incident_edges(inner, problem.bodies()));
+  std::vector<int> hub_node(problem.bodies(), -1);
+  for (int k = 0; k < hub_count; ++k) hub_node[hubs.bodies[k]] = n + k;
   Graph adjacency;
   adjacency.start.assign(1, 0);
-  std::vector<int> mark(n, -1);
+  const auto close_list = [&] { adjacency.start.push_back(static_cast<int>(adjacency.neighbours.size())); };
   for (int i = 0; i < n; ++i) {
-    mark[i] = i;
+    const auto near = among_joints.of(i);
+    adjacency.neighbours.insert(adjacency.neighbours.end(), near.begin(), near.end());
     for (const int body : {edges[i].a, edges[i].b})
-      if (body >= 0)
-        for (const int j : joints.of(body))
-          if (mark[j] != i) {
-            mark[j] = i;
-            adjacency.neighbours.push_back(j);
-          }
-    adjacency.start.push_back(static_cast<int>(adjacency.neighbours.size()));
+      if (body >= 0 && hub_node[body] >= 0) adjacency.neighbours.push_back(hub_node[body]);
+    close_list();
+  }
+  for (const int hub : hubs.bodies) {
+    const auto around = joints.of(hub);
+    adjacency.neighbours.insert(adjacency.neighbours.end(), around.begin(), around.end());
+    close_list();
   }
 
-  std::vector<int> order;
-  if (!leaves_first(edges, problem.bodies(), order)) minimum_degree(adjacency, order);
+  // What hangs from hubs, as if they were the ground; the hubs; the rest, as if there were none.
+  std::vector<int> order, hanging, rest;
+  for (int i = 0; i < n; ++i) (hubs.hangs[i] ? hanging : rest).push_back(i);
+  append_order(inner, problem.bodies(), hanging, order);
+  for (int k = 0; k < hub_count; ++k) order.push_back(n + k);
+  append_order(edges, problem.bodies(), rest, order);
   factor.analyse(nodes, adjacency, order);
+
+  hub_program_.clear();
+  for (int k = 0; k < hub_count; ++k) {
+    const auto around = joints.of(hubs.bodies[k]);
+    hub_program_.push_back(hubs.bodies[k]);
+    hub_program_.push_back(factor.offset(n + k));
+    hub_program_.push_back(static_cast<std::int32_t>(around.size()));
+    for (const int i : around) {
+      const bool before = factor.position(i) < factor.position(n + k);
+      hub_program_.push_back(2 * nodes[i].first_row + (edges[i].b == hubs.bodies[k]));
+      hub_program_.push_back(before ? nodes[i].size : -nodes[i].size);
+      hub_program_.push_back(before ? factor.offset(n + k, i) : factor.offset(i, n + k));
+    }
+  }
+  hub_scratch_.resize(hub_count > 0 ? problem.rows() + 6 * hub_count : 0);
 
   // The assembly visits bodies in the order in which their first joints are eliminated, for locality.
   program_.clear();
-  std::vector<char> visited(problem.bodies(), 0);
+  std::vector<char> visited(hubs.is_hub);
   std::vector<int> around;
-  for (const int first : order)
+  for (const int first : order) {
+    if (first >= n) continue;
     for (const int body : {edges[first].a, edges[first].b}) {
       if (body < 0 || visited[body]) continue;
       visited[body] = 1;
@@ -121,26 +298,60 @@ void SparseSystem::analyse(const ConstraintProblem& problem) {
         for (std::size_t j = i; j < around.size(); ++j)
           program_.push_back(i == j ? factor.offset(around[i]) : factor.offset(around[j], around[i]));
     }
+  }
   program_.shrink_to_fit();
   bodies_ = problem.bodies();
   blocks_ = problem.blocks;
 }
 
+void SparseSystem::assemble_hubs(const ConstraintProblem& problem) {
+  double* const values = factor.values().data();
+  for (std::size_t at = 0; at < hub_program_.size();) {
+    const Mat6& W = problem.inverse_mass[hub_program_[at]];
+    double* const D = values + hub_program_[at + 1];
+    for (int r = 0; r < 6; ++r)
+      for (int c = 0; c <= r; ++c) D[6 * r + c] = -W(r, c);
+    const int count = hub_program_[at + 2];
+    at += 3;
+    for (int i = 0; i < count; ++i, at += 3) {
+      // The block under the joint's column is (J W)^T; the one under the hub's is J W.
+      const bool before = hub_program_[at + 1] > 0;
+      const int s = before ? hub_program_[at + 1] : -hub_program_[at + 1];
+      double t[36];
+      multiply_rows<0, BodyKind::coupled>(side(problem, hub_program_[at]), W.data(), t, s);
+      double* const A = values + hub_program_[at + 2];
+      for (int r = 0; r < s; ++r)
+        for (int c = 0; c < 6; ++c) A[before ? c * s + r : 6 * r + c] = t[6 * r + c];
+    }
+  }
+}
+
+void SparseSystem::solve(std::span<double> x) {
+  if (hub_scratch_.empty()) return factor.solve(x.data());
+  std::copy(x.begin(), x.end(), hub_scratch_.begin());
+  std::fill(hub_scratch_.begin() + static_cast<std::ptrdiff_t>(x.size()), hub_scratch_.end(), 0.0);
+  factor.solve(hub_scratch_.data());
+  std::copy_n(hub_scratch_.begin(), x.size(), x.begin());
+}
+
 void SparseSystem::assemble(const ConstraintProblem& problem) {
   std::fill(factor.values().begin(), factor.values().end(), 0.0);
-  const auto with_size = [&]<bool coupled>() {
-    switch (factor.uniform_size()) {
-      case 3:
-        return assemble_bodies<3, coupled>(problem);
-      case 5:
-        return assemble_bodies<5, coupled>(problem);
-      case 6:
-        return assemble_bodies<6, coupled>(problem);
-      default:
-        return assemble_bodies<0, coupled>(problem);
-    }
-  };
-  problem.coupled ? with_size.operator()<true>() : with_size.operator()<false>();
+  switch (factor.uniform_size()) {
+    case 3:
+      assemble_bodies<3>(problem);
+      break;
+    case 5:
+      assemble_bodies<5>(problem);
+      break;
+    case 6:
+      assemble_bodies<6>(problem);
+      break;
+    default:
+      assemble_bodies<0>(problem);
+      break;
+  }
+
+  assemble_hubs(problem);
 
   // Compliance, on the diagonal.
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -150,35 +361,55 @@ void SparseSystem::assemble(const ConstraintProblem& problem) {
   }
 }
 
-template <int S, bool coupled>
-void SparseSystem::assemble_bodies(const ConstraintProblem& problem) {
+template <int S, BodyKind kind>
+const std::int32_t* SparseSystem::assemble_body(const ConstraintProblem& problem, const std::int32_t* at) {
   double* const values = factor.values().data();
-  const double* const J[2] = {problem.J_a.data(), problem.J_b.data()};
+  const double* const W = problem.inverse_mass[at[0]].data();
+  const int count = at[1];
+  const std::int32_t* const sides = at + 2;
+  const std::int32_t* target = sides + 2 * count;
+  for (int i = 0; i < count; ++i) {
+    const int s = S ? S : sides[2 * i + 1];
+    const double* const J_i = side(problem, sides[2 * i]);
+    double t[6 * (S ? S : 6)];
+    multiply_rows<S, kind>(J_i, W, t, s);
+    add_product<S, kind, true>(values + *target++, J_i, t, W[0], s, s);
+    for (int j = i + 1; j < count; ++j) {
+      const double* const J_j = side(problem, sides[2 * j]);
+      add_product<S, kind, false>(values + *target++, J_j, t, J_j[0] * J_i[0] * W[0], sides[2 * j + 1], s);
+    }
+  }
+  return target;
+}
+
+template <int S>
+BodyKind SparseSystem::kind_of(const ConstraintProblem& problem, const std::int32_t* at) {
+  if (problem.coupled) return BodyKind::coupled;
+  if (!is_isotropic(problem.inverse_mass[at[0]])) return BodyKind::uncoupled;
+  if (S != 3) return BodyKind::isotropic;
+  for (int i = 0; i < at[1]; ++i)
+    if (!is_ball(side(problem, at[2 + 2 * i]))) return BodyKind::isotropic;
+  return BodyKind::balls;
+}
+
+template <int S>
+void SparseSystem::assemble_bodies(const ConstraintProblem& problem) {
   const std::int32_t* at = program_.data();
   const std::int32_t* const end = at + program_.size();
-  while (at != end) {
-    const double* const W = problem.inverse_mass[at[0]].data();
-    const int count = at[1];
-    const std::int32_t* const sides = at + 2;
-    const std::int32_t* target = sides + 2 * count;
-    for (int i = 0; i < count; ++i) {
-      const int s = S ? S : sides[2 * i + 1];
-      const double* const J_i = J[sides[2 * i] & 1] + 6 * (sides[2 * i] >> 1);
-      double t[6 * (S ? S : 6)];
-      multiply_rows<S, coupled>(J_i, W, t, s);
-      double* const D = values + *target++;
-      for (int r = 0; r < s; ++r)
-        for (int c = 0; c <= r; ++c) D[r * s + c] += dot6(J_i + 6 * r, t + 6 * c);
-      for (int j = i + 1; j < count; ++j) {
-        const int rows = S ? S : sides[2 * j + 1];
-        const double* const J_j = J[sides[2 * j] & 1] + 6 * (sides[2 * j] >> 1);
-        double* const A = values + *target++;
-        for (int r = 0; r < rows; ++r)
-          for (int c = 0; c < s; ++c) A[r * s + c] += dot6(J_j + 6 * r, t + 6 * c);
-      }
+  while (at != end) switch (kind_of<S>(problem, at)) {
+      case BodyKind::coupled:
+        at = assemble_body<S, BodyKind::coupled>(problem, at);
+        break;
+      case BodyKind::uncoupled:
+        at = assemble_body<S, BodyKind::uncoupled>(problem, at);
+        break;
+      case BodyKind::isotropic:
+        at = assemble_body<S, BodyKind::isotropic>(problem, at);
+        break;
+      case BodyKind::balls:
+        at = assemble_body<S, BodyKind::balls>(problem, at);
+        break;
     }
-    at = target;
-  }
 }
 
 }  // namespace
@@ -187,21 +418,17 @@ void solve(const ConstraintProblem& problem, const LdltSettings& settings, Works
            SolveReport& report) {
   auto& system = workspace.get<SparseSystem>();
   if (!system.matches(problem)) system.analyse(problem);
-  report.iterations = 0;
-  report.residual = 0;
-  report.converged = true;
-  report.redundant_rows.clear();
+  clear(report);
 
   system.assemble(problem);
   const BlockLdlt::Outcome outcome = system.factor.factor(settings.pivot_tolerance, report.redundant_rows);
-  std::copy(problem.b.data(), problem.b.data() + problem.rows(), x.begin());
-  system.factor.solve(x.data());
+  std::copy_n(problem.b.data(), x.size(), x.begin());
+  system.solve(x);
   if (!all_finite(x)) throw Error("solver ldlt", "the answer is not finite; check masses, Jacobians and right-hand side");
 
-  if (outcome.redundant > 0 || outcome.smallest_ratio < suspicious_ratio)
+  if (outcome.redundant > 0 || outcome.smallest_ratio < suspicious_ratio || system.has_hubs())
     refine(
-        problem, settings.max_refinements, [&](std::span<double> r) { system.factor.solve(r.data()); }, x, system.refinement,
-        report);
+        problem, settings.max_refinements, [&](std::span<double> r) { system.solve(r); }, x, system.refinement, report);
   std::ranges::sort(report.redundant_rows);
 }
 

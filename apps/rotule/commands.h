@@ -1,0 +1,77 @@
+#pragma once
+// The commands as plain functions: main.cpp fills in the options, each command has a file. They print to stdout when all is
+// done and throw rotule::Error for whatever is wrong.
+#include <rotule/scene.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rotule::app {
+
+using Json = nlohmann::ordered_json;
+
+/// A scene and what to call it: its own name, else that of its file.
+struct NamedScene {
+  std::string name;
+  std::string origin;  // the file, or the name of the builder: what messages begin with
+  Scene scene;
+};
+
+/// SCENE of the command line: a file, or the name of a shipped scene or builder. Throws Error with the nearest name.
+NamedScene find_scene(const std::string& given);
+/// The names that can be given without a path, in alphabetical order.
+std::vector<std::string> scene_names();
+
+/// KEY=VALUE, each applied to the recipe.
+void apply_settings(Recipe& recipe, const std::vector<std::string>& settings);
+
+/// All of `text` to stdout; throws Error where it cannot be written.
+void print(const std::string& text);
+
+struct RunOptions {
+  std::string scene;
+  std::optional<std::int64_t> steps;
+  std::optional<double> duration;
+  std::optional<double> dt;
+  std::optional<int> threads;
+  std::vector<std::string> settings;
+  std::string record, record_problems;
+  bool json = false, quiet = false;
+};
+void run(const RunOptions& options);
+
+struct ListOptions {
+  std::string what;  // empty: everything
+  bool json = false;
+};
+void list(const ListOptions& options);
+std::vector<std::string> list_categories();
+
+struct CheckOptions {
+  std::string scene;
+  bool json = false;
+};
+void check(const CheckOptions& options);
+
+struct ConvergenceOptions {
+  std::string scene;
+  std::vector<std::string> integrators;
+  std::vector<std::int64_t> steps;
+  std::vector<std::string> settings;
+  bool json = false;
+};
+void convergence(const ConvergenceOptions& options);
+
+struct ExportOptions {
+  std::string scene;
+  std::string out;  // empty: stdout
+};
+void export_scene(const ExportOptions& options);
+
+/// What an energy change is measured against: all the energy where there is no weight, else the most motion that there was.
+double energy_scale(const Vec3& gravity, double initial_energy, double largest_kinetic);
+
+}  // namespace rotule::app

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+#include <rotule/error.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "base/text.h"
+#include "commands.h"
+#include "scenes/builders.h"
+
+namespace rotule::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where shipped scenes may lie: where the environment says, beside the installed program, in the source tree.
+std::vector<fs::path> scene_folders() {
+  std::vector<fs::path> out;
+  if (const char* folder = std::getenv("ROTULE_SCENES"); folder != nullptr && *folder != '\0') out.emplace_back(folder);
+  std::error_code error;
+  if (const fs::path program = fs::read_symlink("/proc/self/exe", error); !error)
+    out.push_back(program.parent_path().parent_path() / "share" / "rotule" / "scenes");
+  out.emplace_back(ROTULE_SCENES_FOLDER);
+  return out;
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error) && !fs::is_directory(path, error);
+}
+
+NamedScene named(const std::string& origin, Scene scene) {
+  std::string name = scene.name.empty() ? fs::path(origin).stem().string() : scene.name;
+  return {std::move(name), origin, std::move(scene)};
+}
+
+}  // namespace
+
+std::vector<std::string> scene_names() {
+  std::set<std::string> out;
+  for (const std::string& name : scenes::names()) out.insert(name);
+  for (const fs::path& folder : scene_folders()) {
+    std::error_code error;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+      if (at->path().extension() == ".json" && at->path().filename() != "schema.json") out.insert(at->path().stem().string());
+  }
+  return {out.begin(), out.end()};
+}
+
+NamedScene find_scene(const std::string& given) {
+  if (given.empty()) throw Error("the scene's name is empty; rotule list scenes shows the names");
+  const bool is_path = given.find('/') != given.npos || given.ends_with(".json");
+  if (is_path || is_file(given)) return named(given, load_scene(given));
+  for (const fs::path& folder : scene_folders())
+    if (const fs::path file = folder / (given + ".json"); is_file(file) && given != "schema")
+      return named(file, load_scene(file));
+  if (std::optional<Scene> scene = scenes::build(given)) return named(given, std::move(*scene));
+  throw Error(fmt::format("unknown scene {}; {}", in_quotes(given), suggestion(given, scene_names())));
+}
+
+void apply_settings(Recipe& recipe, const std::vector<std::string>& settings) {
+  for (const std::string& setting : settings) {
+    const auto equals = setting.find('=');
+    if (equals == setting.npos)
+      throw Error(fmt::format("--set {}: must be KEY=VALUE, such as integrator=rk4", in_quotes(setting)));
+    try {
+      set(recipe, std::string_view(setting).substr(0, equals), std::string_view(setting).substr(equals + 1));
+    } catch (const Error& error) {
+      throw Error(fmt::format("--set {}", setting.substr(0, 80)), error.what());
+    }
+  }
+}
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw Error("standard output cannot be written");
+}
+
+double energy_scale(const Vec3& gravity, double initial_energy, double largest_kinetic) {
+  return gravity.isZero(0) && initial_energy > 0 ? initial_energy : largest_kinetic;
+}
+
+}  // namespace rotule::app

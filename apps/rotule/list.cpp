@@ -1,0 +1,167 @@
+// rotule list: what there is to choose from, out of the same lists of fields that files and checks use.
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <cmath>
+
+#include "base/text.h"
+#include "commands.h"
+#include "model/choices.h"
+#include "model/scene_fields.h"
+#include "scenes/builders.h"
+
+namespace rotule::app {
+namespace {
+
+Json value_of(double x) { return x; }
+Json value_of(int x) { return x; }
+Json value_of(bool x) { return x; }
+Json value_of(const std::string& x) { return x; }
+Json value_of(const Vec3& x) { return {x[0], x[1], x[2]}; }
+template <class T>
+Json value_of(const T&) {
+  return nullptr;
+}
+
+/// Name, unit, default and range of every field of a struct.
+template <class T>
+Json fields_of() {
+  Json out = Json::array();
+  const T defaults{};
+  visit_fields(defaults, [&](const Field& field, const auto& member, Need need = Need::optional) {
+    Json entry = {{"name", field.name}, {"unit", field.unit}, {"meaning", field.meaning}};
+    if (need == Need::required) {
+      entry["required"] = true;
+    } else {
+      entry["default"] = value_of(member);
+    }
+    if (std::isfinite(field.min)) entry["min"] = field.min;
+    if (std::isfinite(field.max)) entry["max"] = field.max;
+    if (field.above_min) entry["above_min"] = true;
+    out.push_back(std::move(entry));
+  });
+  return out;
+}
+
+template <class Variant>
+Json kinds() {
+  Json out = Json::array();
+  for_each_alternative<Variant>([&]<class T>(const T&) {
+    if constexpr (!std::is_same_v<T, std::monostate>)
+      out.push_back({{"name", Kind<T>::name}, {"summary", Kind<T>::summary}, {"fields", fields_of<T>()}});
+  });
+  return out;
+}
+
+template <class Choice>
+Json choices() {
+  Json out = Json::array();
+  for_each_alternative<Choice>([&]<class S>(const S&) {
+    Json entry = {{"name", S::name}};
+    if (!alias_of<S>().empty()) entry["alias"] = alias_of<S>();
+    entry["summary"] = S::summary;
+    if constexpr (requires { S::traits; }) {
+      entry["order"] = S::traits.order;
+      entry["evaluations"] = S::traits.evaluations;
+      entry["symplectic"] = S::traits.symplectic;
+      entry["implicit"] = S::traits.implicit;
+    }
+    entry["fields"] = fields_of<S>();
+    out.push_back(std::move(entry));
+  });
+  return out;
+}
+
+Json scenes_list() {
+  Json out = Json::array();
+  for (const std::string& name : scene_names()) {
+    Json entry = {{"name", name}};
+    try {
+      const Scene scene = find_scene(name).scene;
+      entry["summary"] = scene.description;
+      entry["bodies"] = scene.bodies.size();
+      entry["joints"] = scene.joints.size();
+    } catch (const Error& error) {  // one bad file must not hide the others
+      entry["summary"] = fmt::format("cannot be read: {}", error.what());
+    }
+    out.push_back(std::move(entry));
+  }
+  out.push_back({{"name", "chain_N"}, {"summary", "N links on ball joints, released horizontally"}});
+  out.push_back({{"name", "hanging_chain_N"}, {"summary", "20 links with a weight of N kg at the end, plucked in the middle"}});
+  return out;
+}
+
+Json forces() {
+  return {{{"name", "weight"}, {"summary", "m g on every body; the scene's gravity"}},
+          {{"name", "gyroscopic"}, {"summary", "-omega x I omega of rotating bodies, always on"}},
+          {{"name", "external"}, {"summary", "a constant force and torque per body, set from C++ (World::set_force)"}}};
+}
+
+struct Category {
+  std::string_view name;
+  Json (*make)();
+};
+constexpr Category categories[] = {{"scenes", scenes_list},
+                                   {"joints", kinds<JointDef>},
+                                   {"shapes", kinds<Shape>},
+                                   {"forces", forces},
+                                   {"integrators", choices<IntegratorSettings>},
+                                   {"formulations", choices<FormulationSettings>},
+                                   {"solvers", choices<SolverSettings>}};
+
+std::string range_text(const Json& field) {
+  std::string out;
+  if (field.contains("min"))
+    out += fmt::format("{}{}", field.value("above_min", false) ? "> " : ">= ", shortest(field["min"].get<double>()));
+  if (field.contains("max")) out += fmt::format("{}<= {}", out.empty() ? "" : ", ", shortest(field["max"].get<double>()));
+  return out;
+}
+
+std::string table(std::string_view title, const Json& entries) {
+  std::string out = fmt::format("{}\n", title);
+  for (const Json& e : entries) {
+    std::string facts;
+    if (e.contains("order"))
+      facts = fmt::format("  [order {}, {} evaluation{} per step{}{}]", e["order"].get<int>(), e["evaluations"].get<int>(),
+                          e["evaluations"] == 1 ? "" : "s", e["symplectic"].get<bool>() ? ", symplectic" : "",
+                          e["implicit"].get<bool>() ? ", implicit" : "");
+    if (e.contains("bodies")) facts = fmt::format("  [{} bodies, {} joints]", e["bodies"].get<int>(), e["joints"].get<int>());
+    if (e.contains("alias")) facts += fmt::format("  alias {}", e["alias"].get<std::string>());
+    out += fmt::format("  {:<24} {}{}\n", e["name"].get<std::string>(), e["summary"].get<std::string>(), facts);
+    if (!e.contains("fields")) continue;
+    for (const Json& f : e["fields"]) {
+      const std::string unit = f["unit"].get<std::string>(), range = range_text(f);
+      const std::string value = f.contains("required")                         ? "required"
+                                : f["default"].is_null() || f["default"] == "" ? ""
+                                                                               : f["default"].dump();
+      out += fmt::format("    {:<22} {:<12} {}{}{}\n", f["name"].get<std::string>(), value, f["meaning"].get<std::string>(),
+                         unit.empty() ? "" : fmt::format(" [{}]", unit), range.empty() ? "" : fmt::format(" ({})", range));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> list_categories() {
+  std::vector<std::string> out;
+  for (const Category& category : categories) out.emplace_back(category.name);
+  return out;
+}
+
+void list(const ListOptions& options) {
+  Json result = Json::object();
+  for (const Category& category : categories)
+    if (options.what.empty() || options.what == category.name) result[std::string(category.name)] = category.make();
+  if (result.empty())
+    throw Error(fmt::format("list: unknown word {}; {}", in_quotes(options.what), suggestion(options.what, list_categories())));
+  if (options.json) {
+    print(result.dump(2) + "\n");
+    return;
+  }
+  std::string text;
+  for (const auto& item : result.items()) text += (text.empty() ? "" : "\n") + table(item.key(), item.value());
+  print(text);
+}
+
+}  // namespace rotule::app

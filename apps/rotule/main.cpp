@@ -1,0 +1,123 @@
+// rotule: the command line. Options here, work in the other files. Bad input of any kind: status 2 and one line on stderr.
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "base/text.h"
+#include "commands.h"
+
+namespace {
+
+using namespace rotule::app;
+
+constexpr int bad_input = 2;
+
+/// One line on stderr, whatever the message holds.
+int complain(std::string message) {
+  for (char& c : message)
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  std::fprintf(stderr, "rotule: %s\n", message.c_str());
+  return bad_input;
+}
+
+/// What CLI11 says, with the nearest word where a command or option is not known.
+std::string explain(const CLI::App& app, const CLI::ParseError& error, int count, char** words) {
+  std::vector<std::string> known;
+  const CLI::App* command = &app;
+  for (const CLI::App* sub : app.get_subcommands({})) {
+    if (sub->parsed()) command = sub;
+    known.push_back(sub->get_name());
+  }
+  if (command == &app) {
+    for (int i = 1; i < count; ++i)
+      if (words[i][0] != '-')
+        return fmt::format("unknown command {}; {}", rotule::in_quotes(words[i]), rotule::suggestion(words[i], known));
+    if (count < 2) return "give a command; rotule --help lists them";
+  }
+  known.clear();
+  for (const CLI::Option* option : command->get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
+    for (const std::string& extra : command->remaining(true))
+      return extra.starts_with("-")
+                 ? fmt::format("unknown option {}; {}", rotule::in_quotes(extra), rotule::suggestion(extra, known))
+                 : fmt::format("{} is one word too many; rotule {} --help says what is taken", rotule::in_quotes(extra),
+                               command->get_name());
+  return fmt::format("{}; rotule {}{}--help says more", error.what(), command->get_name(), command == &app ? "" : " ");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Rigid bodies and joints, simulated with honest errors.", "rotule");
+  app.set_version_flag("--version", "rotule " ROTULE_VERSION);
+  app.require_subcommand(1);
+  app.footer("SCENE is a file, or the name of a shipped scene (rotule list scenes).");
+
+  RunOptions run_options;
+  CLI::App* run_command = app.add_subcommand("run", "simulate a scene and report");
+  run_command->add_option("SCENE", run_options.scene, "file or name")->required();
+  CLI::Option* steps = run_command->add_option("--steps", run_options.steps, "how many steps");
+  run_command->add_option("--duration", run_options.duration, "how long, in seconds")->excludes(steps);
+  run_command->add_option("--dt", run_options.dt, "time step, in seconds");
+  run_command->add_option("--threads", run_options.threads, "threads; 0 takes all");
+  run_command->add_option("--set", run_options.settings, "KEY=VALUE of the recipe, e.g. solver.relaxation=1.4")
+      ->allow_extra_args(false);
+  run_command->add_option("--record", run_options.record, "write the motion to this HDF5 file");
+  run_command->add_option("--record-problems", run_options.record_problems,
+                          "write every step's constraint problems to this HDF5 file");
+  run_command->add_flag("--json", run_options.json, "one JSON object on stdout");
+  run_command->add_flag("--quiet", run_options.quiet, "no progress bar, no summary");
+
+  ListOptions list_options;
+  CLI::App* list_command = app.add_subcommand("list", "what there is to choose from");
+  list_command->add_option("WHAT", list_options.what, "scenes, joints, shapes, forces, integrators, formulations or solvers");
+  list_command->add_flag("--json", list_options.json, "one JSON object on stdout");
+
+  CheckOptions check_options;
+  CLI::App* check_command = app.add_subcommand("check", "the mechanism doctor: what is wrong with a scene, by name");
+  check_command->add_option("SCENE", check_options.scene, "file or name")->required();
+  check_command->add_flag("--json", check_options.json, "one JSON object on stdout");
+
+  ConvergenceOptions convergence_options;
+  CLI::App* convergence_command = app.add_subcommand("convergence", "error against step count, method by method");
+  convergence_command->add_option("SCENE", convergence_options.scene, "file or name")->required();
+  convergence_command->add_option("--integrators", convergence_options.integrators, "methods, separated by commas")
+      ->required()
+      ->delimiter(',');
+  convergence_command->add_option("--steps", convergence_options.steps, "step counts, separated by commas")
+      ->required()
+      ->delimiter(',');
+  convergence_command->add_option("--set", convergence_options.settings, "KEY=VALUE of the recipe")->allow_extra_args(false);
+  convergence_command->add_flag("--json", convergence_options.json, "one JSON object on stdout");
+
+  ExportOptions export_options;
+  CLI::App* export_command = app.add_subcommand("export", "a scene as a scene file");
+  export_command->add_option("SCENE", export_options.scene, "file or name")->required();
+  export_command->add_option("--out", export_options.out, "file to write; else stdout");
+
+  CLI::App* schema_command = app.add_subcommand("schema", "the JSON schema of scene files");
+
+  try {
+    app.parse(argc, argv);
+    if (run_command->parsed()) run(run_options);
+    if (list_command->parsed()) list(list_options);
+    if (check_command->parsed()) check(check_options);
+    if (convergence_command->parsed()) convergence(convergence_options);
+    if (export_command->parsed()) export_scene(export_options);
+    if (schema_command->parsed()) print(rotule::scene_schema());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return complain(explain(app, error, argc, argv));
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory");
+  } catch (const std::exception& error) {
+    return complain(error.what());
+  }
+}

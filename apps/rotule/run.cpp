@@ -1,0 +1,271 @@
+// rotule run: one scene, its motion and its books.
+#include <fmt/format.h>
+#include <rotule/error.h>
+#include <rotule/world.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+
+#include "base/text.h"
+#include "commands.h"
+#include "record/problem_file.h"
+#include "record/scene_json.h"
+#include "record/trajectory.h"
+
+namespace rotule::app {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+/// Mean and largest of a series; the last value too.
+struct Series {
+  double sum = 0, max = 0, last = 0;
+  std::int64_t count = 0;
+  void add(double x) {
+    sum += x;
+    max = std::max(max, x);
+    last = x;
+    ++count;
+  }
+  [[nodiscard]] double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
+};
+
+/// Samples for percentiles. Keeps every 2^k-th one, so that a long run stays within a fixed memory.
+class Samples {
+ public:
+  void add(double x) {
+    if (seen_++ % stride_ != 0) return;
+    kept_.push_back(x);
+    if (kept_.size() < most) return;
+    for (std::size_t i = 0; 2 * i < kept_.size(); ++i) kept_[i] = kept_[2 * i];
+    kept_.resize((kept_.size() + 1) / 2);
+    stride_ *= 2;
+  }
+  [[nodiscard]] double percentile(double p) const {
+    if (kept_.empty()) return 0;
+    std::vector<double> sorted = kept_;
+    const auto at = static_cast<std::ptrdiff_t>(p / 100 * static_cast<double>(sorted.size() - 1) + 0.5);
+    std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end());
+    return sorted[static_cast<std::size_t>(at)];
+  }
+
+ private:
+  static constexpr std::size_t most = 1 << 18;
+  std::vector<double> kept_;
+  std::int64_t seen_ = 0, stride_ = 1;
+};
+
+/// A bar on a terminal, drawn at most ten times a second; nothing elsewhere.
+class ProgressBar {
+ public:
+  ProgressBar(std::int64_t total, bool wanted) : total_(total), shown_(wanted && ::isatty(STDERR_FILENO) == 1) {}
+  ~ProgressBar() {
+    if (drawn_) std::fprintf(stderr, "\r%*s\r", 60, "");
+  }
+  void at(std::int64_t done) {
+    if (!shown_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(100)) return;
+    last_ = now;
+    drawn_ = true;
+    constexpr int width = 30;
+    const int full = static_cast<int>(width * done / total_);
+    std::fprintf(stderr, "\r[%s%s] %3d %%  step %lld", std::string(static_cast<std::size_t>(full), '#').c_str(),
+                 std::string(static_cast<std::size_t>(width - full), '.').c_str(), static_cast<int>(100 * done / total_),
+                 static_cast<long long>(done));
+  }
+
+ private:
+  std::int64_t total_;
+  bool shown_, drawn_ = false;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+Recipe chosen_recipe(const Scene& scene, const RunOptions& options) {
+  Recipe recipe = scene.recipe;
+  apply_settings(recipe, options.settings);
+  const auto flag = [&](const char* name, const auto& value, const std::string& text) {
+    if (!value) return;
+    try {
+      set(recipe, name, text);
+    } catch (const Error& error) {
+      throw Error(fmt::format("--{}", error.what()));
+    }
+  };
+  flag("dt", options.dt, options.dt ? fmt::format("{}", *options.dt) : "");
+  flag("duration", options.duration, options.duration ? fmt::format("{}", *options.duration) : "");
+  flag("threads", options.threads, options.threads ? std::to_string(*options.threads) : "");
+  return recipe;
+}
+
+std::int64_t step_count(const Recipe& recipe, const RunOptions& options) {
+  constexpr std::int64_t most = 1'000'000'000'000;
+  if (options.steps) {
+    if (*options.steps < 1 || *options.steps > most)
+      throw Error(fmt::format("--steps: must be from 1 to {}, is {}", most, *options.steps));
+    return *options.steps;
+  }
+  // As many whole steps as cover the duration; one that fits but for rounding counts as fitting.
+  const double steps = std::ceil(recipe.duration / recipe.dt * (1 - 1e-12));
+  if (!(steps <= static_cast<double>(most)))
+    throw Error(fmt::format("duration {} s at dt {} s needs more than {} steps; take a larger dt or fewer seconds",
+                            shortest(recipe.duration), shortest(recipe.dt), most));
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(steps));
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || std::filesystem::equivalent(a, b, error);
+}
+
+void check_outputs(const NamedScene& named, const RunOptions& options) {
+  for (const std::string& out : {options.record, options.record_problems})
+    if (!out.empty() && same_file(out, named.origin)) throw Error(out, "is the scene itself; give another file");
+  if (!options.record.empty() && same_file(options.record, options.record_problems))
+    throw Error(options.record, "is given to both --record and --record-problems; give two files");
+}
+
+/// Sum of the bodies' own momenta, as lengths: what drift is measured against (1 where nothing moves).
+std::pair<double, double> momentum_scales(const World& world) {
+  double linear = 0, angular = 0;
+  for (const BodyId body : world.bodies()) {
+    const Vec3 momentum = world.mass(body) * world.velocity(body);
+    const Quat q = world.orientation(body);
+    linear += momentum.norm();
+    angular +=
+        (world.center_of_mass(body).cross(momentum) + q * (world.inertia(body) * (q.conjugate() * world.angular_velocity(body))))
+            .norm();
+  }
+  return {linear > 0 ? linear : 1, angular > 0 ? angular : 1};
+}
+
+std::string table(const Json& r, double duration) {
+  const auto number = [&](const char* group, const char* key) { return r[group][key].get<double>(); };
+  std::string out = fmt::format("{}: {} bodies, {} joints, {} steps of {} s ({:.6g} s)\n", r["scene"].get<std::string>(),
+                                r["bodies"].get<int>(), r["joints"].get<int>(), r["steps"].get<std::int64_t>(),
+                                shortest(r["dt"].get<double>()), duration);
+  out += fmt::format("  method        {}, {}, {}, {} threads\n", r["integrator"].get<std::string>(),
+                     r["formulation"].get<std::string>(), r["solver"].get<std::string>(), r["threads"].get<int>());
+  out += fmt::format("  energy        {:.9g} J -> {:.9g} J, relative error {:.3g}\n", number("energy", "initial"),
+                     number("energy", "final"), number("energy", "relative_error"));
+  out += fmt::format("  momentum      drift {:.3g} linear, {:.3g} angular (relative)\n", number("momentum", "linear_drift"),
+                     number("momentum", "angular_drift"));
+  out += fmt::format("  joint error   {:.3g} m at most, {:.3g} m at the end\n", number("joint_error", "max"),
+                     number("joint_error", "final"));
+  out += fmt::format("  residual      {:.3g} mean, {:.3g} at most\n", number("residual", "mean"), number("residual", "max"));
+  out += fmt::format("  time          {:.4g} ms per step (median {:.4g}, 99 % below {:.4g})\n", number("ms_per_step", "mean"),
+                     number("ms_per_step", "p50"), number("ms_per_step", "p99"));
+  out += fmt::format("  state hash    {}\n", r["state_hash"].get<std::string>());
+  for (const auto& warning : r["warnings"]) out += fmt::format("  warning       {}\n", warning.get<std::string>());
+  return out;
+}
+
+}  // namespace
+
+void run(const RunOptions& options) {
+  const NamedScene named = find_scene(options.scene);
+  const Recipe recipe = chosen_recipe(named.scene, options);
+  const std::int64_t steps = step_count(recipe, options);
+  check_outputs(named, options);
+
+  // What blows up or is refused is told with the scene's name in front.
+  const auto about_scene = [&](auto&& work) {
+    try {
+      return work();
+    } catch (const Error& error) {
+      throw Error(named.origin, error.what());
+    }
+  };
+  World world = about_scene([&] { return World(named.scene, recipe); });
+
+  std::vector<std::string> body_names, joint_names;
+  for (const BodyId body : world.bodies()) body_names.push_back(world.name(body));
+  for (const JointId joint : world.joints()) joint_names.push_back(world.name(joint));
+  std::optional<TrajectoryWriter> trajectory;
+  std::optional<ProblemWriter> problems;
+  const std::string scene_text = options.record.empty() && options.record_problems.empty() ? "" : to_json(named.scene);
+  if (!options.record.empty()) trajectory.emplace(options.record, scene_text, recipe, body_names, joint_names, steps + 1);
+  if (!options.record_problems.empty()) {
+    problems.emplace(options.record_problems, scene_text, to_json(recipe), joint_names);
+    world.keep_problems(true);
+  }
+
+  // An interrupt ends the run as an error does, so that nothing half-written stays.
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupted = 1; });
+
+  const Diagnostics start = world.diagnostics();
+  const auto [linear_scale, angular_scale] = momentum_scales(world);
+  Series joint_error, residual, iterations, kinetic, ms;
+  Samples ms_samples;
+  kinetic.add(start.kinetic_energy);
+  joint_error.add(start.joint_error.position);
+  Diagnostics now = start;
+  TrajectoryFrame frame;
+  if (trajectory) {
+    capture(world, frame);
+    trajectory->append(frame);
+  }
+  {
+    ProgressBar bar(steps, !options.quiet);
+    for (std::int64_t i = 0; i < steps; ++i) {
+      const auto before = std::chrono::steady_clock::now();
+      const StepReport report = about_scene([&] { return world.step(); });
+      const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - before;
+      ms.add(taken.count());
+      ms_samples.add(taken.count());
+      iterations.add(report.iterations);
+      if (problems)
+        for (int k = 0; k < world.islands(); ++k) problems->append(i, world.time(), k, world.problem(k), world.multipliers(k));
+      now = world.diagnostics();
+      kinetic.add(now.kinetic_energy);
+      joint_error.add(now.joint_error.position);
+      residual.add(now.residual);
+      if (trajectory) {
+        capture(world, frame);
+        trajectory->append(frame);
+      }
+      bar.at(i + 1);
+      if (interrupted != 0) throw Error("interrupted; nothing was written");
+    }
+  }
+
+  // Energy that shocks took out is accounted for, not an error.
+  const double change = std::abs(now.energy() + now.shock_energy - start.energy());
+  const double scale = energy_scale(named.scene.gravity, start.energy(), kinetic.max);
+  Json result = {
+      {"scene", named.name},
+      {"stepper", "reference"},
+      {"integrator", name_of(recipe.integrator)},
+      {"formulation", name_of(recipe.formulation)},
+      {"solver", name_of(recipe.solver)},
+      {"threads", recipe.threads},
+      {"steps", steps},
+      {"dt", recipe.dt},
+      {"bodies", body_names.size()},
+      {"joints", joint_names.size()},
+      {"contacts", {{"mean", 0.0}, {"max", 0}}},
+      {"energy", {{"initial", start.energy()}, {"final", now.energy()}, {"relative_error", scale > 0 ? change / scale : change}}},
+      {"momentum",
+       {{"linear_drift", (now.linear_momentum - start.linear_momentum).norm() / linear_scale},
+        {"angular_drift", (now.angular_momentum - start.angular_momentum).norm() / angular_scale}}},
+      {"joint_error", {{"max", joint_error.max}, {"final", joint_error.last}}},
+      {"penetration", {{"max", 0.0}, {"final", 0.0}}},
+      {"residual", {{"mean", residual.mean()}, {"max", residual.max}}},
+      {"iterations", {{"mean", iterations.mean()}, {"max", iterations.max}}},
+      {"ms_per_step", {{"mean", ms.mean()}, {"p50", ms_samples.percentile(50)}, {"p99", ms_samples.percentile(99)}}},
+      {"state_hash", fmt::format("{:016x}", world.state_hash())},
+      {"warnings", world.warnings()}};
+  if (trajectory) trajectory->finish();
+  if (problems) problems->finish();
+  if (options.json) {
+    print(result.dump(2) + "\n");
+  } else if (!options.quiet) {
+    print(table(result, world.time()));
+  }
+}
+
+}  // namespace rotule::app

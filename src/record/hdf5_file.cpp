@@ -1,0 +1,288 @@
+#include "record/hdf5_file.h"
+
+#include <fmt/format.h>
+#include <hdf5.h>
+#include <rotule/error.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+
+namespace rotule {
+namespace {
+
+static_assert(std::is_same_v<Hdf5Id, hid_t> && std::is_same_v<Hdf5Size, hsize_t> && std::is_same_v<Hdf5Status, herr_t>);
+
+constexpr hsize_t compress_above = 4096;  // bytes; smaller arrays are stored as they are
+
+void prepare_library() {
+  static const bool once = [] {
+    H5dont_atexit();  // every handle closes itself; the library's own farewell would retry a failed write
+    H5open();
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // reasons go into Error, not to stderr
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+/// What the library says was the cause: the innermost entry of its error stack, on one line.
+std::string innermost_reason() {
+  std::string reason;
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned n, const H5E_error2_t* entry, void* out) -> herr_t {
+        if (n == 0 && entry->desc != nullptr) *static_cast<std::string*>(out) = entry->desc;
+        return 0;
+      },
+      &reason);
+  H5Eclear2(H5E_DEFAULT);
+  // The system's own words where there are some: "... error message = 'No space left on device', ...".
+  constexpr std::string_view marker = "error message = '";
+  if (const auto at = reason.find(marker); at != reason.npos) {
+    const auto end = reason.find('\'', at + marker.size());
+    reason = reason.substr(at + marker.size(), end - at - marker.size());
+  }
+  for (char& c : reason)
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  return reason.empty() ? "unknown reason" : reason;
+}
+
+Hdf5Handle text_type() {
+  Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.id(), H5T_VARIABLE);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  return type;
+}
+
+hsize_t product(const Extent& shape) {
+  hsize_t out = 1;
+  for (const hsize_t n : shape) out *= n;
+  return out;
+}
+
+}  // namespace
+
+Hdf5Handle::Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+Hdf5Handle& Hdf5Handle::operator=(Hdf5Handle&& other) noexcept {
+  if (this != &other) {
+    reset();
+    id_ = std::exchange(other.id_, -1);
+    close_ = other.close_;
+  }
+  return *this;
+}
+bool Hdf5Handle::reset() {
+  const hid_t id = std::exchange(id_, -1);
+  return id < 0 || close_(id) >= 0;
+}
+
+Hdf5File::Hdf5File(std::string path, bool writing) : path_(std::move(path)), writing_(writing) {
+  prepare_library();
+  if (writing) beside_ = fmt::format("{}.tmp-{}", path_, ::getpid());
+}
+
+Hdf5File::~Hdf5File() {
+  file_.reset();
+  if (writing_ && !beside_.empty()) ::unlink(beside_.c_str());
+}
+
+void Hdf5File::fail(std::string_view what) const { throw Error(path_, fmt::format("{}: {}", what, innermost_reason())); }
+void Hdf5File::check(herr_t status, std::string_view what) const {
+  if (status < 0) fail(what);
+}
+Hdf5Handle Hdf5File::check(hid_t id, Hdf5Handle::Close close, std::string_view what) const {
+  if (id < 0) fail(what);
+  return {id, close};
+}
+
+Hdf5File Hdf5File::create(const std::string& path) {
+  Hdf5File out(path, true);
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) throw Error(path, "is a folder; give the name of a file");
+  const Hdf5Handle access = out.check(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "cannot be created");
+  out.check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), "cannot be created");
+  out.file_ = out.check(H5Fcreate(out.beside_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose, "cannot be created");
+  return out;
+}
+
+Hdf5File Hdf5File::open(const std::string& path) {
+  Hdf5File out(path, false);
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) throw Error(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (S_ISDIR(status.st_mode)) throw Error(path, "is a folder, not a file");
+  const Hdf5Handle access = out.check(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "cannot be read");
+  out.check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), "cannot be read");
+  out.file_ = out.check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose, "is not an HDF5 file that can be read");
+  return out;
+}
+
+void Hdf5File::finish() {
+  check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "cannot be written");
+  if (!file_.reset()) fail("cannot be written");
+  if (std::rename(beside_.c_str(), path_.c_str()) != 0)
+    throw Error(path_, fmt::format("cannot be put in place: {}", std::strerror(errno)));
+  beside_.clear();
+}
+
+void Hdf5File::write(const std::string& name, const void* values, std::size_t bytes, hid_t type, const Extent& shape) {
+  const std::string what = fmt::format("{} cannot be written", name);
+  const Hdf5Handle space = check(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose, what);
+  const Hdf5Handle links = check(H5Pcreate(H5P_LINK_CREATE), H5Pclose, what);
+  check(H5Pset_create_intermediate_group(links.id(), 1), what);
+  const Hdf5Handle layout = check(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, what);
+  if (bytes > compress_above) {
+    check(H5Pset_chunk(layout.id(), static_cast<int>(shape.size()), shape.data()), what);
+    check(H5Pset_shuffle(layout.id()), what);
+    check(H5Pset_deflate(layout.id(), 4), what);
+  }
+  const Hdf5Handle dataset =
+      check(H5Dcreate2(file_.id(), name.c_str(), type, space.id(), links.id(), layout.id(), H5P_DEFAULT), H5Dclose, what);
+  if (product(shape) > 0) check(H5Dwrite(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), what);
+}
+
+void Hdf5File::write(const std::string& name, std::span<const double> values, const Extent& shape) {
+  write(name, values.data(), values.size_bytes(), H5T_NATIVE_DOUBLE, shape);
+}
+void Hdf5File::write(const std::string& name, std::span<const std::int32_t> values, const Extent& shape) {
+  write(name, values.data(), values.size_bytes(), H5T_NATIVE_INT32, shape);
+}
+void Hdf5File::write(const std::string& name, const std::vector<std::string>& texts) {
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  write(name, pointers.data(), 0, text_type().id(), {texts.size()});
+}
+
+void Hdf5File::attribute(const std::string& object, const std::string& name, std::string_view text) {
+  const std::string what = fmt::format("{} of {} cannot be written", name, object);
+  const std::string copy(text);
+  const char* pointer = copy.c_str();
+  const Hdf5Handle type = text_type();
+  const Hdf5Handle space = check(H5Screate(H5S_SCALAR), H5Sclose, what);
+  const Hdf5Handle attribute = check(
+      H5Acreate_by_name(file_.id(), object.c_str(), name.c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+      H5Aclose, what);
+  check(H5Awrite(attribute.id(), type.id(), &pointer), what);
+}
+
+void Hdf5File::attribute(const std::string& object, const std::string& name, double value) {
+  const std::string what = fmt::format("{} of {} cannot be written", name, object);
+  const Hdf5Handle space = check(H5Screate(H5S_SCALAR), H5Sclose, what);
+  const Hdf5Handle attribute = check(H5Acreate_by_name(file_.id(), object.c_str(), name.c_str(), H5T_NATIVE_DOUBLE, space.id(),
+                                                       H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                                     H5Aclose, what);
+  check(H5Awrite(attribute.id(), H5T_NATIVE_DOUBLE, &value), what);
+}
+
+bool Hdf5File::contains(const std::string& name) const {
+  // Each group on the way must exist before the next is asked for.
+  for (std::size_t at = name.find('/', 1);; at = name.find('/', at + 1)) {
+    const std::string part = name.substr(0, at);
+    if (part.size() > 1 && H5Lexists(file_.id(), part.c_str(), H5P_DEFAULT) <= 0) {
+      H5Eclear2(H5E_DEFAULT);
+      return false;
+    }
+    if (at == name.npos) return true;
+  }
+}
+
+Extent Hdf5File::shape(const std::string& name) const {
+  const std::string what = fmt::format("has no {} that can be read", name);
+  const Hdf5Handle dataset = check(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose, what);
+  const Hdf5Handle space = check(H5Dget_space(dataset.id()), H5Sclose, what);
+  const int rank = H5Sget_simple_extent_ndims(space.id());
+  check(rank, what);
+  Extent out(static_cast<std::size_t>(rank));
+  check(H5Sget_simple_extent_dims(space.id(), out.data(), nullptr), what);
+  return out;
+}
+
+std::vector<double> Hdf5File::numbers(const std::string& name) const {
+  const Extent all = shape(name);
+  return numbers(name, 0, all.empty() ? 1 : all[0]);
+}
+
+std::vector<double> Hdf5File::numbers(const std::string& name, hsize_t first, hsize_t count) const {
+  const std::string what = fmt::format("has no numbers {} that can be read", name);
+  Extent extent = shape(name);
+  const Hdf5Handle dataset = check(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose, what);
+  const Hdf5Handle type = check(H5Dget_type(dataset.id()), H5Tclose, what);
+  if (H5Tget_class(type.id()) != H5T_FLOAT) throw Error(path_, fmt::format("{} does not hold real numbers", name));
+  const Hdf5Handle space = check(H5Dget_space(dataset.id()), H5Sclose, what);
+  if (extent.empty()) {
+    std::vector<double> out(1);
+    check(H5Dread(dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()), what);
+    return out;
+  }
+  if (first + count > extent[0]) throw Error(path_, fmt::format("{} has {} rows, not {}", name, extent[0], first + count));
+  Extent start(extent.size(), 0);
+  start[0] = first;
+  extent[0] = count;
+  std::vector<double> out(product(extent));
+  if (out.empty()) return out;
+  check(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr), what);
+  const Hdf5Handle memory = check(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose, what);
+  check(H5Dread(dataset.id(), H5T_NATIVE_DOUBLE, memory.id(), space.id(), H5P_DEFAULT, out.data()), what);
+  return out;
+}
+
+std::vector<std::int32_t> Hdf5File::integers(const std::string& name) const {
+  const std::string what = fmt::format("has no whole numbers {} that can be read", name);
+  const Hdf5Handle dataset = check(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose, what);
+  const Hdf5Handle type = check(H5Dget_type(dataset.id()), H5Tclose, what);
+  if (H5Tget_class(type.id()) != H5T_INTEGER) throw Error(path_, fmt::format("{} does not hold whole numbers", name));
+  std::vector<std::int32_t> out(product(shape(name)));
+  if (!out.empty()) check(H5Dread(dataset.id(), H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()), what);
+  return out;
+}
+
+std::vector<std::string> Hdf5File::texts(const std::string& name) const {
+  const std::string what = fmt::format("has no texts {} that can be read", name);
+  const Hdf5Handle dataset = check(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose, what);
+  const Hdf5Handle stored = check(H5Dget_type(dataset.id()), H5Tclose, what);
+  if (H5Tis_variable_str(stored.id()) <= 0) throw Error(path_, fmt::format("{} does not hold texts", name));
+  const Hdf5Handle type = text_type();
+  const Hdf5Handle space = check(H5Dget_space(dataset.id()), H5Sclose, what);
+  std::vector<char*> pointers(product(shape(name)), nullptr);
+  if (pointers.empty()) return {};
+  check(H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()), what);
+  std::vector<std::string> out;
+  for (const char* pointer : pointers) out.emplace_back(pointer != nullptr ? pointer : "");
+  H5Dvlen_reclaim(type.id(), space.id(), H5P_DEFAULT, pointers.data());
+  return out;
+}
+
+std::string Hdf5File::text_attribute(const std::string& object, const std::string& name) const {
+  const std::string what = fmt::format("{} has no attribute {} that can be read", object, name);
+  const Hdf5Handle attribute =
+      check(H5Aopen_by_name(file_.id(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose, what);
+  const Hdf5Handle stored = check(H5Aget_type(attribute.id()), H5Tclose, what);
+  if (H5Tis_variable_str(stored.id()) <= 0) throw Error(path_, fmt::format("attribute {} of {} is not a text", name, object));
+  const Hdf5Handle type = text_type();
+  char* pointer = nullptr;
+  check(H5Aread(attribute.id(), type.id(), &pointer), what);
+  std::string out = pointer != nullptr ? pointer : "";
+  H5free_memory(pointer);
+  return out;
+}
+
+double Hdf5File::number_attribute(const std::string& object, const std::string& name) const {
+  const std::string what = fmt::format("{} has no attribute {} that can be read", object, name);
+  const Hdf5Handle attribute =
+      check(H5Aopen_by_name(file_.id(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose, what);
+  double out = 0;
+  check(H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, &out), what);
+  return out;
+}
+
+std::size_t Hdf5File::count(const std::string& group) const {
+  H5G_info_t info{};
+  check(H5Gget_info_by_name(file_.id(), group.c_str(), &info, H5P_DEFAULT), fmt::format("has no group {}", group));
+  return info.nlinks;
+}
+
+}  // namespace rotule

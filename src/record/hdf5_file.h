@@ -1,0 +1,90 @@
+#pragma once
+// A thin layer over HDF5's C interface: handles that close themselves, failures that become Error with the file's name and
+// HDF5's innermost reason. A file being written stands under a temporary name beside its own and gets its own in `finish`:
+// whatever fails leaves nothing behind.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rotule {
+
+// The library's own types, so that its header stays in the few files that call it.
+using Hdf5Id = std::int64_t;          // hid_t
+using Hdf5Size = unsigned long long;  // hsize_t
+using Hdf5Status = int;               // herr_t
+
+/// Owns one identifier of the library.
+class Hdf5Handle {
+ public:
+  using Close = Hdf5Status (*)(Hdf5Id);
+  Hdf5Handle() = default;
+  Hdf5Handle(Hdf5Id id, Close close) : id_(id), close_(close) {}
+  Hdf5Handle(Hdf5Handle&& other) noexcept;
+  Hdf5Handle& operator=(Hdf5Handle&& other) noexcept;
+  ~Hdf5Handle() { reset(); }
+
+  [[nodiscard]] Hdf5Id id() const { return id_; }
+  [[nodiscard]] explicit operator bool() const { return id_ >= 0; }
+  /// Closes now; false where that failed.
+  bool reset();
+
+ private:
+  Hdf5Id id_ = -1;
+  Close close_ = nullptr;
+};
+
+/// The sizes of an array, slowest index first.
+using Extent = std::vector<Hdf5Size>;
+
+class Hdf5File {
+ public:
+  /// A new file, written beside `path` until `finish`.
+  static Hdf5File create(const std::string& path);
+  /// A file to read.
+  static Hdf5File open(const std::string& path);
+  Hdf5File(Hdf5File&&) noexcept = default;
+  Hdf5File& operator=(Hdf5File&&) = delete;
+  ~Hdf5File();
+
+  /// Closes the file and puts it in its place.
+  void finish();
+
+  [[nodiscard]] Hdf5Id id() const { return file_.id(); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  // Writing. Names are paths from the root; groups on the way are made.
+  void write(const std::string& name, std::span<const double> values, const Extent& shape);
+  void write(const std::string& name, std::span<const std::int32_t> values, const Extent& shape);
+  void write(const std::string& name, const std::vector<std::string>& texts);
+  void attribute(const std::string& object, const std::string& name, std::string_view text);
+  void attribute(const std::string& object, const std::string& name, double value);
+
+  // Reading; throws where a thing is missing or of another type.
+  [[nodiscard]] bool contains(const std::string& name) const;
+  [[nodiscard]] Extent shape(const std::string& name) const;
+  [[nodiscard]] std::vector<double> numbers(const std::string& name) const;
+  /// Only the rows `first` to `first + count` of the first index.
+  [[nodiscard]] std::vector<double> numbers(const std::string& name, Hdf5Size first, Hdf5Size count) const;
+  [[nodiscard]] std::vector<std::int32_t> integers(const std::string& name) const;
+  [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
+  [[nodiscard]] std::string text_attribute(const std::string& object, const std::string& name) const;
+  [[nodiscard]] double number_attribute(const std::string& object, const std::string& name) const;
+  [[nodiscard]] std::size_t count(const std::string& group) const;
+
+  // For those who make datasets of their own: a checked handle, a checked status.
+  Hdf5Handle check(Hdf5Id id, Hdf5Handle::Close close, std::string_view what) const;
+  void check(Hdf5Status status, std::string_view what) const;
+
+ private:
+  Hdf5File(std::string path, bool writing);
+  [[noreturn]] void fail(std::string_view what) const;
+  void write(const std::string& name, const void* values, std::size_t bytes, Hdf5Id type, const Extent& shape);
+
+  std::string path_, beside_;
+  bool writing_ = false;
+  Hdf5Handle file_;
+};
+
+}  // namespace rotule

@@ -1,0 +1,204 @@
+#include "record/trajectory.h"
+
+#include <fmt/format.h>
+#include <hdf5.h>
+#include <rotule/error.h>
+
+#include <algorithm>
+
+#include "record/scene_json.h"
+#include "record/version.h"
+#include "step/world_implementation.h"
+
+namespace rotule {
+namespace {
+
+constexpr std::string_view format_name = "rotule trajectory";
+constexpr int format_version = 1;
+
+/// Per how many things a frame has a row of an array.
+enum class Per { frame, body, joint };
+
+/// The arrays of a file and where a frame keeps them; writer and reader walk the same list.
+template <class Frame, class Visitor>
+void visit_arrays(Frame& f, Visitor&& visit) {
+  using P = Per;
+  visit("/time", P::frame, 1, "s", "time of the frame", f.time);
+  visit("/position", P::body, 3, "m", "of the body's frame, in the world", f.position);
+  visit("/orientation", P::body, 4, "", "body to world: quaternion w, x, y, z", f.orientation);
+  visit("/velocity", P::body, 3, "m/s", "of the centre of mass", f.velocity);
+  visit("/angular_velocity", P::body, 3, "rad/s", "in world axes", f.angular_velocity);
+  visit("/joint_force", P::joint, 3, "N", "on the joint's second body, in world axes", f.joint_force);
+  visit("/joint_torque", P::joint, 3, "N m", "on the joint's second body, about the joint's point", f.joint_torque);
+  visit("/joint_error", P::joint, 1, "m, rad", "largest position error of the joint's rows", f.joint_error);
+  visit("/energy/kinetic", P::frame, 1, "J", "kinetic energy", f.kinetic_energy);
+  visit("/energy/potential", P::frame, 1, "J", "potential energy, zero at the origin's height", f.potential_energy);
+  visit("/momentum/linear", P::frame, 3, "kg m/s", "linear momentum", f.linear_momentum);
+  visit("/momentum/angular", P::frame, 3, "kg m^2/s", "angular momentum about the origin", f.angular_momentum);
+  visit("/residual", P::frame, 1, "", "relative residual of the last constraint solve", f.residual);
+}
+
+std::span<const double> view(const double& x) { return {&x, 1}; }
+std::span<const double> view(const Vec3& x) { return {x.data(), 3}; }
+std::span<const double> view(const std::vector<double>& x) { return x; }
+void assign(double& to, const std::vector<double>& from) { to = from.at(0); }
+void assign(Vec3& to, const std::vector<double>& from) { to = Vec3(from.at(0), from.at(1), from.at(2)); }
+void assign(std::vector<double>& to, std::vector<double> from) { to = std::move(from); }
+
+}  // namespace
+
+void capture(const World& world, TrajectoryFrame& frame) {
+  const Diagnostics ledger = world.diagnostics();
+  const World::Implementation& inside = world.implementation();
+  const int bodies = inside.model.body_count();
+  const auto joints = inside.model.joints.size();
+  frame.time = world.time();
+  for (auto* v : {&frame.position, &frame.velocity, &frame.angular_velocity}) v->resize(3 * static_cast<std::size_t>(bodies));
+  frame.orientation.resize(4 * static_cast<std::size_t>(bodies));
+  for (int i = 0; i < bodies; ++i) {
+    const Pose pose = body_frame(inside.model, inside.state, i);
+    Eigen::Map<Vec3>(frame.position.data() + 3 * i) = pose.position;
+    const Quat& q = pose.orientation;
+    Eigen::Map<Eigen::Vector4d>(frame.orientation.data() + 4 * i) << q.w(), q.x(), q.y(), q.z();
+    Eigen::Map<Vec3>(frame.velocity.data() + 3 * i) = inside.state.v(i);
+    Eigen::Map<Vec3>(frame.angular_velocity.data() + 3 * i) = inside.state.omega(i);
+  }
+  frame.joint_force.resize(3 * joints);
+  frame.joint_torque.resize(3 * joints);
+  frame.joint_error.resize(joints);
+  for (std::size_t j = 0; j < joints; ++j) {  // the ledger has just been brought up to this state
+    const JointForce force = inside.engine->ledger.force(inside.engine->stepper.mechanism, static_cast<int>(j));
+    Eigen::Map<Vec3>(frame.joint_force.data() + 3 * j) = force.force;
+    Eigen::Map<Vec3>(frame.joint_torque.data() + 3 * j) = force.torque;
+    frame.joint_error[j] = inside.engine->ledger.error(inside.engine->stepper.mechanism, static_cast<int>(j)).position;
+  }
+  frame.kinetic_energy = ledger.kinetic_energy;
+  frame.potential_energy = ledger.potential_energy;
+  frame.linear_momentum = ledger.linear_momentum;
+  frame.angular_momentum = ledger.angular_momentum;
+  frame.residual = ledger.residual;
+}
+
+TrajectoryWriter::TrajectoryWriter(const std::string& path, const std::string& scene, const Recipe& recipe,
+                                   const std::vector<std::string>& bodies, const std::vector<std::string>& joints,
+                                   std::int64_t expected_frames)
+    : file_(Hdf5File::create(path)) {
+  file_.attribute("/", "format", format_name);
+  file_.attribute("/", "version", static_cast<double>(format_version));
+  file_.attribute("/", "program_version", program_version);
+  file_.attribute("/", "scene", scene);
+  file_.attribute("/", "recipe", to_json(recipe));
+  file_.write("/body_names", bodies);
+  file_.write("/joint_names", joints);
+  const TrajectoryFrame frame;
+  visit_arrays(frame, [&](const char* name, Per per, hsize_t components, const char* units, const char* meaning, const auto&) {
+    Extent row;
+    if (per == Per::body) row.push_back(bodies.size());
+    if (per == Per::joint) row.push_back(joints.size());
+    if (components > 1) row.push_back(components);
+    series_.push_back(make(name, row, expected_frames, units, meaning));
+  });
+}
+
+TrajectoryWriter::Series TrajectoryWriter::make(const std::string& name, const Extent& row, std::int64_t expected_frames,
+                                                std::string_view units, std::string_view description) {
+  constexpr hsize_t most_frames = 64, most_bytes = 1 << 20;
+  const std::string what = fmt::format("{} cannot be written", name);
+  Series out;
+  out.name = name;
+  out.row = row;
+  for (const hsize_t n : row) out.row_size *= n;
+  out.chunk = std::clamp<hsize_t>(most_bytes / std::max<hsize_t>(1, out.row_size * sizeof(double)), 1, most_frames);
+  if (expected_frames > 0) out.chunk = std::min(out.chunk, static_cast<hsize_t>(expected_frames));
+  out.buffer.resize(out.chunk * out.row_size);
+
+  Extent extent{0}, most{H5S_UNLIMITED}, chunk{out.chunk};
+  for (const hsize_t n : row) {
+    extent.push_back(n);
+    most.push_back(n > 0 ? n : H5S_UNLIMITED);  // a chunk may not be larger than a fixed extent, nor empty
+    chunk.push_back(std::max<hsize_t>(1, n));
+  }
+  const int rank = static_cast<int>(extent.size());
+  const Hdf5Handle space = file_.check(H5Screate_simple(rank, extent.data(), most.data()), H5Sclose, what);
+  const Hdf5Handle links = file_.check(H5Pcreate(H5P_LINK_CREATE), H5Pclose, what);
+  file_.check(H5Pset_create_intermediate_group(links.id(), 1), what);
+  const Hdf5Handle layout = file_.check(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, what);
+  file_.check(H5Pset_chunk(layout.id(), rank, chunk.data()), what);
+  file_.check(H5Pset_shuffle(layout.id()), what);
+  file_.check(H5Pset_deflate(layout.id(), 4), what);
+  out.dataset = file_.check(
+      H5Dcreate2(file_.id(), name.c_str(), H5T_NATIVE_DOUBLE, space.id(), links.id(), layout.id(), H5P_DEFAULT), H5Dclose, what);
+  file_.attribute(name, "units", units);
+  file_.attribute(name, "description", description);
+  return out;
+}
+
+void TrajectoryWriter::append(const TrajectoryFrame& frame) {
+  std::size_t next = 0;
+  visit_arrays(frame, [&](const char*, Per, hsize_t, const char*, const char*, const auto& values) {
+    const std::span<const double> data = view(values);
+    append(series_[next++], data.data(), data.size());
+  });
+}
+
+void TrajectoryWriter::append(Series& series, const double* values, std::size_t count) {
+  if (count != series.row_size)
+    throw Error(file_.path(), fmt::format("{} has {} numbers per frame, not {}", series.name, series.row_size, count));
+  std::copy(values, values + count, series.buffer.begin() + static_cast<std::ptrdiff_t>(series.held * series.row_size));
+  if (++series.held == series.chunk) flush(series);
+}
+
+void TrajectoryWriter::flush(Series& series) {
+  if (series.held == 0) return;
+  const std::string what = fmt::format("{} cannot be written", series.name);
+  Extent start(series.row.size() + 1, 0), count{series.held}, extent{series.written + series.held};
+  start[0] = series.written;
+  count.insert(count.end(), series.row.begin(), series.row.end());
+  extent.insert(extent.end(), series.row.begin(), series.row.end());
+  file_.check(H5Dset_extent(series.dataset.id(), extent.data()), what);
+  if (series.row_size > 0) {
+    const Hdf5Handle memory =
+        file_.check(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose, what);
+    const Hdf5Handle space = file_.check(H5Dget_space(series.dataset.id()), H5Sclose, what);
+    file_.check(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr), what);
+    file_.check(H5Dwrite(series.dataset.id(), H5T_NATIVE_DOUBLE, memory.id(), space.id(), H5P_DEFAULT, series.buffer.data()),
+                what);
+  }
+  series.written += series.held;
+  series.held = 0;
+}
+
+void TrajectoryWriter::finish() {
+  for (Series& series : series_) {
+    flush(series);
+    file_.check(series.dataset.reset() ? 0 : -1, fmt::format("{} cannot be written", series.name));
+  }
+  file_.finish();
+}
+
+TrajectoryReader::TrajectoryReader(const std::string& path) : file_(Hdf5File::open(path)) {
+  if (file_.text_attribute("/", "format") != format_name) throw Error(path, "is not a recording of a run");
+  if (const double version = file_.number_attribute("/", "version"); version != format_version)
+    throw Error(path, fmt::format("is version {} of the format; this program reads {}", version, format_version));
+  bodies_ = file_.texts("/body_names");
+  joints_ = file_.texts("/joint_names");
+  const Extent time = file_.shape("/time");
+  if (time.size() != 1) throw Error(path, "/time must have one index");
+  frames_ = time[0];
+}
+
+TrajectoryFrame TrajectoryReader::frame(std::size_t index) const {
+  if (index >= frames_) throw Error(file_.path(), fmt::format("has {} frames; there is no frame {}", frames_, index));
+  TrajectoryFrame out;
+  visit_arrays(out, [&](const char* name, Per per, hsize_t components, const char*, const char*, auto& values) {
+    std::vector<double> numbers = file_.numbers(name, index, 1);
+    const hsize_t things = per == Per::frame ? 1 : per == Per::body ? bodies_.size() : joints_.size();
+    if (numbers.size() != things * components)
+      throw Error(file_.path(),
+                  fmt::format("{} must have {} numbers per frame, has {}", name, things * components, numbers.size()));
+    assign(values, std::move(numbers));
+  });
+  return out;
+}
+
+}  // namespace rotule

@@ -1,0 +1,85 @@
+#pragma once
+// Trajectories as HDF5 files: frame by frame the motion of every body, the force and error of every joint, and the ledger;
+// the scene and the recipe inside, names and units as attributes. Arrays are chunked and compressed; a chunk is gathered in
+// memory, so that most frames cost no call of the library.
+#include <rotule/recipe.h>
+#include <rotule/world.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "record/hdf5_file.h"
+
+namespace rotule {
+
+/// One moment of a run. Arrays run over bodies or joints, component by component.
+struct TrajectoryFrame {
+  double time = 0;
+  std::vector<double> position;          // bodies x 3
+  std::vector<double> orientation;       // bodies x 4: w, x, y, z
+  std::vector<double> velocity;          // bodies x 3
+  std::vector<double> angular_velocity;  // bodies x 3
+  std::vector<double> joint_force;       // joints x 3
+  std::vector<double> joint_torque;      // joints x 3
+  std::vector<double> joint_error;       // joints
+  double kinetic_energy = 0;
+  double potential_energy = 0;
+  Vec3 linear_momentum = Vec3::Zero();
+  Vec3 angular_momentum = Vec3::Zero();
+  double residual = 0;
+};
+
+/// The present moment of a world; `frame` keeps its memory from call to call.
+void capture(const World& world, TrajectoryFrame& frame);
+
+class TrajectoryWriter {
+ public:
+  /// `scene` is the text of the scene file. `expected_frames` only sizes chunks; 0 where it is not known.
+  TrajectoryWriter(const std::string& path, const std::string& scene, const Recipe& recipe,
+                   const std::vector<std::string>& bodies, const std::vector<std::string>& joints,
+                   std::int64_t expected_frames = 0);
+  void append(const TrajectoryFrame& frame);
+  /// Writes what is left and puts the file in its place; without it, nothing is left behind.
+  void finish();
+
+ private:
+  /// One array that grows with the frames.
+  struct Series {
+    Hdf5Handle dataset;
+    std::string name;
+    Extent row;  // of one frame
+    Hdf5Size row_size = 1;
+    Hdf5Size chunk = 1;    // frames
+    Hdf5Size written = 0;  // frames
+    Hdf5Size held = 0;     // frames in the buffer
+    std::vector<double> buffer;
+  };
+  Series make(const std::string& name, const Extent& row, std::int64_t expected_frames, std::string_view units,
+              std::string_view description);
+  void append(Series& series, const double* values, std::size_t count);
+  void flush(Series& series);
+
+  Hdf5File file_;
+  std::vector<Series> series_;
+};
+
+class TrajectoryReader {
+ public:
+  explicit TrajectoryReader(const std::string& path);
+  [[nodiscard]] std::size_t frames() const { return frames_; }
+  [[nodiscard]] const std::vector<std::string>& body_names() const { return bodies_; }
+  [[nodiscard]] const std::vector<std::string>& joint_names() const { return joints_; }
+  [[nodiscard]] std::string scene() const { return file_.text_attribute("/", "scene"); }
+  [[nodiscard]] std::string recipe() const { return file_.text_attribute("/", "recipe"); }
+  [[nodiscard]] TrajectoryFrame frame(std::size_t index) const;
+  /// A whole array by its name, such as "/energy/kinetic".
+  [[nodiscard]] std::vector<double> series(const std::string& name) const { return file_.numbers(name); }
+
+ private:
+  Hdf5File file_;
+  std::size_t frames_ = 0;
+  std::vector<std::string> bodies_, joints_;
+};
+
+}  // namespace rotule

@@ -1,0 +1,71 @@
+#include "solve/sweep/sor.h"
+
+#include <rotule/error.h>
+
+#include "solve/diagonal_blocks.h"
+#include "solve/refine.h"
+#include "solve/structure.h"
+
+namespace rotule {
+
+namespace {
+
+struct Relaxation {
+  DiagonalBlocks blocks;
+  std::vector<double> velocities;
+  RefinementScratch residual;
+};
+
+/// One pass over all blocks.
+void sweep(const ConstraintProblem& problem, double omega, Relaxation& work, std::span<double> x) {
+  for (std::size_t i = 0; i < problem.blocks.size(); ++i) {
+    const ConstraintBlock& block = problem.blocks[i];
+    double step[6];
+    for (int k = 0; k < block.rows; ++k) {
+      const int r = block.first_row + k;
+      step[k] = problem.b[r] - problem.C[r] * x[r] - row_velocity(problem, block, r, work.velocities);
+    }
+    work.blocks.divide(i, block.rows, step);
+    for (int k = 0; k < block.rows; ++k) {
+      step[k] *= omega;
+      x[block.first_row + k] += step[k];
+    }
+    const auto push = [&](int body, const JacobianRows& J) {
+      if (body < 0) return;
+      Vec6 impulse = Vec6::Zero();
+      for (int k = 0; k < block.rows; ++k) impulse += J.row(block.first_row + k).transpose() * step[k];
+      Eigen::Map<Vec6>(work.velocities.data() + 6 * body) += multiply_inverse_mass(problem, body, impulse);
+    };
+    push(block.body_a, problem.J_a);
+    push(block.body_b, problem.J_b);
+  }
+}
+
+}  // namespace
+
+void relax_blocks(const ConstraintProblem& problem, const SorSettings& settings, const char* solver, Workspace& workspace,
+                  std::span<double> x, SolveReport& report) {
+  constexpr int sweeps_per_check = 10;
+  auto& work = workspace.get<Relaxation>();
+  clear(report);
+  work.blocks.factor(problem);
+  std::copy_n(problem.x0.data(), x.size(), x.begin());
+  report.residual = residual_into(problem, x, work.residual);
+  while (report.residual > settings.tolerance && report.iterations < settings.max_iterations) {
+    work.velocities.assign(6 * problem.bodies(), 0.0);
+    apply_impulses(problem, x, work.velocities);
+    for (int k = 0; k < sweeps_per_check && report.iterations < settings.max_iterations; ++k, ++report.iterations)
+      sweep(problem, settings.relaxation, work, x);
+    report.residual = residual_into(problem, x, work.residual);
+  }
+  if (!std::isfinite(report.residual))
+    throw Error(std::string("solver ") + solver, "the residual is not finite; check masses, Jacobians and relaxation");
+  report.converged = report.residual <= settings.tolerance;
+}
+
+void solve(const ConstraintProblem& problem, const SorSettings& settings, Workspace& workspace, std::span<double> x,
+           SolveReport& report) {
+  relax_blocks(problem, settings, "sor", workspace, x, report);
+}
+
+}  // namespace rotule

@@ -1,0 +1,139 @@
+#include "step/doctor.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "model/mass_properties.h"
+#include "step/world_implementation.h"
+
+namespace rotule {
+namespace {
+
+constexpr int dense_rows = 1000;     // more would take the Gram-Schmidt minutes
+constexpr double dependent = 1e-8;   // what is left of a row of length one that others imply
+constexpr double open_joint = 1e-8;  // m or rad
+constexpr double notable_mass_ratio = 100;
+
+/// The rows of J M^-1/2, scaled to length one: directions in which the island resists, in comparable units.
+MatX scaled_rows(const ConstraintProblem& problem) {
+  MatX out = MatX::Zero(6 * problem.bodies(), problem.rows());
+  std::vector<Mat6> roots;
+  for (const Mat6& inverse : problem.inverse_mass) roots.push_back(inverse.llt().matrixL());
+  for (const ConstraintBlock& block : problem.blocks)
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
+      if (block.body_a >= 0)
+        out.col(r).segment<6>(6 * block.body_a) += roots[block.body_a].transpose() * problem.J_a.row(r).transpose();
+      if (block.body_b >= 0)
+        out.col(r).segment<6>(6 * block.body_b) += roots[block.body_b].transpose() * problem.J_b.row(r).transpose();
+      if (const double length = out.col(r).norm(); length > 0) out.col(r) /= length;
+    }
+  return out;
+}
+
+/// Rows that those before them imply.
+std::vector<int> dependent_rows(const ConstraintProblem& problem) {
+  const MatX rows = scaled_rows(problem);
+  MatX basis(rows.rows(), std::min(rows.rows(), rows.cols()));
+  Eigen::Index rank = 0;
+  std::vector<int> out;
+  for (Eigen::Index r = 0; r < rows.cols(); ++r) {
+    VecX rest = rows.col(r);
+    for (int pass = 0; pass < 2; ++pass)  // twice is enough for orthogonality to rounding
+      rest -= basis.leftCols(rank) * (basis.leftCols(rank).transpose() * rest).eval();
+    if (rank < basis.cols() && rest.norm() > dependent) {
+      basis.col(rank++) = rest.normalized();
+    } else {
+      out.push_back(static_cast<int>(r));
+    }
+  }
+  return out;
+}
+
+void look_at_rank(const World& world, Checkup& out) {
+  const World::Implementation& inside = world.implementation();
+  std::vector<int> redundant(inside.model.joints.size(), 0);
+  for (const Island& island : inside.engine->stepper.mechanism.islands) {
+    const std::vector<ConstraintBlock>& blocks = island.constraints.blocks();
+    const std::vector<int> rows = island.problem.rows() <= dense_rows ? dependent_rows(island.problem)
+                                                                      : std::vector<int>(island.report.redundant_rows.begin(),
+                                                                                         island.report.redundant_rows.end());
+    out.rows += island.problem.rows();
+    out.rank += island.problem.rows() - static_cast<int>(rows.size());
+    for (const int row : rows) {
+      const auto block = std::find_if(blocks.begin(), blocks.end(), [&](const auto& b) { return row < b.first_row + b.rows; });
+      ++redundant[block->source];
+    }
+  }
+  for (std::size_t j = 0; j < redundant.size(); ++j)
+    if (redundant[j] > 0) out.redundant.push_back({inside.model.joints[j].name, redundant[j]});
+  out.degrees_of_freedom = 6 * (out.bodies - out.fixed) - out.rank;
+}
+
+void look_at_masses(const Model& model, Checkup& out) {
+  for (const Body& body : model.bodies)
+    if (body.point_mass && !body.fixed) out.point_masses.push_back(body.name);
+  for (const Joint& joint : model.joints) {
+    if (!model.movable(joint.a) || !model.movable(joint.b)) continue;
+    const Body *heavy = &model.bodies[joint.a], *light = &model.bodies[joint.b];
+    if (heavy->mass < light->mass) std::swap(heavy, light);
+    const double ratio = heavy->mass / light->mass;
+    out.largest_mass_ratio = std::max(out.largest_mass_ratio, ratio);
+    if (ratio > notable_mass_ratio) out.mass_ratios.push_back({joint.name, heavy->name, light->name, ratio});
+  }
+  std::stable_sort(out.mass_ratios.begin(), out.mass_ratios.end(),
+                   [](const auto& a, const auto& b) { return a.ratio > b.ratio; });
+}
+
+// Numbers that are legal but hint at grams, millimetres or degrees.
+void look_at_units(const Scene& scene, const Model& model, Checkup& out) {
+  const auto remark = [&](std::string text) {
+    if (out.remarks.size() < 20) out.remarks.push_back(std::move(text));
+  };
+  if (const double g = scene.gravity.norm(); g > 100) remark(fmt::format("gravity is {:.4g} m/s^2; lengths in millimetres?", g));
+  for (std::size_t i = 0; i < model.bodies.size(); ++i) {
+    const Body& body = model.bodies[i];
+    if (body.fixed) continue;
+    const std::string name = in_quotes(body.name);
+    if (const bool has_volume = !std::holds_alternative<std::monostate>(body.shape); has_volume) {
+      const double space = volume(body.shape);
+      if (const double density = body.mass / space; density < 0.1 || density > 30000)
+        remark(fmt::format("body {} has {:.4g} kg in {:.4g} m^3, {:.4g} kg/m^3; grams or millimetres?", name, body.mass, space,
+                           density));
+      if (const double size = std::cbrt(space); size < 1e-4 || size > 1e4)
+        remark(fmt::format("body {} is about {:.4g} m large; is that meant in metres?", name, size));
+    }
+    const BodyDef& def = scene.bodies[i];
+    if (const double speed = def.velocity.norm(); speed > 1e4) remark(fmt::format("body {} moves at {:.4g} m/s", name, speed));
+    if (const double turn = def.angular_velocity.norm() * scene.recipe.dt; turn > 1)
+      remark(fmt::format("body {} turns by {:.3g} rad in one step of {:.3g} s; degrees in place of radians, or too large a step?",
+                         name, turn, scene.recipe.dt));
+  }
+}
+
+}  // namespace
+
+Checkup examine(const Scene& scene) {
+  World world(scene, recipes::exact());
+  Checkup out;
+  out.joints = static_cast<int>(scene.joints.size());
+  out.bodies = static_cast<int>(scene.bodies.size());
+  for (const BodyDef& body : scene.bodies) out.fixed += body.fixed ? 1 : 0;
+  out.islands = world.islands();
+
+  world.project();
+  world.diagnostics();  // rows and errors of the pose that was reached
+  const World::Implementation& inside = world.implementation();
+  for (int j = 0; j < out.joints; ++j)
+    if (const double error = inside.engine->ledger.error(inside.engine->stepper.mechanism, j).position; error > open_joint)
+      out.conflicts.push_back({inside.model.joints[j].name, error});
+  look_at_rank(world, out);
+  look_at_masses(inside.model, out);
+  look_at_units(scene, inside.model, out);
+  return out;
+}
+
+}  // namespace rotule

@@ -1,0 +1,41 @@
+#pragma once
+// The mechanism doctor (F5): what is wrong with a scene, by name. Looked at in the pose in which the joints are closed:
+//   degrees of freedom = 6 n - rank J, with J over the n bodies that can move;
+//   a row of J is redundant where the rows before it already imply it (Gram-Schmidt on J M^-1/2, rows of length one);
+//   a joint is in conflict where Newton projection (A7 c) cannot close it.
+// The rank is that of this very pose: a mechanism in a singular pose has more freedom there than elsewhere. Above `dense_rows`
+// rows in an island the factor's own pivots tell what is redundant.
+#include <rotule/results.h>
+#include <rotule/scene.h>
+
+#include <string>
+#include <vector>
+
+namespace rotule {
+
+struct Checkup {
+  struct Conflict {
+    std::string joint;
+    double error = 0;  // m or rad, that projection leaves
+  };
+  struct MassRatio {
+    std::string joint;
+    std::string heavy, light;
+    double ratio = 1;
+  };
+  int bodies = 0, fixed = 0, joints = 0, islands = 0;
+  int rows = 0;  // equations of all joints
+  int rank = 0;
+  int degrees_of_freedom = 0;
+  std::vector<Redundancy> redundant;
+  std::vector<Conflict> conflicts;
+  double largest_mass_ratio = 1;       // across a joint
+  std::vector<MassRatio> mass_ratios;  // those that iterative solvers will feel, largest first
+  std::vector<std::string> point_masses;
+  std::vector<std::string> remarks;  // on sizes, densities and speeds that hint at wrong units
+};
+
+/// Throws Error where the scene makes no sense at all.
+Checkup examine(const Scene& scene);
+
+}  // namespace rotule
