@@ -69,7 +69,7 @@ void add_leg(Scene& scene, const std::string& side, const Vec3& hip, const Leg& 
 Scene posed() {
   Scene scene;
   scene.gravity = Vec3::Zero();
-  scene.materials = {{.name = "flesh", .density = 1000}};
+  scene.materials = {{.name = "flesh", .density = 970}};
   const Quat chest(Eigen::AngleAxisd(0.15, Vec3::UnitY())), head(Eigen::AngleAxisd(0.3, Vec3::UnitY()));
   const Vec3 waist(0, 0, 0.11), neck = waist + chest * Vec3(0, 0, 0.44);
   scene.add({.name = "pelvis", .shape = Box{Vec3(0.2, 0.32, 0.18)}, .material = "flesh"});

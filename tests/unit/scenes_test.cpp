@@ -131,7 +131,7 @@ TEST(Scenes, MannequinIsOneHumanBody) {
   Vec3 moment = Vec3::Zero(), momentum = Vec3::Zero();
   double foot = 0, head = 0;
   for (const BodyDef& body : scene.bodies) {
-    const double m = mass_properties(body.shape, 1000).mass;
+    const double m = mass_properties(body.shape, scene.materials[0].density).mass;
     mass += m;
     moment += m * body.position;
     momentum += m * body.velocity;
