@@ -98,7 +98,7 @@ Scene six_bar_loop() {
     e.at = b.at + 0.5 * bc + 0.45 * in_plane(-bc.z(), bc.x());
     e.velocity = b.velocity + turn_rate(b, c).cross(e.at - b.at);
   }
-  const Pin f = dyad(e, 0.8, g, 0.6);
+  const Pin f = dyad(e, 1.3, g, 0.9);
   Scene scene;
   scene.name = "six_bar_loop";
   scene.description =
@@ -140,7 +140,7 @@ Scene slider_crank() {
   add_hinge(scene, "crank_pin", "crank", "connecting_rod", b.at);
   add_hinge(scene, "wrist_pin", "connecting_rod", "piston", c.at);
   scene.add(Slider{.name = "guide", .between = {"world", "piston"}, .at = c.at, .axis = Vec3::UnitX()});
-  scene.recipe = {.dt = 1e-3, .duration = 5};
+  scene.recipe = {.dt = 5e-4, .duration = 5};
   return scene;
 }
 
@@ -178,7 +178,9 @@ Scene bricard() {
                     .between = {fmt::format("bar_{}", (i + count - 1) % count + 1), fmt::format("bar_{}", i + 1)},
                     .at = at[i],
                     .axis = axis[i]});
-  scene.recipe = {.dt = 1e-3, .duration = 5};
+  // Within a step the loop stands open by the method's error, so that the redundant row is only nearly so, and which row that is
+  // changes on the way: small steps and the dense factor are least disturbed by it.
+  scene.recipe = {.dt = 2e-4, .duration = 5, .solver = DenseLdltSettings{}};
   return scene;
 }
 

@@ -43,7 +43,7 @@ void add_arm(Scene& scene, const std::string& side, const Vec3& shoulder, const 
   scene.add({.name = side + "hand",
              .position = wrist + 0.5 * hand_length * arm.hand.normalized(),
              .orientation = along(arm.hand),
-             .shape = Box{Vec3(0.08, 0.03, hand_length)},
+             .shape = Box{Vec3(0.08, 0.04, hand_length)},
              .material = "flesh"});
   add_joint(scene, side + "shoulder", "chest", side + "upper_arm", shoulder);
   add_joint(scene, side + "elbow", side + "upper_arm", side + "forearm", elbow);
@@ -64,11 +64,12 @@ void add_leg(Scene& scene, const std::string& side, const Vec3& hip, const Leg& 
   add_joint(scene, side + "ankle", side + "shin", side + "foot", ankle);
 }
 
-/// The mannequin at rest: bent a little, arms half raised, left and right not quite alike; its centre of mass at the origin.
+/// The mannequin at rest, its centre of mass at the origin: bent a little, legs apart, arms raised, left and right not quite
+/// alike. The limbs point outwards, to where a cartwheel pulls them, so that they sway in it rather than being flung about.
 Scene posed() {
   Scene scene;
   scene.gravity = Vec3::Zero();
-  scene.materials = {{.name = "flesh", .density = 1000}};
+  scene.materials = {{.name = "flesh", .density = 970}};
   const Quat chest(Eigen::AngleAxisd(0.15, Vec3::UnitY())), head(Eigen::AngleAxisd(0.3, Vec3::UnitY()));
   const Vec3 waist(0, 0, 0.11), neck = waist + chest * Vec3(0, 0, 0.44);
   scene.add({.name = "pelvis", .shape = Box{Vec3(0.2, 0.32, 0.18)}, .material = "flesh"});
@@ -85,10 +86,10 @@ Scene posed() {
   add_joint(scene, "waist", "pelvis", "chest", waist);
   add_joint(scene, "neck", "chest", "head", neck);
   const Vec3 left_shoulder = waist + chest * Vec3(0, 0.19, 0.38), right_shoulder = waist + chest * Vec3(0, -0.19, 0.38);
-  add_arm(scene, "left_", left_shoulder, {{0.2, 0.9, 0.1}, {0.35, 0.8, 0.4}, {0.3, 0.8, 0.5}});
-  add_arm(scene, "right_", right_shoulder, {{0.25, -0.9, -0.1}, {0.45, -0.8, 0.2}, {0.4, -0.8, 0.3}});
-  add_leg(scene, "left_", Vec3(0, 0.09, -0.08), {{0.2, 0.25, -0.95}, {0.0, 0.2, -0.98}, 0.1});
-  add_leg(scene, "right_", Vec3(0, -0.09, -0.08), {{0.1, -0.25, -0.95}, {-0.1, -0.2, -0.98}, 0.0});
+  add_arm(scene, "left_", left_shoulder, {{0.15, 0.85, 0.8}, {0.2, 0.65, 0.8}, {0.15, 0.6, 0.8}});
+  add_arm(scene, "right_", right_shoulder, {{0.1, -0.95, 0.8}, {0.2, -0.75, 0.8}, {0.1, -0.75, 0.8}});
+  add_leg(scene, "left_", Vec3(0, 0.09, -0.08), {{0.15, 0.35, -0.9}, {-0.05, 0.35, -0.9}, -0.9});
+  add_leg(scene, "right_", Vec3(0, -0.09, -0.08), {{0.05, -0.4, -0.9}, {-0.1, -0.35, -0.9}, -1.0});
 
   double mass = 0;
   Vec3 center = Vec3::Zero();
@@ -111,15 +112,14 @@ void set_rigid_motion(Scene& scene, const Vec3& v, const Vec3& omega) {
 }  // namespace
 
 Scene mannequin() {
-  constexpr double rate = 2 * pi, tilt = 20 * pi / 180;
+  constexpr double turn = 20, rate = 2 * pi / turn, tilt = 15 * pi / 180;
   Scene scene = posed();
   scene.name = "mannequin";
   scene.description =
       "A weightless mannequin of 15 segments and 14 ball joints, started in a cartwheel about an oblique axis; the run lasts one "
       "turn.";
   set_rigid_motion(scene, Vec3::Zero(), rate * Vec3(std::cos(tilt), 0, std::sin(tilt)));
-  scene.recipe.duration = 2 * pi / rate;
-  scene.recipe.dt = scene.recipe.duration / 640;
+  scene.recipe = {.dt = turn / 640, .duration = turn};
   return scene;
 }
 

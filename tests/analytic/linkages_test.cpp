@@ -1,0 +1,135 @@
+// Linkages and structures: kinematics in closed form, statics by hand, mobility by theory.
+#include <gtest/gtest.h>
+#include <rotule/world.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "scenes/builders.h"
+#include "support/runs.h"
+
+namespace rotule {
+namespace {
+
+constexpr double pi = std::numbers::pi;
+
+/// The angle, from x towards z, by which a body has turned about -y since its start.
+double turned(const World& world, std::string_view body, const Quat& start) {
+  const Quat q = world.orientation(body) * start.conjugate();
+  return -2 * std::atan2(q.y(), q.w());
+}
+
+int redundant_rows(const World& world) {
+  int rows = 0;
+  for (const Redundancy& r : world.redundancies()) rows += r.rows;
+  return rows;
+}
+
+TEST(SliderCrank, PistonFollowsTheClosedForm) {
+  const double r = 0.2, l = 0.5;
+  World world(scenes::slider_crank());
+  const Quat start = world.orientation("crank");
+  double worst = 0, worst_velocity = 0, least = 10, most = 0;
+  run_for(world, 2, [&] {
+    const double t = pi / 4 + turned(world, "crank", start), reach = std::sqrt(l * l - std::pow(r * std::sin(t), 2));
+    const double rate = -world.angular_velocity("crank").y();
+    worst = std::max(worst, std::abs(world.position("piston").x() - (r * std::cos(t) + reach)));
+    worst_velocity = std::max(worst_velocity, std::abs(world.velocity("piston").x() +
+                                                       rate * (r * std::sin(t) + r * r * std::sin(t) * std::cos(t) / reach)));
+    least = std::min(least, world.position("piston").x());
+    most = std::max(most, world.position("piston").x());
+  });
+  EXPECT_LT(worst, 1e-12);
+  EXPECT_LT(worst_velocity, 1e-10);
+  EXPECT_NEAR(most - least, 2 * r, 1e-3);  // full turns
+  EXPECT_EQ(redundant_rows(world), 3);
+}
+
+TEST(FourBar, ObeysFreudensteinsEquation) {
+  // K1 cos(p) - K2 cos(t) + K3 = cos(t - p), K1 = d/a, K2 = d/c, K3 = (a^2 - b^2 + c^2 + d^2)/(2ac); t crank, p rocker.
+  const double a = 0.3, b = 0.9, c = 0.7, d = 1;
+  World world(scenes::four_bar());
+  const Quat crank = world.orientation("crank"), rocker = world.orientation("rocker");
+  const Vec3 pin = Vec3(std::cos(pi / 3), 0, std::sin(pi / 3)) * a;
+  // Where the rocker starts: the triangle over the diagonal from crank pin to rocker pivot.
+  const Vec3 diagonal = pin - Vec3(d, 0, 0);
+  const double inner = std::acos((c * c + diagonal.squaredNorm() - b * b) / (2 * c * diagonal.norm()));
+  const double p0 = std::atan2(diagonal.z(), diagonal.x()) - inner;
+  const double energy = world.diagnostics().energy();
+  double worst = 0, furthest = 0;
+  run_for(world, 3, [&] {
+    const double t = pi / 3 + turned(world, "crank", crank), p = p0 + turned(world, "rocker", rocker);
+    worst = std::max(worst, std::abs(d / a * std::cos(p) - d / c * std::cos(t) + (a * a - b * b + c * c + d * d) / (2 * a * c) -
+                                     std::cos(t - p)));
+    furthest = std::max(furthest, world.position("crank").x());
+  });
+  EXPECT_LT(worst, 1e-11);
+  EXPECT_NEAR(furthest, a / 2, 1e-3);  // the crank comes by the x axis
+  EXPECT_NEAR(world.diagnostics().energy(), energy, 1e-6);
+  EXPECT_EQ(redundant_rows(world), 3);
+}
+
+TEST(SixBarLoop, MovesWithOneDegreeOfFreedom) {
+  World world(scenes::six_bar_loop());
+  const double energy = world.diagnostics().energy();
+  run_for(world, 2);
+  EXPECT_EQ(redundant_rows(world), 6);  // 7 hinges x 5 = 35 rows, 5 bodies x 6 = 30 velocities, one of them free
+  EXPECT_NEAR(world.diagnostics().energy(), energy, 1e-5);
+  EXPECT_LT(world.diagnostics().joint_error.position, 1e-12);
+}
+
+TEST(Bricard, TurnsThoughItCountsAsRigid) {
+  // 6 hinges x 5 rows for 5 moving bars x 6: none free by counting, one in truth, hence one redundant row.
+  World world(scenes::bricard());
+  const double energy = world.diagnostics().energy();
+  double fastest = 0, worst = 0, asymmetry = 0;
+  run_for(world, 2, [&] {
+    fastest = std::max(fastest, world.diagnostics().kinetic_energy);
+    worst = std::max(worst, world.diagnostics().joint_error.position);
+    // Bars 3 and 5 see bar 1 as they see each other: the threefold symmetry keeps.
+    const Vec3 a = world.position("bar_1"), b = world.position("bar_3"), c = world.position("bar_5");
+    asymmetry = std::max({asymmetry, std::abs((a - b).norm() - (b - c).norm()), std::abs((a - b).norm() - (c - a).norm())});
+  });
+  EXPECT_GT(fastest, 10);
+  EXPECT_LT(worst, 1e-10);
+  EXPECT_LT(asymmetry, 1e-8);
+  EXPECT_NEAR(world.diagnostics().energy(), energy, 1e-6);
+  EXPECT_EQ(redundant_rows(world), 1);
+}
+
+TEST(BridgeTruss, StandsStillOnReactionsOfStatics) {
+  const Scene scene = scenes::bridge_truss();
+  World world(scene);
+  double weight = 0;
+  Vec3 moment = Vec3::Zero();  // of the weights about the origin, below the middle
+  for (const BodyId body : world.bodies()) {
+    weight += 9.81 * world.mass(body);
+    moment += world.center_of_mass(body).cross(Vec3(0, 0, -9.81 * world.mass(body)));
+  }
+  const Vec3 before = world.position("weight");
+  run_for(world, 0.05);
+  EXPECT_LT((world.position("weight") - before).norm(), 1e-12);
+  EXPECT_LT(world.diagnostics().kinetic_energy, 1e-20);
+
+  // Supports pinned more than enough share their pushes in many ways, but their sum and their moment are what the weights ask
+  // for.
+  Vec3 sum = Vec3::Zero();
+  for (const char* node : {"bottom0l", "bottom0r", "bottom4l", "bottom4r"}) {
+    const JointForce force = world.joint_force(std::string("support_") + node);
+    const Vec3 at((node[6] == '0' ? -4 : 4), (node[7] == 'l' ? 1 : -1), 0);
+    sum += force.force;
+    moment += at.cross(force.force);
+  }
+  EXPECT_NEAR(sum.z(), weight, 1e-8 * weight);
+  EXPECT_LT(sum.head<2>().norm(), 1e-8 * weight);
+  EXPECT_LT(moment.norm(), 1e-8 * weight);
+
+  // The hook carries the hung weight, whatever the bars do.
+  EXPECT_NEAR(world.joint_force("hook").force.z(), 2000 * 9.81, 1e-8 * weight);
+
+  // 36 nodal freedoms against 45 bars that span them, and two bars between pinned nodes: 11 rows too many.
+  EXPECT_EQ(redundant_rows(world), 11);
+}
+
+}  // namespace
+}  // namespace rotule
