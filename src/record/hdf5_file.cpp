@@ -121,9 +121,14 @@ Hdf5File Hdf5File::open(const std::string& path) {
   return out;
 }
 
-void Hdf5File::finish() {
+void Hdf5File::close() {
+  if (!file_) return;
   check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "cannot be written");
   if (!file_.reset()) fail("cannot be written");
+}
+
+void Hdf5File::finish() {
+  close();
   if (std::rename(beside_.c_str(), path_.c_str()) != 0)
     throw Error(path_, fmt::format("cannot be put in place: {}", std::strerror(errno)));
   beside_.clear();

@@ -48,6 +48,8 @@ class Hdf5File {
   Hdf5File& operator=(Hdf5File&&) = delete;
   ~Hdf5File();
 
+  /// Writes all that is left, under the temporary name still: what can fail, fails here.
+  void close();
   /// Closes the file and puts it in its place.
   void finish();
 
