@@ -95,9 +95,9 @@ void Hdf5File::fail(std::string_view what) const { throw Error(path_, fmt::forma
 void Hdf5File::check(herr_t status, std::string_view what) const {
   if (status < 0) fail(what);
 }
-Hdf5Handle Hdf5File::check(hid_t id, Hdf5Handle::Close close, std::string_view what) const {
+Hdf5Handle Hdf5File::check(hid_t id, Hdf5Handle::Close closer, std::string_view what) const {
   if (id < 0) fail(what);
-  return {id, close};
+  return {id, closer};
 }
 
 Hdf5File Hdf5File::create(const std::string& path) {

@@ -76,7 +76,7 @@ class Hdf5File {
   [[nodiscard]] std::size_t count(const std::string& group) const;
 
   // For those who make datasets of their own: a checked handle, a checked status.
-  Hdf5Handle check(Hdf5Id id, Hdf5Handle::Close close, std::string_view what) const;
+  Hdf5Handle check(Hdf5Id id, Hdf5Handle::Close closer, std::string_view what) const;
   void check(Hdf5Status status, std::string_view what) const;
 
  private:
