@@ -129,7 +129,7 @@ void check_outputs(const NamedScene& named, const RunOptions& options) {
     throw Error(options.record, "is given to both --record and --record-problems; give two files");
 }
 
-/// Sum of the bodies' own momenta, as lengths: what drift is measured against (1 where nothing moves).
+/// Sums of the bodies' own momenta, as lengths. Drift is measured against the larger of those at the start and at the end.
 std::pair<double, double> momentum_scales(const World& world) {
   double linear = 0, angular = 0;
   for (const BodyId body : world.bodies()) {
@@ -140,7 +140,7 @@ std::pair<double, double> momentum_scales(const World& world) {
         (world.center_of_mass(body).cross(momentum) + q * (world.inertia(body) * (q.conjugate() * world.angular_velocity(body))))
             .norm();
   }
-  return {linear > 0 ? linear : 1, angular > 0 ? angular : 1};
+  return {linear, angular};
 }
 
 std::string table(const Json& r, double duration) {
@@ -198,7 +198,7 @@ void run(const RunOptions& options) {
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupted = 1; });
 
   const Diagnostics start = world.diagnostics();
-  const auto [linear_scale, angular_scale] = momentum_scales(world);
+  const auto [linear_start, angular_start] = momentum_scales(world);
   Series joint_error, residual, iterations, kinetic, ms;
   Samples ms_samples;
   kinetic.add(start.kinetic_energy);
@@ -236,6 +236,8 @@ void run(const RunOptions& options) {
   // Energy that shocks took out is accounted for, not an error.
   const double change = std::abs(now.energy() + now.shock_energy - start.energy());
   const double scale = energy_scale(named.scene.gravity, start.energy(), kinetic.max);
+  const auto [linear_end, angular_end] = momentum_scales(world);
+  const auto drift = [](const Vec3& by, double a, double b) { return std::max(a, b) > 0 ? by.norm() / std::max(a, b) : 0.0; };
   Json result = {
       {"scene", named.name},
       {"stepper", "reference"},
@@ -250,8 +252,8 @@ void run(const RunOptions& options) {
       {"contacts", {{"mean", 0.0}, {"max", 0}}},
       {"energy", {{"initial", start.energy()}, {"final", now.energy()}, {"relative_error", scale > 0 ? change / scale : change}}},
       {"momentum",
-       {{"linear_drift", (now.linear_momentum - start.linear_momentum).norm() / linear_scale},
-        {"angular_drift", (now.angular_momentum - start.angular_momentum).norm() / angular_scale}}},
+       {{"linear_drift", drift(now.linear_momentum - start.linear_momentum, linear_start, linear_end)},
+        {"angular_drift", drift(now.angular_momentum - start.angular_momentum, angular_start, angular_end)}}},
       {"joint_error", {{"max", joint_error.max}, {"final", joint_error.last}}},
       {"penetration", {{"max", 0.0}, {"final", 0.0}}},
       {"residual", {{"mean", residual.mean()}, {"max", residual.max}}},
@@ -259,6 +261,9 @@ void run(const RunOptions& options) {
       {"ms_per_step", {{"mean", ms.mean()}, {"p50", ms_samples.percentile(50)}, {"p99", ms_samples.percentile(99)}}},
       {"state_hash", fmt::format("{:016x}", world.state_hash())},
       {"warnings", world.warnings()}};
+  // Both files are whole before either gets its name.
+  if (trajectory) trajectory->close();
+  if (problems) problems->close();
   if (trajectory) trajectory->finish();
   if (problems) problems->finish();
   if (options.json) {

@@ -95,9 +95,9 @@ void Hdf5File::fail(std::string_view what) const { throw Error(path_, fmt::forma
 void Hdf5File::check(herr_t status, std::string_view what) const {
   if (status < 0) fail(what);
 }
-Hdf5Handle Hdf5File::check(hid_t id, Hdf5Handle::Close close, std::string_view what) const {
+Hdf5Handle Hdf5File::check(hid_t id, Hdf5Handle::Close closer, std::string_view what) const {
   if (id < 0) fail(what);
-  return {id, close};
+  return {id, closer};
 }
 
 Hdf5File Hdf5File::create(const std::string& path) {
@@ -121,9 +121,14 @@ Hdf5File Hdf5File::open(const std::string& path) {
   return out;
 }
 
-void Hdf5File::finish() {
+void Hdf5File::close() {
+  if (!file_) return;
   check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "cannot be written");
   if (!file_.reset()) fail("cannot be written");
+}
+
+void Hdf5File::finish() {
+  close();
   if (std::rename(beside_.c_str(), path_.c_str()) != 0)
     throw Error(path_, fmt::format("cannot be put in place: {}", std::strerror(errno)));
   beside_.clear();

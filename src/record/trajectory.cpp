@@ -168,11 +168,16 @@ void TrajectoryWriter::flush(Series& series) {
   series.held = 0;
 }
 
-void TrajectoryWriter::finish() {
+void TrajectoryWriter::close() {
   for (Series& series : series_) {
     flush(series);
     file_.check(series.dataset.reset() ? 0 : -1, fmt::format("{} cannot be written", series.name));
   }
+  file_.close();
+}
+
+void TrajectoryWriter::finish() {
+  close();
   file_.finish();
 }
 

@@ -117,6 +117,7 @@ void look_at_units(const Scene& scene, const Model& model, Checkup& out) {
 }  // namespace
 
 Checkup examine(const Scene& scene) {
+  check_combination(scene.recipe);
   World world(scene, recipes::exact());
   Checkup out;
   out.joints = static_cast<int>(scene.joints.size());
