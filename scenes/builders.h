@@ -45,8 +45,8 @@ Scene bridge_truss();
 /// The names of the scenes above, in alphabetical order; each is also a file.
 std::vector<std::string> names();
 
-/// The scene of that name, one of names() or `chain_N` (N links), `hanging_chain_N` (N kg) or `n_four_bar_N` (N loops); nothing where there is none.
-/// Throws Error where N is out of range.
+/// The scene of that name, one of names() or `chain_N` (N links), `hanging_chain_N` (N kg) or `n_four_bar_N` (N loops); nothing
+/// where there is none. Throws Error where N is out of range.
 std::optional<Scene> build(std::string_view name);
 
 }  // namespace rotule::scenes

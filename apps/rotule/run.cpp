@@ -9,6 +9,7 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include "base/text.h"
 #include "commands.h"
@@ -48,7 +49,7 @@ class Samples {
   [[nodiscard]] double percentile(double p) const {
     if (kept_.empty()) return 0;
     std::vector<double> sorted = kept_;
-    const auto at = static_cast<std::ptrdiff_t>(p / 100 * static_cast<double>(sorted.size() - 1) + 0.5);
+    const auto at = static_cast<std::ptrdiff_t>(std::lround(p / 100 * static_cast<double>(sorted.size() - 1)));
     std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end());
     return sorted[static_cast<std::size_t>(at)];
   }
@@ -143,13 +144,18 @@ std::pair<double, double> momentum_scales(const World& world) {
   return {linear, angular};
 }
 
+std::string counted(std::int64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 std::string table(const Json& r, double duration) {
   const auto number = [&](const char* group, const char* key) { return r[group][key].get<double>(); };
-  std::string out = fmt::format("{}: {} bodies, {} joints, {} steps of {} s ({:.6g} s)\n", r["scene"].get<std::string>(),
-                                r["bodies"].get<int>(), r["joints"].get<int>(), r["steps"].get<std::int64_t>(),
-                                shortest(r["dt"].get<double>()), duration);
-  out += fmt::format("  method        {}, {}, {}, {} threads\n", r["integrator"].get<std::string>(),
-                     r["formulation"].get<std::string>(), r["solver"].get<std::string>(), r["threads"].get<int>());
+  std::string out =
+      fmt::format("{}: {}, {}, {} of {} s ({:.6g} s)\n", r["scene"].get<std::string>(),
+                  counted(r["bodies"].get<int>(), "body", "bodies"), counted(r["joints"].get<int>(), "joint", "joints"),
+                  counted(r["steps"].get<std::int64_t>(), "step", "steps"), shortest(r["dt"].get<double>()), duration);
+  out += fmt::format("  method        {}, {}, {}, {}\n", r["integrator"].get<std::string>(), r["formulation"].get<std::string>(),
+                     r["solver"].get<std::string>(), counted(r["threads"].get<int>(), "thread", "threads"));
   out += fmt::format("  energy        {:.9g} J -> {:.9g} J, relative error {:.3g}\n", number("energy", "initial"),
                      number("energy", "final"), number("energy", "relative_error"));
   out += fmt::format("  momentum      drift {:.3g} linear, {:.3g} angular (relative)\n", number("momentum", "linear_drift"),
@@ -190,7 +196,7 @@ void run(const RunOptions& options) {
   const std::string scene_text = options.record.empty() && options.record_problems.empty() ? "" : to_json(named.scene);
   if (!options.record.empty()) trajectory.emplace(options.record, scene_text, recipe, body_names, joint_names, steps + 1);
   if (!options.record_problems.empty()) {
-    problems.emplace(options.record_problems, scene_text, to_json(recipe), joint_names);
+    problems.emplace(options.record_problems, scene_text, to_complete_json(recipe), joint_names);
     world.keep_problems(true);
   }
 
@@ -220,7 +226,7 @@ void run(const RunOptions& options) {
       iterations.add(report.iterations);
       if (problems)
         for (int k = 0; k < world.islands(); ++k) problems->append(i, world.time(), k, world.problem(k), world.multipliers(k));
-      now = world.diagnostics();
+      now = about_scene([&] { return world.diagnostics(); });
       kinetic.add(now.kinetic_energy);
       joint_error.add(now.joint_error.position);
       residual.add(now.residual);
@@ -244,7 +250,7 @@ void run(const RunOptions& options) {
       {"integrator", name_of(recipe.integrator)},
       {"formulation", name_of(recipe.formulation)},
       {"solver", name_of(recipe.solver)},
-      {"threads", recipe.threads},
+      {"threads", recipe.threads > 0 ? recipe.threads : static_cast<int>(std::thread::hardware_concurrency())},
       {"steps", steps},
       {"dt", recipe.dt},
       {"bodies", body_names.size()},

@@ -49,13 +49,17 @@ struct VelocitySettings {
 struct PenaltySettings {
   static constexpr std::string_view name = "penalty";
   static constexpr std::string_view summary = "springs and dampers in place of multipliers (A7 b)";
-  double stiffness = 1e6;
-  double damping = 1e3;
+  double stiffness = 0;
+  double damping = 0;
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
-    visit(Field{"stiffness", "N/m, N m/rad", "spring constant of every constrained direction", 0, 1e300, true}, s.stiffness);
-    visit(Field{"damping", "N s/m, N m s/rad", "damper constant of every constrained direction", 0, 1e300}, s.damping);
+    visit(Field{"stiffness", "N/m, N m/rad", "spring constant of every constrained direction; 0: as stiff as the step allows", 0,
+                1e300},
+          s.stiffness);
+    visit(Field{"damping", "N s/m, N m s/rad", "damper constant of every constrained direction; with stiffness 0: critical", 0,
+                1e300},
+          s.damping);
   }
 };
 

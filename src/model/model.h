@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,8 @@ struct Model {
 
 /// Mass, inertia and centre of mass from the definition; throws Error with the place where they make no sense.
 Body compile_body(const BodyDef& def, const std::vector<Material>& materials, const std::string& place);
+/// The first joint that closes a loop, all that cannot move counting as one body; none on a tree.
+std::optional<int> loop_closing_joint(const Model& model);
 /// Where the state puts the body's frame; and back.
 Pose body_frame(const Model& model, const State& state, int body);
 void place_body(const Model& model, State& state, int body, const Pose& frame);

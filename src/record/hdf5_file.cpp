@@ -104,6 +104,9 @@ Hdf5File Hdf5File::create(const std::string& path) {
   Hdf5File out(path, true);
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) throw Error(path, "is a folder; give the name of a file");
+  // Replacing an older recording is what a second run is expected to do; replacing anything else is an accident.
+  if (status.st_size > 0 && H5Fis_hdf5(path.c_str()) <= 0)
+    throw Error(path, "exists and is not a recording; give another name, or remove it first");
   const Hdf5Handle access = out.check(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "cannot be created");
   out.check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), "cannot be created");
   out.file_ = out.check(H5Fcreate(out.beside_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose, "cannot be created");

@@ -87,7 +87,7 @@ TrajectoryWriter::TrajectoryWriter(const std::string& path, const std::string& s
   file_.attribute("/", "version", static_cast<double>(format_version));
   file_.attribute("/", "program_version", program_version);
   file_.attribute("/", "scene", scene);
-  file_.attribute("/", "recipe", to_json(recipe));
+  file_.attribute("/", "recipe", to_complete_json(recipe));
   file_.write("/body_names", bodies);
   file_.write("/joint_names", joints);
   const TrajectoryFrame frame;

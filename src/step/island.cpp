@@ -56,6 +56,17 @@ bool closes_loops(const Model& model, const std::vector<int>& joints, const std:
   return joints.size() > bodies.size() - (grounded ? 0 : 1);
 }
 
+double longest_reach(const Model& model, const std::vector<int>& joints) {
+  double longest = 0;
+  for (const int j : joints) {
+    const Joint& joint = model.joints[j];
+    if (joint.a != world_body) longest = std::max(longest, joint.X_A.position.norm());
+    if (joint.b != world_body) longest = std::max(longest, joint.X_B.position.norm());
+    longest = std::max(longest, joint.length);
+  }
+  return longest > 0 ? longest : infinity;
+}
+
 }  // namespace
 
 std::vector<Island> split_into_islands(const Model& model) {
@@ -88,6 +99,7 @@ std::vector<Island> split_into_islands(const Model& model) {
     island.bodies = std::move(bodies_of[i]);
     for (std::size_t k = 0; k < island.bodies.size(); ++k) local[island.bodies[k]] = static_cast<int>(k);
     island.has_loops = closes_loops(model, joints_of[i], island.bodies);
+    island.reach = longest_reach(model, joints_of[i]);
     island.constraints = ConstraintSet(model, joints_of[i], local);
     const int rows = island.constraints.rows();
     island.problem.blocks = island.constraints.blocks();

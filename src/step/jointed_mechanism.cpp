@@ -1,5 +1,7 @@
 #include "step/jointed_mechanism.h"
 
+#include <rotule/error.h>
+
 #include <algorithm>
 
 #include "dynamics/forces/gyroscopic.h"
@@ -10,6 +12,9 @@ namespace rotule {
 JointedMechanism::JointedMechanism(const Model& m, const Recipe& r)
     : model(m), recipe(r), islands(split_into_islands(m)), external(VecX::Zero(6 * m.body_count())), h(r.dt) {
   if (std::holds_alternative<TreePlacementSettings>(r.correction)) placements_ = placement_order(m);
+  if (std::holds_alternative<ArticulatedBodySettings>(r.solver))
+    if (const auto j = loop_closing_joint(m))
+      throw Error("solver articulated_body", "joint \"" + m.joints[*j].name + "\" closes a loop; use solver ldlt or schur");
 }
 
 void JointedMechanism::count_solves() {
@@ -59,7 +64,7 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
     island.gather(s.u, island.u);
     island.gather(udot, island.local);
     if (penalty) {
-      penalty_forces(island.values, island.u, penalty->stiffness, penalty->damping, island.problem, island.x);
+      penalty_forces(island.values, island.u, penalty->stiffness, penalty->damping, h, island.problem, island.x);
     } else {
       formulate_acceleration(island.values, island.local, island.u, beta, island.problem);
       island.solve(recipe.solver, true);

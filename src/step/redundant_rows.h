@@ -21,7 +21,8 @@ namespace rotule {
 
 class RedundantRows {
  public:
-  /// Updates the choice for a state with all joints closed and writes it into problem.C (zero elsewhere); problem.b is overwritten.
+  /// Updates the choice for a state with all joints closed and writes it into problem.C (zero elsewhere); problem.b is
+  /// overwritten.
   void set_aside(ConstraintProblem& problem, Workspace& workspace);
 
   /// The rows set aside, ascending.

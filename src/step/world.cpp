@@ -282,6 +282,7 @@ int World::project() {
   ProjectionSettings settings;
   if (const auto* chosen = std::get_if<ProjectionSettings>(&w.recipe.correction)) settings = *chosen;
   const int iterations = stepper.mechanism.project(settings, w.state, w.time);
+  stepper.mechanism.begin_step(w.state, w.time);  // rows that are redundant where it has come to
   stepper.forget();
   return iterations;
 }
@@ -289,7 +290,12 @@ int World::project() {
 Diagnostics World::diagnostics() const {
   Implementation& w = *implementation_;
   auto& engine = w.ready();
-  Diagnostics out = engine.ledger.diagnose(engine.stepper.mechanism, w.state, w.time);
+  Diagnostics out;
+  try {
+    out = engine.ledger.diagnose(engine.stepper.mechanism, w.state, w.time);
+  } catch (const Error& error) {
+    throw Error(fmt::format("after step {}", w.steps), error.what());
+  }
   out.shock_energy = engine.stepper.shock_energy;
   return out;
 }
