@@ -13,7 +13,7 @@ namespace rotule {
 void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s, double t, double step) {
   // Before the first step nobody knows the constraint forces yet: a solve at acceleration level tells.
   const bool stiff = settings.geometric_stiffness;
-  if (stiff && !islands.empty() && !islands.front().has_lambda) accelerations(t, s, sigma_);
+  if (stiff && !islands.empty() && !islands.front().has_lambda) refresh_forces(t, s);
 
   ++evaluations;
   kinematics.update(model, s);

@@ -32,7 +32,11 @@ struct World::Implementation {
   };
   std::optional<Engine> engine;
   Engine& ready();
-  void changed() { engine.reset(); }
+  void changed();
+
+  // What an engine that was replaced had counted already.
+  double shock_energy_before = 0;
+  std::int64_t evaluations_before = 0;
 
   void add_body(const BodyDef& def, const std::string& place);
   void add_joint(const JointDef& def);
