@@ -27,10 +27,11 @@ class Writer {
     (*this)(size);
     for (double& x : v) (*this)(x);
   }
-  void operator()(std::vector<int>& v) {
+  template <class T>
+  void operator()(std::vector<T>& v) {
     std::uint64_t size = v.size();
     (*this)(size);
-    for (int& x : v) (*this)(x);
+    for (T& x : v) (*this)(x);
   }
 
  private:
@@ -53,12 +54,13 @@ class Reader {
     v.resize(static_cast<Eigen::Index>(size));
     for (double& x : v) (*this)(x);
   }
-  void operator()(std::vector<int>& v) {
+  template <class T>
+  void operator()(std::vector<T>& v) {
     std::uint64_t size = 0;
     (*this)(size);
-    if (size > (bytes_.size() - at_) / sizeof(int)) throw Error("snapshot", "is cut short; save it again");
+    if (size > (bytes_.size() - at_) / sizeof(T)) throw Error("snapshot", "is cut short; save it again");
     v.resize(size);
-    for (int& x : v) (*this)(x);
+    for (T& x : v) (*this)(x);
   }
   [[nodiscard]] bool done() const { return at_ == bytes_.size(); }
 
@@ -93,7 +95,7 @@ void archive(Archive& io, World::Implementation& w) {
     io(island.lambda);
     io(island.has_lambda);
     io(island.problem.C);  // which rows are set aside, and how
-    io(island.redundant_rows);
+    island.redundant.archive(io);
   }
   if (Memory<State>* memory = stepper.memory()) {
     io(memory->h);
