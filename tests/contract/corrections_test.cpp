@@ -4,6 +4,7 @@
 #include <rotule/world.h>
 
 #include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <random>
@@ -131,6 +132,26 @@ TEST(VelocityProjection, IsExactInOneSolveAndLeastInEnergy) {
   // Pythagoras in the kinetic metric: what is taken away is orthogonal to what stays.
   const VecX removed = u - after;
   EXPECT_NEAR(u.dot(system.M * u), after.dot(system.M * after) + removed.dot(system.M * removed), 1e-9);
+}
+
+TEST(Shock, IsTheVelocityCorrectionOfAStoppedPoint) {
+  // A8: the smallest move in the kinetic metric that stops the point and keeps the joints, 1 + e times over.
+  for (const double e : {0.0, 0.75, 1.0}) {
+    World world(scenes::mannequin());
+    Dense system = dense_system(world);
+    const BodyId hand = world.body("left_hand");
+    const std::vector<BodyId> all = world.bodies();
+    const auto i = std::find(all.begin(), all.end(), hand) - all.begin();
+    const Vec3 r(0.02, -0.03, 0.05);
+    const Eigen::Index joints = system.J.rows();
+    system.J.conservativeResizeLike(MatX::Zero(joints + 3, system.J.cols()));
+    system.J.block<3, 3>(joints, 6 * i).setIdentity();
+    system.J.block<3, 3>(joints, 6 * i + 3) = -skew(r);
+    const VecX u = world.implementation().state.u;
+    const VecX expected = u + (1 + e) * smallest_move(system, -system.J * u);
+    world.shock(hand, world.center_of_mass(hand) + r, e);
+    EXPECT_LT((world.implementation().state.u - expected).norm(), 1e-11 * u.norm()) << e;
+  }
 }
 
 TEST(VelocityProjection, ClosesRedundantLoopsToo) {

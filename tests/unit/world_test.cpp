@@ -204,6 +204,27 @@ TEST(World, NamesAreUniqueAndUnnamedThingsGetFreeOnes) {
   world.step();
 }
 
+TEST(World, AJointThatTheRecipeCannotTakeIsNamedAndCanBeTakenBack) {
+  Scene scene = row_of_bricks();
+  scene.recipe.correction = TreePlacementSettings{};
+  World world(scene), untouched(scene);
+  world.step();
+  untouched.step();
+  const JointId closing = world.add(Ball{.name = "closing", .between = {"brick_2", "world"}, .at = Vec3(1.5, 0, 0)});
+  const std::uint64_t hash = world.state_hash();
+  try {
+    world.step();
+    FAIL() << "a loop cannot be placed";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("loop"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(world.state_hash(), hash);
+  world.remove(closing);
+  world.step();
+  untouched.step();
+  EXPECT_EQ(world.state_hash(), untouched.state_hash());
+}
+
 TEST(World, SetPoseAndVelocityAreWhatIsReadBack) {
   World world(row_of_bricks());
   const BodyId id = world.add(brick("guest", Vec3(3, 0, 0)));
