@@ -3,6 +3,7 @@
 #include <rotule/error.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "dynamics/forces/gyroscopic.h"
 #include "dynamics/forces/weight.h"
@@ -86,13 +87,16 @@ void JointedMechanism::refresh_forces(double t, const State& s) {
   // Iterative solvers start from their last answer: put it back afterwards, so that asking changes nothing.
   const std::int64_t evaluations_before = evaluations;
   const StepReport report_before = report;
+  const bool keep_before = std::exchange(keep_problems, false);
   warm_.resize(islands.size());
   for (std::size_t i = 0; i < islands.size(); ++i) warm_[i] = islands[i].x;
   accelerations(t, s, sigma_);
   for (std::size_t i = 0; i < islands.size(); ++i) {
     islands[i].judge();
     islands[i].x = warm_[i];
+    if (impulses) islands[i].has_lambda = false;  // the step's own still lack
   }
+  keep_problems = keep_before;
   evaluations = evaluations_before;
   report = report_before;
 }

@@ -30,6 +30,14 @@ class RedundantRows {
   /// Whether the row's multiplier could be another one with the same motion: it takes part in some dependence.
   [[nodiscard]] bool ambiguous(int row) const { return !rows_.empty() && ambiguous_[row] != 0; }
 
+  /// Visits all that the next choice depends on, for snapshots.
+  template <class Archive>
+  void archive(Archive& io) {
+    io(rows_);
+    io(ambiguous_);
+    io(pivot_when_chosen_);
+  }
+
  private:
   void resize(const ConstraintProblem& problem);
   /// Takes back the dropped row that follows from the others least, if one does not; whether it did.

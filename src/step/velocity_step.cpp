@@ -17,7 +17,7 @@ void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s,
   if (stiff && !islands.empty() && !islands.front().has_lambda) {
     State rest = s;
     rest.u.setZero();
-    accelerations(t, rest, sigma_);
+    refresh_forces(t, rest);
   }
 
   ++evaluations;

@@ -18,9 +18,18 @@ World::Implementation::Engine& World::Implementation::ready() {
     engine.emplace(model, recipe);
     engine->stepper.mechanism.external = external;
     engine->stepper.mechanism.keep_problems = keep_problems;
+    engine->stepper.mechanism.evaluations = evaluations_before;
+    engine->stepper.shock_energy = shock_energy_before;
     engine->stepper.mechanism.begin_step(state, time);
   }
   return *engine;
+}
+
+void World::Implementation::changed() {
+  if (!engine) return;
+  evaluations_before = engine->stepper.mechanism.evaluations;
+  shock_energy_before = engine->stepper.shock_energy;
+  engine.reset();
 }
 
 void World::Implementation::resize_state(int bodies) {
@@ -125,8 +134,9 @@ const Vec3& World::gravity() const { return implementation_->model.gravity; }
 BodyId World::add(const BodyDef& def) {
   Implementation& w = *implementation_;
   BodyDef named = def;
-  if (named.name.empty()) named.name = fmt::format("body_{}", w.model.body_count());
-  if (w.body_of_name.contains(named.name)) throw Error("body", fmt::format("the name {} is taken", in_quotes(named.name)));
+  const auto taken = [&](const std::string& name) { return w.body_of_name.contains(name); };
+  if (named.name.empty()) named.name = free_name("body", w.model.bodies.size(), taken);
+  if (taken(named.name)) throw Error("body", fmt::format("the name {} is taken", in_quotes(named.name)));
   validate(named, w.materials, Place("body " + in_quotes(named.name)));
   w.resize_state(w.model.body_count() + 1);
   w.add_body(named, "body " + in_quotes(named.name));
@@ -137,9 +147,11 @@ BodyId World::add(const BodyDef& def) {
 JointId World::add(const JointDef& def) {
   Implementation& w = *implementation_;
   const std::string place = fmt::format("joint {}", in_quotes(name_of(def)));
-  if (!name_of(def).empty())
-    for (const Joint& joint : w.model.joints)
-      if (joint.name == name_of(def)) throw Error("joint", fmt::format("the name {} is taken", in_quotes(joint.name)));
+  const auto taken = [&](const std::string& name) {
+    return std::any_of(w.model.joints.begin(), w.model.joints.end(), [&](const Joint& joint) { return joint.name == name; });
+  };
+  if (!name_of(def).empty() && taken(name_of(def)))
+    throw Error("joint", fmt::format("the name {} is taken", in_quotes(name_of(def))));
   validate(
       def,
       [&](std::string_view name) -> std::optional<bool> {
@@ -148,8 +160,7 @@ JointId World::add(const JointDef& def) {
       },
       Place(place));
   w.add_joint(def);
-  if (w.model.joints.back().name.empty())
-    w.model.joints.back().name = fmt::format("{}_{}", kind_of(def), w.model.joints.size() - 1);
+  if (std::string& own = w.model.joints.back().name; own.empty()) own = free_name(kind_of(def), w.model.joints.size() - 1, taken);
   w.changed();
   return w.joint_slots.id(w.joint_slots.count() - 1);
 }
@@ -254,8 +265,13 @@ void World::set_force(BodyId body, const Vec3& force, const Vec3& torque) {
   Implementation& w = *implementation_;
   const int i = w.body_slots.place(body);
   if (!force.allFinite() || !torque.allFinite()) throw Error("set_force", "needs a finite force and torque");
-  w.external.segment<6>(6 * i) << force, torque;
-  w.ready().stepper.mechanism.external = w.external;
+  Vec6 both;
+  both << force, torque;
+  if (w.external.segment<6>(6 * i) == both) return;
+  w.external.segment<6>(6 * i) = both;
+  ReferenceStepper& stepper = w.ready().stepper;
+  stepper.mechanism.external = w.external;
+  stepper.forget();  // accelerations of another force are no memory of this one
 }
 
 void World::apply_impulse(BodyId body, const Vec3& impulse, const Vec3& at) {

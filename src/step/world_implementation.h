@@ -34,7 +34,11 @@ struct World::Implementation {
   };
   std::optional<Engine> engine;
   Engine& ready();
-  void changed() { engine.reset(); }
+  void changed();
+
+  // What an engine that was replaced had counted already.
+  double shock_energy_before = 0;
+  std::int64_t evaluations_before = 0;
 
   /// Makes room in the state for so many bodies.
   void resize_state(int bodies);
