@@ -1,14 +1,41 @@
 #include "step/jointed_mechanism.h"
 
+#include <rotule/error.h>
+
 #include <algorithm>
+#include <numeric>
 
 #include "dynamics/forces/gyroscopic.h"
 #include "dynamics/forces/weight.h"
 
 namespace rotule {
 
+namespace {
+
+/// Throws where joints close a loop, with the name of the first that does. What never moves is one body.
+void require_trees(const Model& model) {
+  const int ground = model.body_count();
+  std::vector<int> parent(ground + 1);
+  std::iota(parent.begin(), parent.end(), 0);
+  const auto root = [&](int body) {
+    int i = model.movable(body) ? body : ground;
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+  };
+  for (const Joint& joint : model.joints) {
+    const int a = root(joint.a), b = root(joint.b);
+    if (a == b)
+      throw Error("solver articulated_body",
+                  "joint \"" + joint.name + "\" closes a loop, and it solves trees alone; use ldlt or schur");
+    parent[std::min(a, b)] = std::max(a, b);
+  }
+}
+
+}  // namespace
+
 JointedMechanism::JointedMechanism(const Model& m, const Recipe& r)
     : model(m), recipe(r), islands(split_into_islands(m)), external(VecX::Zero(6 * m.body_count())), h(r.dt) {
+  if (std::holds_alternative<ArticulatedBodySettings>(r.solver)) require_trees(m);
   if (std::holds_alternative<TreePlacementSettings>(r.correction)) placements_ = placement_order(m);
 }
 
