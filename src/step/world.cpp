@@ -23,26 +23,24 @@ World::Implementation::Engine& World::Implementation::ready() {
   return *engine;
 }
 
+void World::Implementation::resize_state(int bodies) {
+  state.p.resize(bodies, Vec3::Zero());
+  state.theta.resize(bodies, Quat::Identity());
+  for (VecX* v : {&state.u, &external}) v->conservativeResizeLike(VecX::Zero(6 * bodies));
+}
+
 void World::Implementation::add_body(const BodyDef& def, const std::string& place) {
+  const int i = model.body_count();
   model.add(compile_body(def, materials, place));
-  const int i = model.body_count() - 1;
-  state.p.emplace_back();
-  state.theta.emplace_back();
-  state.u.conservativeResize(6 * model.body_count());
-  external.conservativeResize(6 * model.body_count());
-  external.tail<6>().setZero();
   place_body(model, state, i, {def.position, def.orientation});
-  if (def.fixed)
-    state.u.tail<6>().setZero();
-  else
-    state.u.tail<6>() << def.velocity, def.angular_velocity;
+  if (!def.fixed) state.u.segment<6>(6 * i) << def.velocity, def.angular_velocity;
+  body_of_name.emplace(def.name, i);
   body_slots.add();
 }
 
 int World::Implementation::find_body(std::string_view name) const {
   if (name == "world") return world_body;
-  for (int i = 0; i < model.body_count(); ++i)
-    if (model.bodies[i].name == name) return i;
+  if (const auto found = body_of_name.find(std::string(name)); found != body_of_name.end()) return found->second;
   std::vector<std::string> known;
   for (const Body& body : model.bodies) known.push_back(body.name);
   throw Error(fmt::format("body {}", in_quotes(name)), "there is no such body; " + suggestion(name, known));
@@ -66,9 +64,9 @@ void World::Implementation::look_at_start() {
   Engine& e = ready();
   e.ledger.diagnose(e.stepper.mechanism, state, time);
   require_finite(model, state);
+  const double speed = state.u.size() ? state.u.cwiseAbs().maxCoeff() : 0;
   for (int j = 0; j < joint_slots.count(); ++j) {
     const JointError error = e.ledger.error(e.stepper.mechanism, j);
-    const double speed = state.u.size() ? state.u.cwiseAbs().maxCoeff() : 0;
     if (error.velocity > 1e-9 * std::max(1.0, speed))
       start_warnings.push_back(fmt::format("joint \"{}\" starts with its velocities {:.3g} m/s (or rad/s) apart", model.joints[j].name,
                                            error.velocity));
@@ -91,6 +89,7 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
   w.materials = named.materials;
   w.model.gravity = named.gravity;
   w.model.walls = named.walls;
+  w.resize_state(static_cast<int>(named.bodies.size()));
   for (std::size_t i = 0; i < named.bodies.size(); ++i) w.add_body(named.bodies[i], fmt::format("/bodies/{}", i));
   for (const JointDef& joint : named.joints) w.add_joint(joint);
   for (const ImpulseDef& blow : named.impulses) {
@@ -128,9 +127,9 @@ BodyId World::add(const BodyDef& def) {
   Implementation& w = *implementation_;
   BodyDef named = def;
   if (named.name.empty()) named.name = fmt::format("body_{}", w.model.body_count());
-  for (const Body& body : w.model.bodies)
-    if (body.name == named.name) throw Error("body", fmt::format("the name {} is taken", in_quotes(named.name)));
+  if (w.body_of_name.contains(named.name)) throw Error("body", fmt::format("the name {} is taken", in_quotes(named.name)));
   validate(named, w.materials, Place("body " + in_quotes(named.name)));
+  w.resize_state(w.model.body_count() + 1);
   w.add_body(named, "body " + in_quotes(named.name));
   w.changed();
   return w.body_slots.id(w.body_slots.count() - 1);
@@ -145,9 +144,8 @@ JointId World::add(const JointDef& def) {
   validate(
       def,
       [&](std::string_view name) -> std::optional<bool> {
-        for (const Body& body : w.model.bodies)
-          if (body.name == name) return body.fixed;
-        return std::nullopt;
+        const auto found = w.body_of_name.find(std::string(name));
+        return found == w.body_of_name.end() ? std::nullopt : std::optional<bool>(w.model.bodies[found->second].fixed);
       },
       Place(place));
   w.add_joint(def);
@@ -172,6 +170,8 @@ void World::remove(BodyId body) {
     v->conservativeResize(v->size() - 6);
   }
   w.body_slots.erase(i);
+  w.body_of_name.clear();
+  for (int k = 0; k < w.model.body_count(); ++k) w.body_of_name.emplace(w.model.bodies[k].name, k);
   w.changed();
 }
 

@@ -451,6 +451,7 @@ void solve(const ConstraintProblem& problem, const LdltSettings& settings, Works
 
   system.assemble(problem);
   const BlockLdlt::Outcome outcome = system.factor.factor(settings.pivot_tolerance, report.redundant_rows);
+  report.smallest_pivot = outcome.smallest_ratio;
   std::copy_n(problem.b.data(), x.size(), x.begin());
   system.solve(x);
   if (!all_finite(x)) throw Error("solver ldlt", "the answer is not finite; check masses, Jacobians and right-hand side");
