@@ -59,8 +59,7 @@ struct PenaltySettings {
   }
 };
 
-using FormulationSettings =
-    std::variant<AccelerationSettings, StabilisedAccelerationSettings, VelocitySettings, PenaltySettings>;
+using FormulationSettings = std::variant<AccelerationSettings, StabilisedAccelerationSettings, VelocitySettings, PenaltySettings>;
 
 struct NoCorrectionSettings : NoFields {
   static constexpr std::string_view name = "none";
@@ -90,9 +89,9 @@ struct TreePlacementSettings : NoFields {
 using CorrectionSettings = std::variant<ProjectionSettings, NoCorrectionSettings, TreePlacementSettings>;
 
 struct Recipe {
-  double dt = 1e-3;        // s
-  double duration = 1;     // s, what `rotule run` simulates unless told otherwise
-  int threads = 1;         // 0: as many as the machine has
+  double dt = 1e-3;     // s
+  double duration = 1;  // s, what `rotule run` simulates unless told otherwise
+  int threads = 1;      // 0: as many as the machine has
   IntegratorSettings integrator = Rk4Settings{};
   FormulationSettings formulation = AccelerationSettings{};
   CorrectionSettings correction = ProjectionSettings{};

@@ -35,7 +35,7 @@ struct Body {
   bool fixed = false;
   bool point_mass = false;
   double mass = 0;
-  Mat3 inertia = Mat3::Zero();  // about the centre of mass, in body axes
+  Mat3 inertia = Mat3::Zero();         // about the centre of mass, in body axes
   Vec3 center_of_mass = Vec3::Zero();  // in the body's frame
   Shape shape;
 };

@@ -58,8 +58,7 @@ void look_at_rank(const World& world, Checkup& out) {
   std::vector<int> redundant(inside.model.joints.size(), 0);
   for (const Island& island : inside.engine->stepper.mechanism.islands) {
     const std::vector<ConstraintBlock>& blocks = island.constraints.blocks();
-    const std::vector<int> rows = island.problem.rows() <= dense_rows ? dependent_rows(island.problem)
-                                                                      : island.redundant.rows();
+    const std::vector<int> rows = island.problem.rows() <= dense_rows ? dependent_rows(island.problem) : island.redundant.rows();
     out.rows += island.problem.rows();
     out.rank += island.problem.rows() - static_cast<int>(rows.size());
     for (const int row : rows) {

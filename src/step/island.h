@@ -22,9 +22,9 @@ struct Island {
   VecX x;       // the answer to `problem`
   VecX lambda;  // constraint forces of the last dynamic solve, N and N m
   bool has_lambda = false;
-  double residual = 0;  // relative, of the last dynamic solve that was judged
-  bool has_loops = false;            // whether joints close loops, so that some rows may follow from others
-  RedundantRows redundant;           // those that do
+  double residual = 0;        // relative, of the last dynamic solve that was judged
+  bool has_loops = false;     // whether joints close loops, so that some rows may follow from others
+  RedundantRows redundant;    // those that do
   LumpedStiffness stiffness;  // of the constraint forces, where a formulation wants it
   SolveReport report;
   ConstraintProblem kept_problem;  // the last dynamic solve and its answer, where asked for

@@ -12,7 +12,7 @@ namespace {
 
 /// A pivot this small, with masses and lengths taken out, is a sure sign of dependence ...
 constexpr double dependent_pivot = 1e-9;
-/// ... and below this one the choice of dropped rows is worth making again.
+/// ... and below this one the choice of dropped rows is worth making again, if it was better when it was made.
 constexpr double poor_pivot = 1e-3;
 /// Compliance of a dropped row over its diagonal entry.
 constexpr double slack = 1e12;
@@ -53,7 +53,7 @@ bool RedundantRows::still_good(ConstraintProblem& problem, Workspace& workspace)
   write_compliance(problem);
   problem.b.setZero();
   factor(problem, workspace);
-  return report_.redundant_rows.empty() && report_.smallest_pivot > poor_pivot;
+  return report_.redundant_rows.empty() && report_.smallest_pivot > std::min(poor_pivot, 0.1 * pivot_when_chosen_);
 }
 
 void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
@@ -61,6 +61,7 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
   // where the last row of a dependent set in the order of elimination happens to carry little of it.
   rows_.insert(rows_.end(), report_.redundant_rows.begin(), report_.redundant_rows.end());
   std::sort(rows_.begin(), rows_.end());
+  pivot_when_chosen_ = report_.smallest_pivot;
   if (rows_.empty()) return;
   const int count = static_cast<int>(rows_.size());
 
@@ -98,6 +99,10 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
       null_vectors_.col(other) -= null_vectors_.col(k) * (null_vectors_(row, other) / null_vectors_(row, k));
   }
   std::sort(rows_.begin(), rows_.end());
+  write_compliance(problem);
+  problem.b.setZero();
+  factor(problem, workspace);
+  pivot_when_chosen_ = report_.smallest_pivot;
 }
 
 void RedundantRows::write_compliance(ConstraintProblem& problem) const {

@@ -39,6 +39,7 @@ class RedundantRows {
 
   std::vector<int> rows_;
   std::vector<char> ambiguous_;
+  double pivot_when_chosen_ = 1;  // smallest of the kept rows
   std::vector<Mat6> mass_;
   VecX x_, unit_, velocities_;
   MatX null_vectors_;

@@ -82,7 +82,8 @@ void require_finite(const Model& model, const State& s) {
   }
   for (int i = 0; i < s.bodies(); ++i)
     if (!s.p[i].allFinite() || !s.theta[i].coeffs().allFinite() || !s.u.segment<6>(6 * i).allFinite())
-      throw Error("body \"" + model.bodies[i].name + "\"", "its motion is no longer a number; take a smaller step or another method");
+      throw Error("body \"" + model.bodies[i].name + "\"",
+                  "its motion is no longer a number; take a smaller step or another method");
 }
 
 }  // namespace rotule

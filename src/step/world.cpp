@@ -68,11 +68,10 @@ void World::Implementation::look_at_start() {
   for (int j = 0; j < joint_slots.count(); ++j) {
     const JointError error = e.ledger.error(e.stepper.mechanism, j);
     if (error.velocity > 1e-9 * std::max(1.0, speed))
-      start_warnings.push_back(fmt::format("joint \"{}\" starts with its velocities {:.3g} m/s (or rad/s) apart", model.joints[j].name,
-                                           error.velocity));
+      start_warnings.push_back(fmt::format("joint \"{}\" starts with its velocities {:.3g} m/s (or rad/s) apart",
+                                           model.joints[j].name, error.velocity));
     if (error.position > 1e-9)
-      start_warnings.push_back(
-          fmt::format("joint \"{}\" starts {:.3g} m (or rad) open", model.joints[j].name, error.position));
+      start_warnings.push_back(fmt::format("joint \"{}\" starts {:.3g} m (or rad) open", model.joints[j].name, error.position));
   }
 }
 
@@ -211,7 +210,9 @@ std::vector<JointId> World::joints() const {
   return out;
 }
 
-const std::string& World::name(BodyId body) const { return implementation_->model.bodies[implementation_->body_slots.place(body)].name; }
+const std::string& World::name(BodyId body) const {
+  return implementation_->model.bodies[implementation_->body_slots.place(body)].name;
+}
 const std::string& World::name(JointId joint) const {
   return implementation_->model.joints[implementation_->joint_slots.place(joint)].name;
 }
@@ -264,7 +265,8 @@ void World::apply_impulse(BodyId body, const Vec3& impulse, const Vec3& at) {
 
 double World::shock(BodyId body, const Vec3& at, double restitution, const Vec3& direction) {
   Implementation& w = *implementation_;
-  if (!(restitution >= 0 && restitution <= 1)) throw Error("shock", fmt::format("restitution must be from 0 to 1, is {}", restitution));
+  if (!(restitution >= 0 && restitution <= 1))
+    throw Error("shock", fmt::format("restitution must be from 0 to 1, is {}", restitution));
   if (!at.allFinite() || !direction.allFinite()) throw Error("shock", "needs a finite point and direction");
   ReferenceStepper& stepper = w.ready().stepper;
   std::vector<ShockPoint> points{{w.body_slots.place(body), at, direction, direction.squaredNorm() == 0, restitution}};
@@ -311,7 +313,8 @@ std::vector<Redundancy> World::redundancies() const {
   auto& engine = w.ready();
   engine.stepper.mechanism.refresh_forces(w.time, w.state);
   std::vector<Redundancy> out;
-  for (const auto& [joint, rows] : engine.ledger.redundant(engine.stepper.mechanism)) out.push_back({w.model.joints[joint].name, rows});
+  for (const auto& [joint, rows] : engine.ledger.redundant(engine.stepper.mechanism))
+    out.push_back({w.model.joints[joint].name, rows});
   return out;
 }
 
