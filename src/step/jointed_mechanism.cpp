@@ -58,7 +58,7 @@ void JointedMechanism::begin_step(const State& s, double t) {
   for_each_island([&](Island& island) {
     if (!island.has_loops) return;
     island.evaluate(model, kinematics, t);
-    island.redundant.set_aside(island.problem, island.values.C, island.workspace);
+    island.redundant.set_aside(island.problem, island.workspace);
   });
 }
 

@@ -14,6 +14,8 @@ namespace {
 constexpr double dependent_pivot = 1e-9;
 /// ... and below this one the choice of dropped rows is worth making again, if it was better when it was made.
 constexpr double poor_pivot = 1e-3;
+/// A dropped row of which more than this is left, once the kept ones have been taken out of it, follows from them no longer.
+constexpr double independent_remainder = 1e-8;
 /// Compliance of a dropped row over its diagonal entry.
 constexpr double slack = 1e12;
 
@@ -21,8 +23,13 @@ std::span<double> view(VecX& v) { return {v.data(), static_cast<std::size_t>(v.s
 
 }  // namespace
 
-void RedundantRows::set_aside(ConstraintProblem& problem, const VecX& error, Workspace& workspace) {
-  x_.resize(problem.rows());
+void RedundantRows::resize(const ConstraintProblem& problem) {
+  for (VecX* v : {&x_, &unit_, &product_}) v->resize(problem.rows());
+  velocities_.resize(6 * problem.bodies());
+}
+
+void RedundantRows::set_aside(ConstraintProblem& problem, Workspace& workspace) {
+  resize(problem);
 
   // Dependence is a matter of geometry: equal masses, and lengths measured by the longest lever, keep heavy and light or large
   // and small parts from looking dependent.
@@ -34,19 +41,32 @@ void RedundantRows::set_aside(ConstraintProblem& problem, const VecX& error, Wor
   if (longest > 0) unit.diagonal().tail<3>().setConstant(1 / (longest * longest));
   mass_.assign(problem.inverse_mass.size(), unit);
   std::swap(problem.inverse_mass, mass_);
-  if (has_opened(error)) rows_.clear();
+  while (!rows_.empty() && restore_one(problem, workspace)) {
+  }
   if (!still_good(problem, workspace)) choose(problem, workspace);
   std::swap(problem.inverse_mass, mass_);
   write_compliance(problem);
 }
 
-bool RedundantRows::has_opened(const VecX& error) const {
-  double kept = 0, dropped = 0;
-  for (int r = 0; r < error.size(); ++r) {
-    double& largest = std::binary_search(rows_.begin(), rows_.end(), r) ? dropped : kept;
-    largest = std::max(largest, std::abs(error[r]));
-  }
-  return dropped > 1e-8 + 10 * kept;
+bool RedundantRows::restore_one(ConstraintProblem& problem, Workspace& workspace) {
+  // v, some vector on the dropped rows alone; x, what the kept rows must carry in its place; what A (v - x) leaves on the dropped
+  // rows is S v, with S their Schur complement: zero as long as they follow from the kept ones.
+  unit_.setZero();
+  for (std::size_t k = 0; k < rows_.size(); ++k) unit_[rows_[k]] = 1 + 0.1 * static_cast<double>(k % 7);
+  problem.C.setZero();
+  multiply(problem, view(unit_), view(velocities_), view(problem.b));
+  write_compliance(problem);
+  factor(problem, workspace);
+  unit_ -= x_;
+  problem.C.setZero();
+  multiply(problem, view(unit_), view(velocities_), view(product_));
+
+  std::size_t most = 0;
+  for (std::size_t k = 1; k < rows_.size(); ++k)
+    if (std::abs(product_[rows_[k]]) > std::abs(product_[rows_[most]])) most = k;
+  if (!(std::abs(product_[rows_[most]]) > independent_remainder * problem.b.lpNorm<Eigen::Infinity>())) return false;
+  rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(most));
+  return true;
 }
 
 bool RedundantRows::still_good(ConstraintProblem& problem, Workspace& workspace) {
@@ -67,8 +87,6 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
 
   // Null vectors: what the other rows must carry to stand in for each dropped one.
   null_vectors_.resize(problem.rows(), count);
-  unit_.resize(problem.rows());
-  velocities_.resize(6 * problem.bodies());
   for (int k = 0; k < count; ++k) {
     problem.C.setZero();
     unit_.setZero();

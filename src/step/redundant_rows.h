@@ -8,7 +8,8 @@
 //
 // Which row of a dependent set is dropped matters too: the others must stay independent. With Z the null vectors of A (z^T J = 0)
 // the rows where Z is largest are dropped, found by elimination with complete pivoting. The choice stays until the pivots of the
-// kept rows say that it has become a poor one, or a dropped row opens, which means that it follows from the others no longer.
+// kept rows say that it has become a poor one; a dropped row that follows from the others no longer (a mechanism leaving a
+// singular pose) is taken back.
 #include <rotule/problem.h>
 
 #include <span>
@@ -20,9 +21,8 @@ namespace rotule {
 
 class RedundantRows {
  public:
-  /// Updates the choice and writes it into problem.C (zero elsewhere). `error` is C(q) per row, at a closed state; problem.b is
-  /// overwritten.
-  void set_aside(ConstraintProblem& problem, const VecX& error, Workspace& workspace);
+  /// Updates the choice for a state with all joints closed and writes it into problem.C (zero elsewhere); problem.b is overwritten.
+  void set_aside(ConstraintProblem& problem, Workspace& workspace);
 
   /// The rows set aside, ascending.
   [[nodiscard]] const std::vector<int>& rows() const { return rows_; }
@@ -30,8 +30,9 @@ class RedundantRows {
   [[nodiscard]] bool ambiguous(int row) const { return !rows_.empty() && ambiguous_[row] != 0; }
 
  private:
-  /// Whether a dropped row is no longer satisfied although the others are: it follows from them no more.
-  [[nodiscard]] bool has_opened(const VecX& error) const;
+  void resize(const ConstraintProblem& problem);
+  /// Takes back the dropped row that follows from the others least, if one does not; whether it did.
+  bool restore_one(ConstraintProblem& problem, Workspace& workspace);
   [[nodiscard]] bool still_good(ConstraintProblem& problem, Workspace& workspace);
   void choose(ConstraintProblem& problem, Workspace& workspace);
   void write_compliance(ConstraintProblem& problem) const;
@@ -41,7 +42,7 @@ class RedundantRows {
   std::vector<char> ambiguous_;
   double pivot_when_chosen_ = 1;  // smallest of the kept rows
   std::vector<Mat6> mass_;
-  VecX x_, unit_, velocities_;
+  VecX x_, unit_, product_, velocities_;
   MatX null_vectors_;
   SolveReport report_;
 };
