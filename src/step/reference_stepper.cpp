@@ -2,6 +2,9 @@
 
 #include <rotule/error.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "dynamics/forces/weight.h"
 
 namespace rotule {
@@ -62,13 +65,18 @@ void ReferenceStepper::step_by_impulses(const VelocitySettings& settings, State&
   const double kinetic = kinetic_energy(model, s), potential = weight_potential(model, s);
   const double rounding = 16 * std::numeric_limits<double>::epsilon() * (kinetic + std::abs(potential));
   start_ = s;
+  const bool projected = std::holds_alternative<ProjectionSettings>(mechanism.recipe.correction);
+  const auto joints_closed = [&] {
+    return std::all_of(mechanism.islands.begin(), mechanism.islands.end(), [](const Island& island) {
+      return island.largest_error() < 1e-6 * (std::isfinite(island.reach) ? island.reach : 1);
+    });
+  };
   constexpr int most_attempts = 4;
   for (int tries = 1;; ++tries) {
     try {
-      mechanism.report.converged = true;
       attempt();
       const double gain = kinetic_energy(model, s) + weight_potential(model, s) - (kinetic + potential);
-      if (gain <= rounding && mechanism.report.converged) return;
+      if (gain <= rounding && (!projected || joints_closed())) return;
     } catch (const Error&) {
       if (tries == most_attempts) throw;
     }
