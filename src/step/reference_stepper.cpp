@@ -65,10 +65,10 @@ void ReferenceStepper::step_by_impulses(const VelocitySettings& settings, State&
   const double kinetic = kinetic_energy(model, s), potential = weight_potential(model, s);
   const double rounding = 16 * std::numeric_limits<double>::epsilon() * (kinetic + std::abs(potential));
   start_ = s;
-  const bool projected = std::holds_alternative<ProjectionSettings>(mechanism.recipe.correction);
+  const auto* projection = std::get_if<ProjectionSettings>(&mechanism.recipe.correction);
   const auto joints_closed = [&] {
-    return std::all_of(mechanism.islands.begin(), mechanism.islands.end(), [](const Island& island) {
-      return island.largest_error() < 1e-6 * (std::isfinite(island.reach) ? island.reach : 1);
+    return !projection || std::all_of(mechanism.islands.begin(), mechanism.islands.end(), [&](const Island& island) {
+      return island.largest_error() < 1e3 * projection->tolerance + 1e-9 * std::min(island.reach, 1.0);
     });
   };
   constexpr int most_attempts = 4;
@@ -76,7 +76,7 @@ void ReferenceStepper::step_by_impulses(const VelocitySettings& settings, State&
     try {
       attempt();
       const double gain = kinetic_energy(model, s) + weight_potential(model, s) - (kinetic + potential);
-      if (gain <= rounding && (!projected || joints_closed())) return;
+      if (gain <= rounding && joints_closed()) return;
     } catch (const Error&) {
       if (tries == most_attempts) throw;
     }
