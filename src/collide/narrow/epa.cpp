@@ -6,7 +6,7 @@
 namespace rotule {
 namespace {
 
-constexpr int most_points = 128, most_faces = 2 * most_points;
+constexpr int most_points = 128, most_faces = 2 * most_points, most_dives = 8;
 
 /// The difference of two cores, by its support function.
 struct Difference {
@@ -52,6 +52,7 @@ class Polytope {
   bool grow(const Vec3& direction, const Vec3& away_from, const Vec3& measure);
   bool replace_visible(int seed, int point);
   Simplex nearest_on(const Face& face, double& distance) const;
+  bool dive(const Vec3& direction, CoreDepth& best);
 
   Difference& difference_;
   std::array<Vec3, most_points> w_, a_, b_;
@@ -220,7 +221,7 @@ CoreDepth Polytope::expand() {
     best.on_a = corners.on_a();
     best.on_b = corners.on_b();
   };
-  bool whole = true;
+  bool whole = true, dived = false;
   while (true) {
     int nearest = -1;
     for (int f = 0; f < faces_used_; ++f)
@@ -241,10 +242,48 @@ CoreDepth Polytope::expand() {
     whole = replace_visible(nearest, add_point(w));
     if (!whole) break;
   }
+  // Round shapes about one axis are equally deep all around, and room runs out before any one place is found sharply.
+  if (points_ == most_points && whole)
+    for (int i = 0; i < most_dives && dive(best.normal, best); ++i) dived = true;
   // Faces in one plane share their distance; the points come from the one that the origin is before.
-  for (int f = 0; f < faces_used_ && whole; ++f)
+  for (int f = 0; f < faces_used_ && whole && !dived; ++f)
     if (faces_[f].alive && faces_[f].offset <= best.depth + 1e-9 * scale_) use_points(faces_[f]);
   return best;
+}
+
+/// Refines only where the ray from the origin along `direction` leaves the difference (the portal of G. Snethen, "XenoCollide",
+/// 2008): the normal there is that of the surface itself. True if it betters the depth.
+bool Polytope::dive(const Vec3& direction, CoreDepth& best) {
+  std::array<Vec3, 3> w, a, b;
+  bool found = false;
+  for (int f = 0; f < faces_used_ && !found; ++f) {
+    if (!faces_[f].alive) continue;
+    for (int k = 0; k < 3; ++k) w[k] = w_[faces_[f].point[k]], a[k] = a_[faces_[f].point[k]], b[k] = b_[faces_[f].point[k]];
+    found = direction.dot(faces_[f].normal) > 0;
+    for (int k = 0; k < 3 && found; ++k) found = direction.dot(w[k].cross(w[(k + 1) % 3])) >= 0;
+  }
+  if (!found) return false;
+  const double before = best.depth;
+  for (int round = 0; round < 60; ++round) {
+    const Vec3 cross = (w[1] - w[0]).cross(w[2] - w[0]);
+    const double area = cross.norm();
+    if (!(area > 1e-14 * scale_ * scale_)) break;
+    const Vec3 normal = cross / area, next = difference_.support(normal);
+    const double depth = normal.dot(next);
+    if (depth < best.depth) {
+      Simplex corners{3, {w[0], w[1], w[2]}, {a[0], a[1], a[2]}, {b[0], b[1], b[2]}};
+      reduce_to_nearest(corners);
+      best = {normal, depth, corners.on_a(), corners.on_b()};
+    }
+    if (normal.dot(next - w[0]) <= 1e-11 * scale_) break;
+    // Which of the three triangles around the new point the ray goes through.
+    int out = -1;
+    for (int k = 0; k < 3 && out < 0; ++k)
+      if (direction.dot(next.cross(w[k])) >= 0 && direction.dot(next.cross(w[(k + 1) % 3])) <= 0) out = (k + 2) % 3;
+    if (out < 0) break;
+    w[out] = next, a[out] = difference_.on_a, b[out] = difference_.on_b;
+  }
+  return best.depth < before - 1e-12 * scale_;
 }
 
 CoreDepth Polytope::flat_result(const Simplex& simplex) const { return {flat_normal_, 0, simplex.on_a(), simplex.on_b()}; }

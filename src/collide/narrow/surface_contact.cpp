@@ -68,13 +68,16 @@ void surface_convex(const Surface& a, const Convex& b, const Frame& X, double ma
     Separation s = separation(triangle, b, X, margin, memory);
     if (!s.near) continue;
     bool with_deepest = true;
-    if (!a.legal(t, s.on_a, s.normal)) {
+    // Up to rounding it is the face's own normal: then exactly, so that a flat floor has one normal.
+    const bool from_face = (s.normal - face).squaredNorm() < 1e-12;
+    if (from_face || !a.legal(t, s.on_a, s.normal)) {
       s.normal = face;
-      s.on_b = X * support(b, -(X.R.transpose() * face));
-      s.gap = face.dot(s.on_b - corners[0]);
+      const Vec3 lowest = X * support(b, -(X.R.transpose() * face));
+      s.gap = face.dot(lowest - corners[0]);
+      if (!from_face) s.on_b = lowest;
       s.on_a = s.on_b - s.gap * face;
       if (s.gap > margin) continue;
-      with_deepest = above(corners, face, s.on_a);
+      with_deepest = from_face || above(corners, face, s.on_a);
     }
     clip_patches(triangle, b, X, s, margin, with_deepest, scratch.list);
     add_to_cluster(scratch, s, t, a.source(t));
