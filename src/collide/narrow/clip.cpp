@@ -67,38 +67,47 @@ struct Lift {
   double dx_ = 0, dy_ = 0, square_ = 0;
 };
 
-Polygon2 seen(const SurfacePatch& patch, const View& view, bool reversed, std::uint32_t side) {
-  Polygon2 out;
+void see(const SurfacePatch& patch, const View& view, bool reversed, std::uint32_t side, Polygon2& out) {
+  out.count = 0;
   for (int i = 0; i < patch.count; ++i) {
     // Reversed, the edge that starts at a corner is the one that ended there.
     const int k = reversed ? patch.count - 1 - i : i;
-    const int label = reversed ? (k + patch.count - 1) % patch.count : k;
+    const int label = !reversed ? k : (k > 0 ? k - 1 : patch.count - 1);
     out.add(view.see(patch.points[k], patch.labels[label] | side));
   }
-  return out;
 }
 
-/// What is left of the polygon on the left of each edge of the convex `window`.
-void cut(Polygon2& polygon, const Polygon2& window, double tolerance) {
-  Polygon2 next;
-  for (int e = 0; e < window.count && polygon.count > 0; ++e) {
-    const Point2 &from = window.points[e], &to = window.points[(e + 1) % window.count];
-    const double ex = to.x - from.x, ey = to.y - from.y, length = std::sqrt(ex * ex + ey * ey);
-    if (!(length > 0)) continue;
-    const auto height = [&](const Point2& p) { return cross(ex, ey, p.x - from.x, p.y - from.y) / length; };
-    next.count = 0;
-    for (int i = 0; i < polygon.count; ++i) {
-      const Point2 &p = polygon.points[i], &q = polygon.points[(i + 1) % polygon.count];
-      const double hp = height(p), hq = height(q);
+/// What is left of the polygon on the left of each edge of the convex `window`. The result is in one of the two polygons.
+const Polygon2& cut(Polygon2& first, Polygon2& second, const Polygon2& window, double tolerance) {
+  Polygon2 *polygon = &first, *next = &second;
+  std::array<double, Polygon2::capacity> height;
+  for (int e = 0; e < window.count && polygon->count > 0; ++e) {
+    const Point2 &from = window.points[e], &to = window.points[e + 1 < window.count ? e + 1 : 0];
+    const double ex = to.x - from.x, ey = to.y - from.y, square = ex * ex + ey * ey;
+    if (!(square > 0)) continue;
+    const double inverse = 1 / std::sqrt(square), nx = -ey * inverse, ny = ex * inverse, offset = nx * from.x + ny * from.y;
+    bool all_in = true;
+    const int count = polygon->count;
+    for (int i = 0; i < count; ++i) {
+      height[i] = nx * polygon->points[i].x + ny * polygon->points[i].y - offset;
+      all_in = all_in && height[i] >= -tolerance;
+    }
+    if (all_in) continue;
+    next->count = 0;
+    for (int i = 0; i < count; ++i) {
+      const int k = i + 1 < count ? i + 1 : 0;
+      const Point2 &p = polygon->points[i], &q = polygon->points[k];
+      const double hp = height[i], hq = height[k];
       const bool p_in = hp >= -tolerance, q_in = hq >= -tolerance;
-      if (p_in) next.add(p);
+      if (p_in) next->add(p);
       if (p_in == q_in) continue;
       const double s = std::clamp(hp / (hp - hq), 0.0, 1.0);
       // Leaving: from here on the border is the window's. Entering: the polygon's own edge goes on.
-      next.add({p.x + s * (q.x - p.x), p.y + s * (q.y - p.y), p_in ? from.label : p.label});
+      next->add({p.x + s * (q.x - p.x), p.y + s * (q.y - p.y), p_in ? from.label : p.label});
     }
-    polygon = next;
+    std::swap(polygon, next);
   }
+  return *polygon;
 }
 
 /// A segment within a window; the ends keep their labels or take that of the edge that cuts.
@@ -160,21 +169,28 @@ void clip_patches(const Convex& a, const Convex& b, const Frame& X_AB, const Sep
     const double tolerance = 1e-9 * extent;
 
     const Lift on_a(patch_a, view), on_b(patch_b, view);
-    Polygon2 shared;
+    Polygon2 first, second, window;
+    const Polygon2* result = &first;
     if (!on_a.degenerate() && !on_b.degenerate()) {
       if (patch_a.count > 2 && patch_b.count > 2) {
-        shared = seen(patch_a, view, false, 0);
-        cut(shared, seen(patch_b, view, true, of_b), tolerance);
+        see(patch_a, view, false, 0, first);
+        see(patch_b, view, true, of_b, window);
+        result = &cut(first, second, window, tolerance);
       } else if (patch_a.count == 2 && patch_b.count == 2) {
-        shared_stretch(patch_a, patch_b, view, shared);
+        shared_stretch(patch_a, patch_b, view, first);
       } else {
         const bool a_is_line = patch_a.count == 2;
         const SurfacePatch& line = a_is_line ? patch_a : patch_b;
-        const Polygon2 window = a_is_line ? seen(patch_b, view, true, of_b) : seen(patch_a, view, false, 0);
+        if (a_is_line) {
+          see(patch_b, view, true, of_b, window);
+        } else {
+          see(patch_a, view, false, 0, window);
+        }
         Point2 p = view.see(line.points[0], 0), q = view.see(line.points[1], 1);
-        if (cut_segment(p, q, window, tolerance)) shared.add(p), shared.add(q);
+        if (cut_segment(p, q, window, tolerance)) first.add(p), first.add(q);
       }
     }
+    const Polygon2& shared = *result;
     for (int i = 0; i < shared.count; ++i) {
       const Point2& p = shared.points[i];
       Candidate& c = out.items[out.count];
@@ -182,7 +198,7 @@ void clip_patches(const Convex& a, const Convex& b, const Frame& X_AB, const Sep
       c.point.on_a = on_a(p.x, p.y);
       c.point.on_b = on_b(p.x, p.y);
       c.point.gap = s.normal.dot(c.point.on_b - c.point.on_a);
-      const std::uint32_t before = shared.points[(i + shared.count - 1) % shared.count].label;
+      const std::uint32_t before = shared.points[i > 0 ? i - 1 : shared.count - 1].label;
       c.point.feature = shared.count > 2 ? before << 16 | p.label : p.label;
       if (c.point.gap > margin) continue;
       deepest = std::min(deepest, c.point.gap);

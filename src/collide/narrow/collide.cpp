@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "collide/narrow/box_box.h"
+#include "collide/narrow/capsule_capsule.h"
 #include "collide/narrow/plane.h"
 #include "collide/narrow/separation.h"
 #include "collide/narrow/surface_contact.h"
@@ -51,6 +52,7 @@ void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPar
 
 bool collide_convex(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
                     CandidateList& list, Manifold& out) {
+  if (a.kind <= Convex::Kind::capsule && b.kind <= Convex::Kind::capsule) return capsule_capsule(a, X_WA, b, X_WB, margin, out);
   const Frame X = relative(X_WA, X_WB);
   Separation s;
   if (a.kind == Convex::Kind::box && b.kind == Convex::Kind::box && a.radius == 0 && b.radius == 0) {
@@ -77,12 +79,12 @@ void collide(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b
   const bool single = a.parts().size() == 1 && b.parts().size() == 1;
   for (int i = 0; i < int(a.parts().size()); ++i) {
     const CollisionPart& part_a = a.parts()[i];
-    const Frame X_WPa = X_WA * part_a.X_BP;
+    const Frame X_WPa = placed(part_a, X_WA);
     const Aabb box = single ? Aabb{} : bounds(part_a, X_WA).grown(margin);
     for (int j = 0; j < int(b.parts().size()); ++j) {
       const CollisionPart& part_b = b.parts()[j];
       if (!single && !box.overlaps(bounds(part_b, X_WB))) continue;
-      const Frame X_WPb = X_WB * part_b.X_BP;
+      const Frame X_WPb = placed(part_b, X_WB);
       PairMemory fresh;
       PairMemory& pair = single ? memory : fresh;
       const std::size_t first = out.size();

@@ -51,7 +51,15 @@ void Bvh::along_ray(const Vec3& origin, const Vec3& direction, double t_max, Vis
   Eigen::Vector3f inverse;
   for (int k = 0; k < 3; ++k)
     inverse[k] = std::abs(direction[k]) > 1e-30 ? float(1 / direction[k]) : std::copysign(1e30f, float(direction[k]));
-  const int nx = inverse.x() < 0 ? 2 : 0, ny = inverse.y() < 0 ? 2 : 0, nz = inverse.z() < 0 ? 2 : 0;
+  // Four lanes: both children's low and high planes. With the halves swapped, the smaller of the two is where the ray enters.
+  using Lanes = float __attribute__((vector_size(16)));
+  const auto splat = [](float v) { return Lanes{v, v, v, v}; };
+  const auto load = [](const std::array<float, 4>& v) { return Lanes{v[0], v[1], v[2], v[3]}; };
+  const auto low = [](Lanes a, Lanes b) { return a < b ? a : b; };
+  const auto high = [](Lanes a, Lanes b) { return a > b ? a : b; };
+  const auto swapped = [](Lanes a) { return __builtin_shufflevector(a, a, 2, 3, 0, 1); };
+  const Lanes ox = splat(from.x()), oy = splat(from.y()), oz = splat(from.z());
+  const Lanes ix = splat(inverse.x()), iy = splat(inverse.y()), iz = splat(inverse.z());
   constexpr float wider = 1 + 4e-7f;
   float far = float(t_max - start) * wider;
 
@@ -71,14 +79,10 @@ void Bvh::along_ray(const Vec3& origin, const Vec3& direction, double t_max, Vis
       continue;
     }
     const Node& node = nodes_[entry.child];
-    std::array<float, 2> near, exit;
-    for (int k = 0; k < 2; ++k) {
-      const float x0 = (node.x[nx + k] - from.x()) * inverse.x(), x1 = (node.x[2 - nx + k] - from.x()) * inverse.x();
-      const float y0 = (node.y[ny + k] - from.y()) * inverse.y(), y1 = (node.y[2 - ny + k] - from.y()) * inverse.y();
-      const float z0 = (node.z[nz + k] - from.z()) * inverse.z(), z1 = (node.z[2 - nz + k] - from.z()) * inverse.z();
-      near[k] = std::max(std::max(x0, y0), std::max(z0, 0.f));
-      exit[k] = std::min(std::min(x1, y1), std::min(z1, far)) * wider;
-    }
+    const Lanes tx = (load(node.x) - ox) * ix, ty = (load(node.y) - oy) * iy, tz = (load(node.z) - oz) * iz;
+    const Lanes ux = swapped(tx), uy = swapped(ty), uz = swapped(tz);
+    const Lanes near = high(high(low(tx, ux), low(ty, uy)), high(low(tz, uz), splat(0)));
+    const Lanes exit = low(low(high(tx, ux), high(ty, uy)), low(high(tz, uz), splat(far))) * wider;
     const bool hit0 = node.count[0] >= 0 && near[0] <= exit[0], hit1 = node.count[1] >= 0 && near[1] <= exit[1];
     if (hit0 && hit1) {
       const int first = near[1] < near[0] ? 1 : 0;

@@ -39,6 +39,7 @@ void CollisionShape::add(const Shape& shape, const Frame& X, int depth) {
 
   CollisionPart part;
   part.X_BP = X;
+  part.at_origin = depth == 0;
   if (std::holds_alternative<std::monostate>(shape)) throw Error("shape", "a point has no extent; give it a shape to collide");
   if (std::holds_alternative<Plane>(shape)) part.kind = CollisionPart::Kind::plane;
   if (const auto* s = std::get_if<Sphere>(&shape)) part.convex = Convex::sphere(positive("sphere", "radius", s->radius));
@@ -79,7 +80,7 @@ void CollisionShape::add(const Shape& shape, const Frame& X, int depth) {
 }
 
 Aabb bounds(const CollisionPart& part, const Frame& X_WB) {
-  const Frame X = X_WB * part.X_BP;
+  const Frame X = placed(part, X_WB);
   switch (part.kind) {
     case CollisionPart::Kind::convex:
       return bounds(part.convex, X);

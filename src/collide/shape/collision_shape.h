@@ -12,10 +12,12 @@
 
 namespace rotule {
 
+/// One of the shapes that a body is made of.
 struct CollisionPart {
   enum class Kind : std::uint8_t { convex, surface, plane };
   Kind kind = Kind::convex;
-  Frame X_BP;  // part to body
+  Frame X_BP;             // part to body
+  bool at_origin = true;  // X_BP is the identity
   Convex convex;
   const Surface* surface = nullptr;
   double reach = 0;  // largest distance of a point of the part from the body's origin; infinite for a plane
@@ -36,6 +38,9 @@ class CollisionShape {
   std::vector<std::shared_ptr<const Surface>> surfaces_;
   double reach_ = 0;
 };
+
+/// Where the part stands.
+inline Frame placed(const CollisionPart& part, const Frame& X_WB) { return part.at_origin ? X_WB : X_WB * part.X_BP; }
 
 Aabb bounds(const CollisionPart& part, const Frame& X_WB);
 Aabb bounds(const CollisionShape& shape, const Frame& X_WB);

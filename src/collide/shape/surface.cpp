@@ -140,16 +140,16 @@ int Surface::ray(const Vec3& origin, const Vec3& direction, double& t_max) const
     // T. Moeller and B. Trumbore 1997, with both sides.
     const std::array<Vec3, 3>& c = corners_[t];
     const Vec3 e1 = c[1] - c[0], e2 = c[2] - c[0], p = direction.cross(e2);
-    const double determinant = e1.dot(p);
-    if (determinant == 0) return best;
-    constexpr double slack = 1e-12;
+    const double determinant = e1.dot(p), size = std::abs(determinant);
+    const double slack = 1e-12 * size, sign = std::copysign(1.0, determinant);
+    // Compared before they are divided: most triangles are missed.
     const Vec3 s = origin - c[0];
-    const double inverse = 1 / determinant, u = s.dot(p) * inverse;
-    if (u < -slack || u > 1 + slack) return best;
+    const double u = sign * s.dot(p);
+    if (u < -slack || u > size + slack || size == 0) return best;
     const Vec3 q = s.cross(e1);
-    const double v = direction.dot(q) * inverse;
-    if (v < -slack || u + v > 1 + slack) return best;
-    const double along = e2.dot(q) * inverse;
+    const double v = sign * direction.dot(q);
+    if (v < -slack || u + v > size + slack) return best;
+    const double along = e2.dot(q) / determinant;
     if (!(along >= 0) || along > best) return best;
     hit = t;
     return along;
