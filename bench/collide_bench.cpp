@@ -134,11 +134,11 @@ std::vector<Pose> pile(int count) {
 }
 
 void RotulePile(benchmark::State& state) {
-  const std::vector<Pose> start = pile(int(state.range(0))), other = pile(int(state.range(0)));
+  const std::vector<Pose> start = pile(int(state.range(0)));
   CollisionWorld world(0.02);
   const CollisionShape cube(Box{});
   for (const Pose& pose : start) world.add(cube, pose, true);
-  std::vector<BodyManifold> out;
+  std::vector<Manifold> out;
   int step = 0;
   for (auto _ : state) {
     const double shift = 1e-4 * (++step % 10);

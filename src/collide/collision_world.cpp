@@ -95,23 +95,31 @@ void CollisionWorld::set_pose(int body, const Pose& pose, const Vec3& motion) {
   broad_.move(body, bounds(bodies_[body].shape, bodies_[body].X), motion);
 }
 
-void CollisionWorld::find_contacts(double margin, std::vector<BodyManifold>& out, int threads) {
+void CollisionWorld::collide_pair(BodyPair& pair, double margin, CollideScratch& scratch, std::vector<Manifold>& out) const {
+  const std::size_t first = out.size();
+  collide(bodies_[pair.a].shape, bodies_[pair.a].X, bodies_[pair.b].shape, bodies_[pair.b].X, margin, pair.memory, scratch, out);
+  for (std::size_t k = first; k < out.size(); ++k) {
+    out[k].body_a = pair.a;
+    out[k].body_b = pair.b;
+  }
+}
+
+void CollisionWorld::find_contacts(double margin, std::vector<Manifold>& out, int threads) {
   const std::span<BodyPair> pairs = broad_.update();
+  out.clear();
+  if (threads == 1) {
+    if (chunks_.empty()) chunks_.resize(1);
+    for (BodyPair& pair : pairs) collide_pair(pair, margin, chunks_[0].scratch, out);
+    return;
+  }
   const int count = int((pairs.size() + chunk_size - 1) / chunk_size);
   if (count > int(chunks_.size())) chunks_.resize(count);
   parallel_for(count, threads, [&](int c) {
     Chunk& chunk = chunks_[c];
     chunk.found.clear();
     const std::size_t last = std::min(pairs.size(), std::size_t(c + 1) * chunk_size);
-    for (std::size_t i = std::size_t(c) * chunk_size; i < last; ++i) {
-      BodyPair& pair = pairs[i];
-      chunk.manifolds.clear();
-      collide(bodies_[pair.a].shape, bodies_[pair.a].X, bodies_[pair.b].shape, bodies_[pair.b].X, margin, pair.memory,
-              chunk.scratch, chunk.manifolds);
-      for (const Manifold& m : chunk.manifolds) chunk.found.push_back({pair.a, pair.b, m});
-    }
+    for (std::size_t i = std::size_t(c) * chunk_size; i < last; ++i) collide_pair(pairs[i], margin, chunk.scratch, chunk.found);
   });
-  out.clear();
   for (int c = 0; c < count; ++c) out.insert(out.end(), chunks_[c].found.begin(), chunks_[c].found.end());
 }
 

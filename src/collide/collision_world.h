@@ -13,12 +13,6 @@
 
 namespace rotule {
 
-/// A manifold and whose it is: A is the body with the smaller number.
-struct BodyManifold {
-  int a = 0, b = 0;
-  Manifold manifold;
-};
-
 /// What a query looks at: bodies whose filter meets this one, and that `wants` says yes to, if it is given.
 struct QueryFilter {
   CollisionFilter filter{0xffffffff, 0xffffffff};
@@ -57,8 +51,9 @@ class CollisionWorld {
   [[nodiscard]] const Frame& frame(int body) const { return bodies_[body].X; }
   [[nodiscard]] const BroadPhase& broad_phase() const { return broad_; }
 
-  /// Every contact with a gap of at most `margin`, sorted by bodies, then by parts. `threads` as in base/parallel.h.
-  void find_contacts(double margin, std::vector<BodyManifold>& out, int threads = 1);
+  /// Every contact with a gap of at most `margin`, sorted by bodies (A is the one with the smaller number), then by parts.
+  /// `threads` as in base/parallel.h.
+  void find_contacts(double margin, std::vector<Manifold>& out, int threads = 1);
 
   /// The first body that the ray meets with 0 <= t <= t_max.
   [[nodiscard]] std::optional<BodyRayHit> ray(const Vec3& origin, const Vec3& direction, double t_max,
@@ -81,6 +76,7 @@ class CollisionWorld {
     Frame X;
     bool used = false;
   };
+  void collide_pair(BodyPair& pair, double margin, CollideScratch& scratch, std::vector<Manifold>& out) const;
   [[nodiscard]] bool wanted(int body, const QueryFilter& filter) const;
 
   BroadPhase broad_;
@@ -88,8 +84,7 @@ class CollisionWorld {
   std::vector<int> free_;
   struct Chunk {
     CollideScratch scratch;
-    std::vector<Manifold> manifolds;
-    std::vector<BodyManifold> found;
+    std::vector<Manifold> found;
   };
   std::vector<Chunk> chunks_;
 };

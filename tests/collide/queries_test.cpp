@@ -203,16 +203,16 @@ TEST(World, ContactsAreTheSameOnAnyNumberOfThreads) {
   Crowd one(400, 6), many(400, 6);
   std::mt19937 random(7);
   for (int step = 0; step < 5; ++step) {
-    std::vector<BodyManifold> a, b;
+    std::vector<Manifold> a, b;
     one.world.find_contacts(0.05, a, 1);
     many.world.find_contacts(0.05, b, 4);
     ASSERT_GT(a.size(), 50u);
     ASSERT_EQ(a.size(), b.size());
     for (std::size_t i = 0; i < a.size(); ++i) {
-      ASSERT_EQ(std::pair(a[i].a, a[i].b), std::pair(b[i].a, b[i].b));
-      ASSERT_EQ(a[i].manifold.normal, b[i].manifold.normal);
-      ASSERT_EQ(a[i].manifold.count, b[i].manifold.count);
-      for (int k = 0; k < a[i].manifold.count; ++k) ASSERT_EQ(a[i].manifold.points[k].on_a, b[i].manifold.points[k].on_a);
+      ASSERT_EQ(std::pair(a[i].body_a, a[i].body_b), std::pair(b[i].body_a, b[i].body_b));
+      ASSERT_EQ(a[i].normal, b[i].normal);
+      ASSERT_EQ(a[i].count, b[i].count);
+      for (int k = 0; k < a[i].count; ++k) ASSERT_EQ(a[i].points[k].on_a, b[i].points[k].on_a);
     }
     for (int i = 1; i < 400; i += 4) {
       Pose& pose = one.placed[i].pose;

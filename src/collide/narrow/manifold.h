@@ -22,6 +22,7 @@ struct Manifold {
   Vec3 normal = Vec3::UnitZ();  // from A to B, in the world
   int count = 0;
   std::array<ContactPoint, capacity> points;
+  int body_a = -1, body_b = -1;          // set by collision_world.h
   int part_a = 0, part_b = 0;            // of the bodies' collision shapes
   int triangle_a = -1, triangle_b = -1;  // of a surface, the one that is deepest
 
