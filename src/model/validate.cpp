@@ -165,7 +165,8 @@ void validate(const BodyDef& body, std::span<const Material> materials, const Pl
   if (body.inertia) check_inertia(*body.inertia, place / "inertia");
   if (body.fixed) return;
   if (is_boundless(body.shape))
-    fail(place / "shape", "a plane or a height field is only for fixed bodies; add \"fixed\": true or choose another shape");
+    fail(place / "shape", fmt::format("{} is only for fixed bodies; add \"fixed\": true or choose another shape",
+                                      std::holds_alternative<HeightField>(body.shape) ? "a height field" : "a plane"));
   const bool has_shape = !std::holds_alternative<std::monostate>(body.shape);
   if (body.density && !has_shape) fail(place / "density", "needs a shape to fill; give a shape, or mass in place of density");
   if (!body.mass && !body.density && (body.material.empty() || !has_shape))

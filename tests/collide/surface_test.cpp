@@ -251,6 +251,24 @@ TEST(Compound, PartsCollideWhereTheyStand) {
   EXPECT_NEAR(found[0].points[0].on_b.x(), -2, 1e-12);
 }
 
+TEST(Ellipsoids, HaveTheMassOfAScaledBall) {
+  // The second moments of a ball, int x^2 dV = V r^2 / 5, stretch with the square of each axis; support points lie on it.
+  const Ellipsoid e{{0.5, 1.5, 2.5}};
+  const MassProperties m = mass_properties(e, 3);
+  EXPECT_NEAR(m.mass, 3 * 4.0 / 3 * std::numbers::pi * e.radii.prod(), 1e-12);
+  const Vec3 square = m.mass / 5 * e.radii.cwiseAbs2();
+  EXPECT_NEAR(m.inertia(0, 0), square.y() + square.z(), 1e-12);
+  EXPECT_NEAR(m.inertia(1, 1), square.z() + square.x(), 1e-12);
+  EXPECT_NEAR(m.inertia(2, 2), square.x() + square.y(), 1e-12);
+  std::mt19937 random(4);
+  for (int i = 0; i < 100; ++i) {
+    const Vec3 d = oracle::random_direction(random), x = support(e, d);
+    EXPECT_NEAR(x.cwiseQuotient(e.radii).norm(), 1, 1e-12);
+    EXPECT_NEAR(x.cwiseQuotient(e.radii.cwiseAbs2()).normalized().dot(d), 1, 1e-12);  // its normal there is d
+  }
+  EXPECT_THROW(mass_properties(HeightField{2, 1, {0, 0, 0, 0}}, 1), Error);
+}
+
 TEST(Hulls, SimplifiedHullsAreInsideAndKeepTheLimit) {
   std::mt19937 random(9);
   ConvexHull ball;

@@ -3,8 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collide/narrow/box_face.h"
+#include "collide/narrow/separation.h"
+
 namespace rotule {
 namespace {
+
+constexpr double nearly_flat = 0.985;  // cosine of 10 degrees
+constexpr std::uint32_t edges_feature = 0xfffffffe;
 
 /// Nearest points of the edges of A along e_i and of B along R_j that face each other along n.
 void edge_points(const Convex& a, const Convex& b, const Frame& X, int i, int j, Separation& s) {
@@ -80,15 +86,77 @@ AxisSeparation box_box(const Convex& a, const Convex& b, const Frame& X, double 
   if (!s.near) return out;
   out.exact = best <= 0;
   if (edges) {
+    out.axis = AxisSeparation::Axis::edges;
     edge_points(a, b, X, i, j, s);
   } else if (best_b > best_a + tie) {
+    out.axis = AxisSeparation::Axis::face_of_b;
+    out.face = j;
+    out.side = t_B[j] < 0 ? 1 : -1;
     s.on_a = core_support(a, s.normal);
     s.on_b = s.on_a + s.gap * s.normal;
   } else {
+    out.face = i;
+    out.side = std::copysign(1.0, t[i]);
     s.on_b = X * core_support(b, -(R.transpose() * s.normal));
     s.on_a = s.on_b - s.gap * s.normal;
   }
   return out;
+}
+
+bool collide_boxes(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
+                   CandidateList& list, Manifold& out) {
+  const Frame X = relative(X_WA, X_WB);
+  const AxisSeparation found = box_box(a, b, X, margin, memory);
+  const Separation& s = found.separation;
+  if (!s.near) return false;
+
+  // Points in the frame of the box whose face it is, then of the world.
+  const Frame* frame = &X_WA;
+  bool of_b = false;
+  switch (found.axis) {
+    case AxisSeparation::Axis::face_of_a:
+      box_face_points(a.size, found.face, found.side, b.size, X, margin, list);
+      break;
+    case AxisSeparation::Axis::face_of_b:
+      box_face_points(b.size, found.face, found.side, a.size, X.inverse(), margin, list);
+      frame = &X_WB;
+      of_b = true;
+      break;
+    case AxisSeparation::Axis::edges:
+      // Nearly flat on each other they need more than the one point where edges cross.
+      if (s.normal.cwiseAbs().maxCoeff() > nearly_flat || (X.R.transpose() * s.normal).cwiseAbs().maxCoeff() > nearly_flat) {
+        clip_patches(a, b, X, s, margin, found.exact, list);
+      } else {
+        list.count = 1;
+        list.items[0] = {{s.on_a, s.on_b, s.gap, edges_feature}, 0, 0};
+      }
+      break;
+  }
+  double least = infinity;
+  for (int k = 0; k < list.count; ++k) least = std::min(least, list.items[k].point.gap);
+  const double rounding = 1e-9 * (a.size.maxCoeff() + b.size.maxCoeff());
+  const bool reached = least <= s.gap + rounding &&
+                       (found.axis != AxisSeparation::Axis::edges || (s.on_b - s.on_a).norm() <= std::abs(s.gap) + rounding);
+  if (!found.exact && !reached) {
+    // Apart, and nearest at a corner: the axes do not tell.
+    const Separation nearest = general_separation(a, b, X, margin, memory);
+    if (!nearest.near) return false;
+    clip_patches(a, b, X, nearest, margin, true, list);
+    out.normal = X_WA.R * nearest.normal;
+    keep_four(list.items.data(), list.count, X_WA, out);
+    return true;
+  }
+  if (list.count == 0) {
+    list.count = 1;
+    list.items[0] = {{s.on_a, s.on_b, s.gap, edges_feature}, 0, 0};
+    frame = &X_WA;
+    of_b = false;
+  }
+  out.normal = X_WA.R * s.normal;
+  keep_four(list.items.data(), list.count, *frame, out);
+  if (of_b)
+    for (int k = 0; k < out.count; ++k) std::swap(out.points[k].on_a, out.points[k].on_b);
+  return true;
 }
 
 }  // namespace rotule

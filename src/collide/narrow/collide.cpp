@@ -14,12 +14,6 @@ namespace {
 
 using Kind = CollisionPart::Kind;
 
-double deepest(const CandidateList& list) {
-  double least = infinity;
-  for (int i = 0; i < list.count; ++i) least = std::min(least, list.items[i].point.gap);
-  return least;
-}
-
 void finish(const CandidateList& list, const Vec3& normal, const Frame& X_W, Manifold& out) {
   out.normal = X_W.R * normal;
   keep_four(list.items.data(), list.count, X_W, out);
@@ -28,10 +22,14 @@ void finish(const CandidateList& list, const Vec3& normal, const Frame& X_W, Man
 /// Appends the manifolds of two parts, the first of which is no less special than the second: convex < surface < plane.
 void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPart& b, const Frame& X_WB, double margin,
                    PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out) {
-  Manifold m;
   if (a.kind == Kind::convex) {
-    if (collide_convex(a.convex, X_WA, b.convex, X_WB, margin, memory, scratch.list, m)) out.push_back(m);
-  } else if (a.kind == Kind::plane && b.kind == Kind::convex) {
+    // Written in place: a manifold is large.
+    out.emplace_back();
+    if (!collide_convex(a.convex, X_WA, b.convex, X_WB, margin, memory, scratch.list, out.back())) out.pop_back();
+    return;
+  }
+  Manifold m;
+  if (a.kind == Kind::plane && b.kind == Kind::convex) {
     if (!plane_convex(b.convex, relative(X_WA, X_WB), margin, scratch.list)) return;
     finish(scratch.list, Vec3::UnitZ(), X_WA, m);
     out.push_back(m);
@@ -53,21 +51,10 @@ void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPar
 bool collide_convex(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
                     CandidateList& list, Manifold& out) {
   if (a.kind <= Convex::Kind::capsule && b.kind <= Convex::Kind::capsule) return capsule_capsule(a, X_WA, b, X_WB, margin, out);
+  if (a.kind == Convex::Kind::box && b.kind == Convex::Kind::box && a.radius == 0 && b.radius == 0)
+    return collide_boxes(a, X_WA, b, X_WB, margin, memory, list, out);
   const Frame X = relative(X_WA, X_WB);
-  Separation s;
-  if (a.kind == Convex::Kind::box && b.kind == Convex::Kind::box && a.radius == 0 && b.radius == 0) {
-    const AxisSeparation by_axes = box_box(a, b, X, margin, memory);
-    s = by_axes.separation;
-    if (!s.near) return false;
-    clip_patches(a, b, X, s, margin, by_axes.exact, list);
-    if (by_axes.exact || deepest(list) <= s.gap + 1e-9 * (a.size.maxCoeff() + b.size.maxCoeff())) {
-      finish(list, s.normal, X_WA, out);
-      return true;
-    }
-    s = general_separation(a, b, X, margin, memory);
-  } else {
-    s = separation(a, b, X, margin, memory);
-  }
+  const Separation s = separation(a, b, X, margin, memory);
   if (!s.near || s.gap > margin) return false;
   clip_patches(a, b, X, s, margin, true, list);
   finish(list, s.normal, X_WA, out);
@@ -77,6 +64,9 @@ bool collide_convex(const Convex& a, const Frame& X_WA, const Convex& b, const F
 void collide(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b, const Frame& X_WB, double margin,
              PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out) {
   const bool single = a.parts().size() == 1 && b.parts().size() == 1;
+  if (single && a.parts()[0].kind == Kind::convex && b.parts()[0].kind == Kind::convex && a.parts()[0].at_origin &&
+      b.parts()[0].at_origin)
+    return collide_parts(a.parts()[0], X_WA, b.parts()[0], X_WB, margin, memory, scratch, out);
   for (int i = 0; i < int(a.parts().size()); ++i) {
     const CollisionPart& part_a = a.parts()[i];
     const Frame X_WPa = placed(part_a, X_WA);

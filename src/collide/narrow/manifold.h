@@ -12,9 +12,9 @@
 namespace rotule {
 
 struct ContactPoint {
-  Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero();  // m, in the world
-  double gap = 0;                                 // m
-  std::uint32_t feature = 0;                      // which corners and edges make it: the same from step to step
+  Vec3 on_a, on_b;            // m, in the world
+  double gap = 0;             // m
+  std::uint32_t feature = 0;  // which corners and edges make it: the same from step to step
 };
 
 struct Manifold {
