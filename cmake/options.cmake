@@ -1,11 +1,14 @@
 # What every target is compiled with.
 add_library(rotule_options INTERFACE)
 target_compile_options(rotule_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -Wno-sign-conversion -Wno-restrict -Werror
-  # -Wrestrict: g++ 12 sees overlaps in std::string that are not there (GCC bug 105651).
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -Wno-sign-conversion -Werror
   # No -ffast-math: results must not depend on the compiler's mood. These two only drop errno and trapping semantics, which
   # nobody reads; contraction is off so that the same scene gives the same bits on machines with and without fused operations.
   -fno-math-errno -fno-trapping-math -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 sees overlaps in std::string that are not there (GCC bug 105651).
+  target_compile_options(rotule_options INTERFACE -Wno-restrict)
+endif()
 target_compile_definitions(rotule_options INTERFACE EIGEN_MPL2_ONLY)
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(rotule_options INTERFACE -O3)

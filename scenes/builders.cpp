@@ -53,6 +53,7 @@ std::optional<Scene> build(std::string_view name) {
     if (known == name) return builder();
   if (const auto links = number_after<int>("chain_", name)) return chain(*links);
   if (const auto weight = number_after<double>("hanging_chain_", name)) return hanging_chain(*weight);
+  if (const auto loops = number_after<int>("n_four_bar_", name)) return n_four_bar(*loops);
   return {};
 }
 

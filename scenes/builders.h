@@ -27,6 +27,9 @@ Scene four_bar();
 Scene six_bar_loop();
 Scene slider_crank();
 Scene bricard();
+/// `loops` parallelograms of bars of 1 m and 1 kg in a row, falling over: twice a turn all bars lie on one line, where the
+/// mechanism could go `loops` + 1 ways. From 1 to 10,000; throws Error outside that range.
+Scene n_four_bar(int loops);
 
 // Free and supported tops.
 Scene gyroscope();
@@ -42,8 +45,8 @@ Scene bridge_truss();
 /// The names of the scenes above, in alphabetical order; each is also a file.
 std::vector<std::string> names();
 
-/// The scene of that name, one of names() or `chain_N` (N links) or `hanging_chain_N` (N kg); nothing where there is none.
-/// Throws Error where N is out of range.
+/// The scene of that name, one of names() or `chain_N` (N links), `hanging_chain_N` (N kg) or `n_four_bar_N` (N loops); nothing
+/// where there is none. Throws Error where N is out of range.
 std::optional<Scene> build(std::string_view name);
 
 }  // namespace rotule::scenes

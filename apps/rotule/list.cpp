@@ -88,6 +88,7 @@ Json scenes_list() {
   }
   out.push_back({{"name", "chain_N"}, {"summary", "N links on ball joints, released horizontally"}});
   out.push_back({{"name", "hanging_chain_N"}, {"summary", "20 links with a weight of N kg at the end, plucked in the middle"}});
+  out.push_back({{"name", "n_four_bar_N"}, {"summary", "a row of N parallelograms falling over, through singular poses"}});
   return out;
 }
 
@@ -107,6 +108,7 @@ constexpr Category categories[] = {{"scenes", scenes_list},
                                    {"forces", forces},
                                    {"integrators", choices<IntegratorSettings>},
                                    {"formulations", choices<FormulationSettings>},
+                                   {"corrections", choices<CorrectionSettings>},
                                    {"solvers", choices<SolverSettings>}};
 
 std::string range_text(const Json& field) {
@@ -131,9 +133,9 @@ std::string table(std::string_view title, const Json& entries) {
     if (!e.contains("fields")) continue;
     for (const Json& f : e["fields"]) {
       const std::string unit = f["unit"].get<std::string>(), range = range_text(f);
-      const std::string value = f.contains("required")                         ? "required"
-                                : f["default"].is_null() || f["default"] == "" ? ""
-                                                                               : f["default"].dump();
+      const std::string value = f.contains("required")                                    ? "required"
+                                : f["default"].is_null() || f["default"].dump() == "\"\"" ? ""
+                                                                                          : f["default"].dump();
       out += fmt::format("    {:<22} {:<12} {}{}{}\n", f["name"].get<std::string>(), value, f["meaning"].get<std::string>(),
                          unit.empty() ? "" : fmt::format(" [{}]", unit), range.empty() ? "" : fmt::format(" ({})", range));
     }

@@ -48,7 +48,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int count
                  ? fmt::format("unknown option {}; {}", rotule::in_quotes(extra), rotule::suggestion(extra, known))
                  : fmt::format("{} is one word too many; rotule {} --help says what is taken", rotule::in_quotes(extra),
                                command->get_name());
-  return fmt::format("{}; rotule {}{}--help says more", error.what(), command->get_name(), command == &app ? "" : " ");
+  return fmt::format("{}; rotule {}--help says more", error.what(), command == &app ? "" : command->get_name() + " ");
 }
 
 }  // namespace
@@ -76,7 +76,8 @@ int main(int argc, char** argv) {
 
   ListOptions list_options;
   CLI::App* list_command = app.add_subcommand("list", "what there is to choose from");
-  list_command->add_option("WHAT", list_options.what, "scenes, joints, shapes, forces, integrators, formulations or solvers");
+  list_command->add_option("WHAT", list_options.what,
+                           "scenes, joints, shapes, forces, integrators, formulations, corrections or solvers");
   list_command->add_flag("--json", list_options.json, "one JSON object on stdout");
 
   CheckOptions check_options;

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include "base/text.h"
 #include "commands.h"
@@ -48,7 +49,7 @@ class Samples {
   [[nodiscard]] double percentile(double p) const {
     if (kept_.empty()) return 0;
     std::vector<double> sorted = kept_;
-    const auto at = static_cast<std::ptrdiff_t>(p / 100 * static_cast<double>(sorted.size() - 1) + 0.5);
+    const auto at = static_cast<std::ptrdiff_t>(std::lround(p / 100 * static_cast<double>(sorted.size() - 1)));
     std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end());
     return sorted[static_cast<std::size_t>(at)];
   }
@@ -129,7 +130,7 @@ void check_outputs(const NamedScene& named, const RunOptions& options) {
     throw Error(options.record, "is given to both --record and --record-problems; give two files");
 }
 
-/// Sum of the bodies' own momenta, as lengths: what drift is measured against (1 where nothing moves).
+/// Sums of the bodies' own momenta, as lengths. Drift is measured against the larger of those at the start and at the end.
 std::pair<double, double> momentum_scales(const World& world) {
   double linear = 0, angular = 0;
   for (const BodyId body : world.bodies()) {
@@ -140,16 +141,21 @@ std::pair<double, double> momentum_scales(const World& world) {
         (world.center_of_mass(body).cross(momentum) + q * (world.inertia(body) * (q.conjugate() * world.angular_velocity(body))))
             .norm();
   }
-  return {linear > 0 ? linear : 1, angular > 0 ? angular : 1};
+  return {linear, angular};
+}
+
+std::string counted(std::int64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 std::string table(const Json& r, double duration) {
   const auto number = [&](const char* group, const char* key) { return r[group][key].get<double>(); };
-  std::string out = fmt::format("{}: {} bodies, {} joints, {} steps of {} s ({:.6g} s)\n", r["scene"].get<std::string>(),
-                                r["bodies"].get<int>(), r["joints"].get<int>(), r["steps"].get<std::int64_t>(),
-                                shortest(r["dt"].get<double>()), duration);
-  out += fmt::format("  method        {}, {}, {}, {} threads\n", r["integrator"].get<std::string>(),
-                     r["formulation"].get<std::string>(), r["solver"].get<std::string>(), r["threads"].get<int>());
+  std::string out =
+      fmt::format("{}: {}, {}, {} of {} s ({:.6g} s)\n", r["scene"].get<std::string>(),
+                  counted(r["bodies"].get<int>(), "body", "bodies"), counted(r["joints"].get<int>(), "joint", "joints"),
+                  counted(r["steps"].get<std::int64_t>(), "step", "steps"), shortest(r["dt"].get<double>()), duration);
+  out += fmt::format("  method        {}, {}, {}, {}\n", r["integrator"].get<std::string>(), r["formulation"].get<std::string>(),
+                     r["solver"].get<std::string>(), counted(r["threads"].get<int>(), "thread", "threads"));
   out += fmt::format("  energy        {:.9g} J -> {:.9g} J, relative error {:.3g}\n", number("energy", "initial"),
                      number("energy", "final"), number("energy", "relative_error"));
   out += fmt::format("  momentum      drift {:.3g} linear, {:.3g} angular (relative)\n", number("momentum", "linear_drift"),
@@ -190,7 +196,7 @@ void run(const RunOptions& options) {
   const std::string scene_text = options.record.empty() && options.record_problems.empty() ? "" : to_json(named.scene);
   if (!options.record.empty()) trajectory.emplace(options.record, scene_text, recipe, body_names, joint_names, steps + 1);
   if (!options.record_problems.empty()) {
-    problems.emplace(options.record_problems, scene_text, to_json(recipe), joint_names);
+    problems.emplace(options.record_problems, scene_text, to_complete_json(recipe), joint_names);
     world.keep_problems(true);
   }
 
@@ -198,7 +204,7 @@ void run(const RunOptions& options) {
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupted = 1; });
 
   const Diagnostics start = world.diagnostics();
-  const auto [linear_scale, angular_scale] = momentum_scales(world);
+  const auto [linear_start, angular_start] = momentum_scales(world);
   Series joint_error, residual, iterations, kinetic, ms;
   Samples ms_samples;
   kinetic.add(start.kinetic_energy);
@@ -220,7 +226,7 @@ void run(const RunOptions& options) {
       iterations.add(report.iterations);
       if (problems)
         for (int k = 0; k < world.islands(); ++k) problems->append(i, world.time(), k, world.problem(k), world.multipliers(k));
-      now = world.diagnostics();
+      now = about_scene([&] { return world.diagnostics(); });
       kinetic.add(now.kinetic_energy);
       joint_error.add(now.joint_error.position);
       residual.add(now.residual);
@@ -236,13 +242,15 @@ void run(const RunOptions& options) {
   // Energy that shocks took out is accounted for, not an error.
   const double change = std::abs(now.energy() + now.shock_energy - start.energy());
   const double scale = energy_scale(named.scene.gravity, start.energy(), kinetic.max);
+  const auto [linear_end, angular_end] = momentum_scales(world);
+  const auto drift = [](const Vec3& by, double a, double b) { return std::max(a, b) > 0 ? by.norm() / std::max(a, b) : 0.0; };
   Json result = {
       {"scene", named.name},
       {"stepper", "reference"},
       {"integrator", name_of(recipe.integrator)},
       {"formulation", name_of(recipe.formulation)},
       {"solver", name_of(recipe.solver)},
-      {"threads", recipe.threads},
+      {"threads", recipe.threads > 0 ? recipe.threads : static_cast<int>(std::thread::hardware_concurrency())},
       {"steps", steps},
       {"dt", recipe.dt},
       {"bodies", body_names.size()},
@@ -250,8 +258,8 @@ void run(const RunOptions& options) {
       {"contacts", {{"mean", 0.0}, {"max", 0}}},
       {"energy", {{"initial", start.energy()}, {"final", now.energy()}, {"relative_error", scale > 0 ? change / scale : change}}},
       {"momentum",
-       {{"linear_drift", (now.linear_momentum - start.linear_momentum).norm() / linear_scale},
-        {"angular_drift", (now.angular_momentum - start.angular_momentum).norm() / angular_scale}}},
+       {{"linear_drift", drift(now.linear_momentum - start.linear_momentum, linear_start, linear_end)},
+        {"angular_drift", drift(now.angular_momentum - start.angular_momentum, angular_start, angular_end)}}},
       {"joint_error", {{"max", joint_error.max}, {"final", joint_error.last}}},
       {"penetration", {{"max", 0.0}, {"final", 0.0}}},
       {"residual", {{"mean", residual.mean()}, {"max", residual.max}}},
@@ -259,6 +267,9 @@ void run(const RunOptions& options) {
       {"ms_per_step", {{"mean", ms.mean()}, {"p50", ms_samples.percentile(50)}, {"p99", ms_samples.percentile(99)}}},
       {"state_hash", fmt::format("{:016x}", world.state_hash())},
       {"warnings", world.warnings()}};
+  // Both files are whole before either gets its name.
+  if (trajectory) trajectory->close();
+  if (problems) problems->close();
   if (trajectory) trajectory->finish();
   if (problems) problems->finish();
   if (options.json) {

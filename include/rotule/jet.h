@@ -59,7 +59,8 @@ class Jet {
     out.gradient = a.value * b.gradient + b.value * a.gradient;
     for (int i = 0, k = 0; i < variables; ++i)
       for (int j = 0; j <= i; ++j, ++k)
-        out.hessian[k] = a.value * b.hessian[k] + b.value * a.hessian[k] + a.gradient[i] * b.gradient[j] + a.gradient[j] * b.gradient[i];
+        out.hessian[k] =
+            a.value * b.hessian[k] + b.value * a.hessian[k] + a.gradient[i] * b.gradient[j] + a.gradient[j] * b.gradient[i];
     return out;
   }
   friend Jet operator/(const Jet& a, const Jet& b) {

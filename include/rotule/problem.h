@@ -61,8 +61,9 @@ struct ConstraintProblem {
 /// What a solver did. Rows that are linear combinations of others have no unique x: they are listed.
 struct SolveReport {
   int iterations = 0;
-  double residual = 0;     // relative: |A x - b| / |b|, of the last check that the solver made
+  double residual = 0;  // relative: |A x - b| / |b|, of the last check that the solver made
   bool converged = true;
+  double smallest_pivot = 1;  // kept pivot over its diagonal entry, where the solver has pivots: how near rows are to depending
   std::vector<std::int32_t> redundant_rows;
 };
 

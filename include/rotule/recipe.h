@@ -49,18 +49,21 @@ struct VelocitySettings {
 struct PenaltySettings {
   static constexpr std::string_view name = "penalty";
   static constexpr std::string_view summary = "springs and dampers in place of multipliers (A7 b)";
-  double stiffness = 1e6;
-  double damping = 1e3;
+  double stiffness = 0;
+  double damping = 0;
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
-    visit(Field{"stiffness", "N/m, N m/rad", "spring constant of every constrained direction", 0, 1e300, true}, s.stiffness);
-    visit(Field{"damping", "N s/m, N m s/rad", "damper constant of every constrained direction", 0, 1e300}, s.damping);
+    visit(Field{"stiffness", "N/m, N m/rad", "spring constant of every constrained direction; 0: as stiff as the step allows", 0,
+                1e300},
+          s.stiffness);
+    visit(Field{"damping", "N s/m, N m s/rad", "damper constant of every constrained direction; with stiffness 0: critical", 0,
+                1e300},
+          s.damping);
   }
 };
 
-using FormulationSettings =
-    std::variant<AccelerationSettings, StabilisedAccelerationSettings, VelocitySettings, PenaltySettings>;
+using FormulationSettings = std::variant<AccelerationSettings, StabilisedAccelerationSettings, VelocitySettings, PenaltySettings>;
 
 struct NoCorrectionSettings : NoFields {
   static constexpr std::string_view name = "none";
@@ -90,9 +93,9 @@ struct TreePlacementSettings : NoFields {
 using CorrectionSettings = std::variant<ProjectionSettings, NoCorrectionSettings, TreePlacementSettings>;
 
 struct Recipe {
-  double dt = 1e-3;        // s
-  double duration = 1;     // s, what `rotule run` simulates unless told otherwise
-  int threads = 1;         // 0: as many as the machine has
+  double dt = 1e-3;     // s
+  double duration = 1;  // s, what `rotule run` simulates unless told otherwise
+  int threads = 1;      // 0: as many as the machine has
   IntegratorSettings integrator = Rk4Settings{};
   FormulationSettings formulation = AccelerationSettings{};
   CorrectionSettings correction = ProjectionSettings{};

@@ -14,9 +14,9 @@ namespace rotule {
 
 struct Material {
   std::string name = {};
-  double density = 1000;    // kg/m^3
-  double friction = 0.5;    // Coulomb's coefficient
-  double restitution = 0;   // 0 absorbs, 1 is elastic
+  double density = 1000;   // kg/m^3
+  double friction = 0.5;   // Coulomb's coefficient
+  double restitution = 0;  // 0 absorbs, 1 is elastic
 };
 
 /// Mass comes from `mass`, or from `density` (else the material's) times the shape's volume. Inertia comes from `inertia`,
@@ -24,14 +24,14 @@ struct Material {
 struct BodyDef {
   std::string name = {};
   bool fixed = false;
-  std::optional<double> mass = {};             // kg
-  std::optional<double> density = {};          // kg/m^3
-  std::optional<Mat3> inertia = {};            // kg m^2, about the centre of mass, in body axes
-  std::optional<Vec3> center_of_mass = {};     // m, in the body's frame; default: the shape's centroid
-  Vec3 position = Vec3::Zero();                // m, of the body's frame
-  Quat orientation = Quat::Identity();         // body to world
-  Vec3 velocity = Vec3::Zero();                // m/s, of the centre of mass
-  Vec3 angular_velocity = Vec3::Zero();        // rad/s, in world axes
+  std::optional<double> mass = {};          // kg
+  std::optional<double> density = {};       // kg/m^3
+  std::optional<Mat3> inertia = {};         // kg m^2, about the centre of mass, in body axes
+  std::optional<Vec3> center_of_mass = {};  // m, in the body's frame; default: the shape's centroid
+  Vec3 position = Vec3::Zero();             // m, of the body's frame
+  Quat orientation = Quat::Identity();      // body to world
+  Vec3 velocity = Vec3::Zero();             // m/s, of the centre of mass
+  Vec3 angular_velocity = Vec3::Zero();     // rad/s, in world axes
   Shape shape = {};
   std::string material = {};
 };

@@ -10,13 +10,15 @@ namespace rotule {
 /// Block-sparse LDL^T of A = J M^-1 J^T: leaves first on trees, fill-reducing order on loops, symbolic part reused.
 struct LdltSettings {
   static constexpr std::string_view name = "ldlt";
-  static constexpr std::string_view summary = "block-sparse LDL^T, leaves first; linear time on trees, loops and redundancy allowed";
+  static constexpr std::string_view summary =
+      "block-sparse LDL^T, leaves first; linear time on trees, loops and redundancy allowed";
   double pivot_tolerance = 1e-12;
   int max_refinements = 3;
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
-    visit(Field{"pivot_tolerance", "", "a pivot this small against its diagonal marks a redundant row", 0, 1e-3}, s.pivot_tolerance);
+    visit(Field{"pivot_tolerance", "", "a pivot this small against its diagonal marks a redundant row", 0, 1e-3},
+          s.pivot_tolerance);
     visit(Field{"max_refinements", "", "most steps of iterative refinement per solve", 0, 100}, s.max_refinements);
   }
 };
@@ -30,7 +32,8 @@ struct DenseLdltSettings {
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
-    visit(Field{"pivot_tolerance", "", "a pivot this small against its diagonal marks a redundant row", 0, 1e-3}, s.pivot_tolerance);
+    visit(Field{"pivot_tolerance", "", "a pivot this small against its diagonal marks a redundant row", 0, 1e-3},
+          s.pivot_tolerance);
     visit(Field{"max_refinements", "", "most steps of iterative refinement per solve", 0, 100}, s.max_refinements);
   }
 };
@@ -58,8 +61,10 @@ struct SchurSettings {
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
-    visit(Field{"conjugate_gradients", "", "solve the closures' system by conjugate gradients instead of elimination"}, s.conjugate_gradients);
-    visit(Field{"pivot_tolerance", "", "a pivot this small against its diagonal marks a redundant row", 0, 1e-3}, s.pivot_tolerance);
+    visit(Field{"conjugate_gradients", "", "solve the closures' system by conjugate gradients instead of elimination"},
+          s.conjugate_gradients);
+    visit(Field{"pivot_tolerance", "", "a pivot this small against its diagonal marks a redundant row", 0, 1e-3},
+          s.pivot_tolerance);
     visit(Field{"tolerance", "", "relative residual at which the conjugate gradients stop", 0, 1, true}, s.tolerance);
     visit(Field{"max_refinements", "", "most steps of iterative refinement per solve", 0, 100}, s.max_refinements);
   }
@@ -109,7 +114,7 @@ struct GaussSeidelSettings {
   }
 };
 
-using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
-                                    GaussSeidelSettings>;
+using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings,
+                                    SorSettings, GaussSeidelSettings>;
 
 }  // namespace rotule

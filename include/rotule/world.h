@@ -79,7 +79,7 @@ class World {
   [[nodiscard]] std::uint64_t state_hash() const;
   [[nodiscard]] std::int64_t evaluations() const;  // of the accelerations, so far
   [[nodiscard]] int islands() const;
-  /// What a careful user should know: point masses, mass ratios, solves that did not converge.
+  /// What a careful user should know: joints that start open, redundant constraints, steps that did not converge.
   [[nodiscard]] std::vector<std::string> warnings() const;
   /// Asks every step to keep a copy of the algebra that it solved (the last stage's, for methods with several), for solvers,
   /// recorders and judges outside; `problem` and `multipliers` then give it, island by island.

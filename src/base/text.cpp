@@ -8,22 +8,26 @@
 
 namespace rotule {
 
+std::string one_line(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7f)
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
+  }
+  return out;
+}
+
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 60;
-  std::string out = "\"";
+  std::string escaped;
   for (const char c : text.substr(0, longest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20 || byte >= 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += c;
   }
-  if (text.size() > longest) out += "...";
-  return out += '"';
+  return fmt::format("\"{}{}\"", one_line(escaped), text.size() > longest ? "..." : "");
 }
 
 int edit_distance(std::string_view a, std::string_view b) {

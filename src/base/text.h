@@ -8,6 +8,8 @@
 
 namespace rotule {
 
+/// The text with whatever would break a line or a terminal escaped.
+std::string one_line(std::string_view text);
 /// In double quotes, control and non-ASCII bytes escaped, shortened where longer than a line deserves.
 std::string in_quotes(std::string_view text);
 

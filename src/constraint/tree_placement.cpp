@@ -42,6 +42,9 @@ Pose allowed(const Joint& joint, Pose X) {
 }  // namespace
 
 std::vector<Placement> placement_order(const Model& model) {
+  if (const auto j = loop_closing_joint(model))
+    throw Error("correction tree_placement",
+                "joint \"" + model.joints[*j].name + "\" closes a loop, which placing cannot; use correction projection");
   std::vector<std::vector<int>> joints_of(model.body_count());
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
     const Joint& joint = model.joints[j];
@@ -58,9 +61,6 @@ std::vector<Placement> placement_order(const Model& model) {
   const auto use = [&](int j, bool child_is_b) {
     const int child = child_is_b ? model.joints[j].b : model.joints[j].a;
     used[j] = 1;
-    if (placed[child])
-      throw Error("correction tree_placement",
-                  "joint \"" + model.joints[j].name + "\" closes a loop, which placing cannot; use correction projection");
     placed[child] = 1;
     order.push_back({j, child_is_b});
     queue.push_back(child);

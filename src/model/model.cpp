@@ -6,6 +6,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <algorithm>
+#include <numeric>
 
 #include "model/mass_properties.h"
 
@@ -80,6 +81,23 @@ Body compile_body(const BodyDef& def, const std::vector<Material>& materials, co
     if (def.inertia) body.inertia = *def.inertia;
   }
   return body;
+}
+
+std::optional<int> loop_closing_joint(const Model& model) {
+  // Union-find; the last slot stands for all that cannot move.
+  std::vector<int> parent(model.body_count() + 1);
+  std::iota(parent.begin(), parent.end(), 0);
+  const auto root = [&](int i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+  };
+  for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
+    const auto place = [&](int body) { return root(model.movable(body) ? body : model.body_count()); };
+    const int a = place(model.joints[j].a), b = place(model.joints[j].b);
+    if (a == b) return j;
+    parent[a] = b;
+  }
+  return std::nullopt;
 }
 
 Pose body_frame(const Model& model, const State& state, int body) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct Body {
   bool fixed = false;
   bool point_mass = false;
   double mass = 0;
-  Mat3 inertia = Mat3::Zero();  // about the centre of mass, in body axes
+  Mat3 inertia = Mat3::Zero();         // about the centre of mass, in body axes
   Vec3 center_of_mass = Vec3::Zero();  // in the body's frame
   Shape shape;
 };
@@ -65,6 +66,8 @@ struct Model {
 
 /// Mass, inertia and centre of mass from the definition; throws Error with the place where they make no sense.
 Body compile_body(const BodyDef& def, const std::vector<Material>& materials, const std::string& place);
+/// The first joint that closes a loop, all that cannot move counting as one body; none on a tree.
+std::optional<int> loop_closing_joint(const Model& model);
 /// Where the state puts the body's frame; and back.
 Pose body_frame(const Model& model, const State& state, int body);
 void place_body(const Model& model, State& state, int body, const Pose& frame);

@@ -2,7 +2,17 @@
 // Names for those who were given none: body_0, ball_1, wall_0, so that messages and files can speak of them.
 #include <rotule/scene.h>
 
+#include <string>
+#include <string_view>
+
 namespace rotule {
+
+/// kind_position, or the next free number.
+template <class Taken>
+std::string free_name(std::string_view kind, std::size_t position, Taken&& taken) {
+  for (std::size_t number = position;; ++number)
+    if (std::string name = std::string(kind) + "_" + std::to_string(number); !taken(name)) return name;
+}
 
 /// Names every unnamed body, joint and wall after its kind and position, avoiding the names that are taken.
 void name_unnamed(Scene& scene);

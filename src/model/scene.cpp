@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <rotule/scene.h>
 
 #include <algorithm>
@@ -9,13 +8,6 @@
 
 namespace rotule {
 namespace {
-
-/// kind_position, or the next free number.
-template <class Taken>
-std::string free_name(std::string_view kind, std::size_t position, Taken&& taken) {
-  for (std::size_t number = position;; ++number)
-    if (std::string name = fmt::format("{}_{}", kind, number); !taken(name)) return name;
-}
 
 std::string& name_in(JointDef& joint) {
   return std::visit([](auto& j) -> std::string& { return j.name; }, joint);

@@ -125,8 +125,7 @@ void check_details(const Universal& joint, const Place& place) {
     fail(place / "axis_b", fmt::format("must be perpendicular to axis_a, the cosine between them is {:.3g}", cosine));
 }
 void check_details(const Rod& joint, const Place& place) {
-  if (joint.length == 0 && (joint.to - joint.from).norm() == 0)
-    fail(place / "to", "must differ from \"from\" or have a length; a rod of no length is a ball");
+  if ((joint.to - joint.from).norm() == 0) fail(place / "to", "must differ from \"from\"; a rod of no length is a ball");
 }
 void check_details(const LockedAxes& joint, const Place& place) {
   for (const bool locked : joint.locked)

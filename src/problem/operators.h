@@ -19,8 +19,10 @@ inline Vec6 multiply_inverse_mass(const ConstraintProblem& problem, int body, co
 /// (J u)_r for a row of the block.
 inline double row_velocity(const ConstraintProblem& problem, const ConstraintBlock& block, int row, std::span<const double> u) {
   double out = 0;
-  if (block.body_a >= 0) out += problem.J_a.row(row).dot(Eigen::Map<const Eigen::Matrix<double, 1, 6>>(u.data() + 6 * block.body_a));
-  if (block.body_b >= 0) out += problem.J_b.row(row).dot(Eigen::Map<const Eigen::Matrix<double, 1, 6>>(u.data() + 6 * block.body_b));
+  if (block.body_a >= 0)
+    out += problem.J_a.row(row).dot(Eigen::Map<const Eigen::Matrix<double, 1, 6>>(u.data() + 6 * block.body_a));
+  if (block.body_b >= 0)
+    out += problem.J_b.row(row).dot(Eigen::Map<const Eigen::Matrix<double, 1, 6>>(u.data() + 6 * block.body_b));
   return out;
 }
 

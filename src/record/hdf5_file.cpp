@@ -95,15 +95,18 @@ void Hdf5File::fail(std::string_view what) const { throw Error(path_, fmt::forma
 void Hdf5File::check(herr_t status, std::string_view what) const {
   if (status < 0) fail(what);
 }
-Hdf5Handle Hdf5File::check(hid_t id, Hdf5Handle::Close close, std::string_view what) const {
+Hdf5Handle Hdf5File::check(hid_t id, Hdf5Handle::Close closer, std::string_view what) const {
   if (id < 0) fail(what);
-  return {id, close};
+  return {id, closer};
 }
 
 Hdf5File Hdf5File::create(const std::string& path) {
   Hdf5File out(path, true);
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) throw Error(path, "is a folder; give the name of a file");
+  // Replacing an older recording is what a second run is expected to do; replacing anything else is an accident.
+  if (status.st_size > 0 && H5Fis_hdf5(path.c_str()) <= 0)
+    throw Error(path, "exists and is not a recording; give another name, or remove it first");
   const Hdf5Handle access = out.check(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "cannot be created");
   out.check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), "cannot be created");
   out.file_ = out.check(H5Fcreate(out.beside_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose, "cannot be created");
@@ -121,9 +124,14 @@ Hdf5File Hdf5File::open(const std::string& path) {
   return out;
 }
 
-void Hdf5File::finish() {
+void Hdf5File::close() {
+  if (!file_) return;
   check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "cannot be written");
   if (!file_.reset()) fail("cannot be written");
+}
+
+void Hdf5File::finish() {
+  close();
   if (std::rename(beside_.c_str(), path_.c_str()) != 0)
     throw Error(path_, fmt::format("cannot be put in place: {}", std::strerror(errno)));
   beside_.clear();

@@ -48,6 +48,8 @@ class Hdf5File {
   Hdf5File& operator=(Hdf5File&&) = delete;
   ~Hdf5File();
 
+  /// Writes all that is left, under the temporary name still: what can fail, fails here.
+  void close();
   /// Closes the file and puts it in its place.
   void finish();
 
@@ -74,7 +76,7 @@ class Hdf5File {
   [[nodiscard]] std::size_t count(const std::string& group) const;
 
   // For those who make datasets of their own: a checked handle, a checked status.
-  Hdf5Handle check(Hdf5Id id, Hdf5Handle::Close close, std::string_view what) const;
+  Hdf5Handle check(Hdf5Id id, Hdf5Handle::Close closer, std::string_view what) const;
   void check(Hdf5Status status, std::string_view what) const;
 
  private:

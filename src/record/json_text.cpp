@@ -69,8 +69,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
     } else if (reason.find("unexpected end of input") != reason.npos) {
       message = "the text ends too early; something is not closed";
     } else {
-      message = fmt::format("not valid JSON: {}", in_quotes(reason.substr(0, 300)));
-      message.erase(std::remove(message.begin(), message.end(), '\\'), message.end());
+      message = fmt::format("not valid JSON: {}", one_line(reason.substr(0, 300)));
     }
     throw Error(fmt::format("line {}, column {}", line, column), message);
   }

@@ -17,7 +17,8 @@ class ProblemWriter {
   ProblemWriter(const std::string& path, const std::string& scene, const std::string& recipe,
                 const std::vector<std::string>& joints);
   void append(std::int64_t frame, double time, int island, const ConstraintProblem& problem, std::span<const double> x);
-  void finish() { file_.finish(); }
+  void close() { file_.close(); }    // under the temporary name still
+  void finish() { file_.finish(); }  // puts the file in its place
 
  private:
   Hdf5File file_;

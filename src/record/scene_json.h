@@ -29,7 +29,7 @@ struct SceneFields<AxisAngle> {
 template <class T>
 inline constexpr bool in_files = !std::is_same_v<T, std::monostate> && !std::is_same_v<T, Constraint>;
 
-/// The recipe as it stands in a scene file.
-std::string to_json(const Recipe& recipe);
+/// The recipe as it would stand in a scene file, every field written out: recordings must outlive today's defaults.
+std::string to_complete_json(const Recipe& recipe);
 
 }  // namespace rotule

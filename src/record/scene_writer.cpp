@@ -172,7 +172,27 @@ struct SceneWriter {
 
 }  // namespace
 
-std::string to_json(const Recipe& recipe) { return text_of(recipe); }
+std::string to_complete_json(const Recipe& recipe) {
+  std::string out;
+  const auto put = [&](std::string_view name, const std::string& text) {
+    out += fmt::format("{}\"{}\": {}", out.empty() ? "" : ", ", name, text);
+  };
+  Recipe::fields(recipe, [&]<class T>(const Field& field, const T& member) {
+    if constexpr (is_choice<T>)
+      std::visit(
+          [&](const auto& settings) {
+            std::string all = fmt::format("\"name\": \"{}\"", settings.name);
+            settings.fields(settings, [&](const Field& inner, const auto& value) {
+              all += fmt::format(", \"{}\": {}", inner.name, text_of(value));
+            });
+            put(field.name, "{" + all + "}");
+          },
+          member);
+    else
+      put(field.name, text_of(member));
+  });
+  return "{" + out + "}";
+}
 
 std::string to_json(const Scene& scene) {
   SceneWriter writer;

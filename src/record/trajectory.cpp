@@ -87,7 +87,7 @@ TrajectoryWriter::TrajectoryWriter(const std::string& path, const std::string& s
   file_.attribute("/", "version", static_cast<double>(format_version));
   file_.attribute("/", "program_version", program_version);
   file_.attribute("/", "scene", scene);
-  file_.attribute("/", "recipe", to_json(recipe));
+  file_.attribute("/", "recipe", to_complete_json(recipe));
   file_.write("/body_names", bodies);
   file_.write("/joint_names", joints);
   const TrajectoryFrame frame;
@@ -168,11 +168,16 @@ void TrajectoryWriter::flush(Series& series) {
   series.held = 0;
 }
 
-void TrajectoryWriter::finish() {
+void TrajectoryWriter::close() {
   for (Series& series : series_) {
     flush(series);
     file_.check(series.dataset.reset() ? 0 : -1, fmt::format("{} cannot be written", series.name));
   }
+  file_.close();
+}
+
+void TrajectoryWriter::finish() {
+  close();
   file_.finish();
 }
 

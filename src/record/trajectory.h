@@ -40,7 +40,9 @@ class TrajectoryWriter {
                    const std::vector<std::string>& bodies, const std::vector<std::string>& joints,
                    std::int64_t expected_frames = 0);
   void append(const TrajectoryFrame& frame);
-  /// Writes what is left and puts the file in its place; without it, nothing is left behind.
+  /// Writes what is left, under the temporary name still.
+  void close();
+  /// Closes, and puts the file in its place; without it, nothing is left behind.
   void finish();
 
  private:

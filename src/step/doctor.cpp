@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -13,63 +12,14 @@
 namespace rotule {
 namespace {
 
-constexpr int dense_rows = 1000;     // more would take the Gram-Schmidt minutes
-constexpr double dependent = 1e-8;   // what is left of a row of length one that others imply
 constexpr double open_joint = 1e-8;  // m or rad
 constexpr double notable_mass_ratio = 100;
 
-/// The rows of J M^-1/2, scaled to length one: directions in which the island resists, in comparable units.
-MatX scaled_rows(const ConstraintProblem& problem) {
-  MatX out = MatX::Zero(6 * problem.bodies(), problem.rows());
-  std::vector<Mat6> roots;
-  for (const Mat6& inverse : problem.inverse_mass) roots.push_back(inverse.llt().matrixL());
-  for (const ConstraintBlock& block : problem.blocks)
-    for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
-      if (block.body_a >= 0)
-        out.col(r).segment<6>(6 * block.body_a) += roots[block.body_a].transpose() * problem.J_a.row(r).transpose();
-      if (block.body_b >= 0)
-        out.col(r).segment<6>(6 * block.body_b) += roots[block.body_b].transpose() * problem.J_b.row(r).transpose();
-      if (const double length = out.col(r).norm(); length > 0) out.col(r) /= length;
-    }
-  return out;
-}
-
-/// Rows that those before them imply.
-std::vector<int> dependent_rows(const ConstraintProblem& problem) {
-  const MatX rows = scaled_rows(problem);
-  MatX basis(rows.rows(), std::min(rows.rows(), rows.cols()));
-  Eigen::Index rank = 0;
-  std::vector<int> out;
-  for (Eigen::Index r = 0; r < rows.cols(); ++r) {
-    VecX rest = rows.col(r);
-    for (int pass = 0; pass < 2; ++pass)  // twice is enough for orthogonality to rounding
-      rest -= basis.leftCols(rank) * (basis.leftCols(rank).transpose() * rest).eval();
-    if (rank < basis.cols() && rest.norm() > dependent) {
-      basis.col(rank++) = rest.normalized();
-    } else {
-      out.push_back(static_cast<int>(r));
-    }
-  }
-  return out;
-}
-
 void look_at_rank(const World& world, Checkup& out) {
-  const World::Implementation& inside = world.implementation();
-  std::vector<int> redundant(inside.model.joints.size(), 0);
-  for (const Island& island : inside.engine->stepper.mechanism.islands) {
-    const std::vector<ConstraintBlock>& blocks = island.constraints.blocks();
-    const std::vector<int> rows = island.problem.rows() <= dense_rows ? dependent_rows(island.problem)
-                                                                      : std::vector<int>(island.report.redundant_rows.begin(),
-                                                                                         island.report.redundant_rows.end());
-    out.rows += island.problem.rows();
-    out.rank += island.problem.rows() - static_cast<int>(rows.size());
-    for (const int row : rows) {
-      const auto block = std::find_if(blocks.begin(), blocks.end(), [&](const auto& b) { return row < b.first_row + b.rows; });
-      ++redundant[block->source];
-    }
-  }
-  for (std::size_t j = 0; j < redundant.size(); ++j)
-    if (redundant[j] > 0) out.redundant.push_back({inside.model.joints[j].name, redundant[j]});
+  out.redundant = world.redundancies();
+  for (const Joint& joint : world.implementation().model.joints) out.rows += joint.rows();
+  out.rank = out.rows;
+  for (const Redundancy& r : out.redundant) out.rank -= r.rows;
   out.degrees_of_freedom = 6 * (out.bodies - out.fixed) - out.rank;
 }
 
@@ -117,6 +67,7 @@ void look_at_units(const Scene& scene, const Model& model, Checkup& out) {
 }  // namespace
 
 Checkup examine(const Scene& scene) {
+  check_combination(scene.recipe);
   World world(scene, recipes::exact());
   Checkup out;
   out.joints = static_cast<int>(scene.joints.size());
@@ -124,9 +75,14 @@ Checkup examine(const Scene& scene) {
   for (const BodyDef& body : scene.bodies) out.fixed += body.fixed ? 1 : 0;
   out.islands = world.islands();
 
+  static_cast<void>(world.diagnostics());  // rows and errors of the pose that the scene describes
+  const World::Implementation& inside = world.implementation();
+  for (int j = 0; j < out.joints; ++j)
+    if (const double error = inside.engine->ledger.error(inside.engine->stepper.mechanism, j).position; error > open_joint)
+      out.open.push_back({inside.model.joints[j].name, error});
+
   world.project();
   static_cast<void>(world.diagnostics());  // rows and errors of the pose that was reached
-  const World::Implementation& inside = world.implementation();
   for (int j = 0; j < out.joints; ++j)
     if (const double error = inside.engine->ledger.error(inside.engine->stepper.mechanism, j).position; error > open_joint)
       out.conflicts.push_back({inside.model.joints[j].name, error});

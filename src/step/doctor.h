@@ -1,10 +1,9 @@
 #pragma once
 // The mechanism doctor (F5): what is wrong with a scene, by name. Looked at in the pose in which the joints are closed:
 //   degrees of freedom = 6 n - rank J, with J over the n bodies that can move;
-//   a row of J is redundant where the rows before it already imply it (Gram-Schmidt on J M^-1/2, rows of length one);
+//   a row of J is redundant where others imply it (step/redundant_rows.h);
 //   a joint is in conflict where Newton projection (A7 c) cannot close it.
-// The rank is that of this very pose: a mechanism in a singular pose has more freedom there than elsewhere. Above `dense_rows`
-// rows in an island the factor's own pivots tell what is redundant.
+// The rank is that of this very pose: a mechanism in a singular pose has more freedom there than elsewhere.
 #include <rotule/results.h>
 #include <rotule/scene.h>
 
@@ -14,9 +13,9 @@
 namespace rotule {
 
 struct Checkup {
-  struct Conflict {
+  struct Gap {
     std::string joint;
-    double error = 0;  // m or rad, that projection leaves
+    double error = 0;  // m or rad
   };
   struct MassRatio {
     std::string joint;
@@ -28,7 +27,8 @@ struct Checkup {
   int rank = 0;
   int degrees_of_freedom = 0;
   std::vector<Redundancy> redundant;
-  std::vector<Conflict> conflicts;
+  std::vector<Gap> open;               // joints that do not meet in the pose described
+  std::vector<Gap> conflicts;          // joints that projection cannot close
   double largest_mass_ratio = 1;       // across a joint
   std::vector<MassRatio> mass_ratios;  // those that iterative solvers will feel, largest first
   std::vector<std::string> point_masses;

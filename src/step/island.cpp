@@ -16,34 +16,6 @@ void Island::evaluate(const Model& model, const Kinematics& kinematics, double t
   }
 }
 
-void Island::set_redundant_rows_aside() {
-  problem.C.setZero();
-  redundant_rows.clear();
-  if (!has_loops) return;
-
-  // Dependence is a matter of geometry. Equal masses, and lengths measured by the longest lever, keep heavy and light or large
-  // and small parts from looking dependent; only then is a pivot of 1e-9 a sure sign.
-  double longest = 0;
-  for (const JacobianRows* J : {&problem.J_a, &problem.J_b})
-    for (int r = 0; r < problem.rows(); ++r)
-      if (J->row(r).head<3>().squaredNorm() > 0) longest = std::max(longest, J->row(r).tail<3>().norm());
-  Mat6 unit = Mat6::Identity();
-  if (longest > 0) unit.diagonal().tail<3>().setConstant(1 / (longest * longest));
-  mass_scratch = problem.inverse_mass;
-  std::fill(problem.inverse_mass.begin(), problem.inverse_mass.end(), unit);
-
-  problem.b = -values.C;
-  LdltSettings pivots_only;
-  pivots_only.pivot_tolerance = 1e-9;
-  pivots_only.max_refinements = 0;
-  rotule::solve(problem, pivots_only, workspace, {x_scratch.data(), static_cast<std::size_t>(x_scratch.size())}, report);
-  redundant_rows.assign(report.redundant_rows.begin(), report.redundant_rows.end());
-  std::swap(problem.inverse_mass, mass_scratch);
-  for (const ConstraintBlock& block : problem.blocks)
-    for (const int row : redundant_rows)
-      if (row >= block.first_row && row < block.first_row + block.rows) problem.C[row] = 1e12 * diagonal_entry(problem, block, row);
-}
-
 void Island::gather(const VecX& global, VecX& into) const {
   for (std::size_t i = 0; i < bodies.size(); ++i) into.segment<6>(6 * i) = global.segment<6>(6 * bodies[i]);
 }
@@ -84,6 +56,17 @@ bool closes_loops(const Model& model, const std::vector<int>& joints, const std:
   return joints.size() > bodies.size() - (grounded ? 0 : 1);
 }
 
+double longest_reach(const Model& model, const std::vector<int>& joints) {
+  double longest = 0;
+  for (const int j : joints) {
+    const Joint& joint = model.joints[j];
+    if (joint.a != world_body) longest = std::max(longest, joint.X_A.position.norm());
+    if (joint.b != world_body) longest = std::max(longest, joint.X_B.position.norm());
+    longest = std::max(longest, joint.length);
+  }
+  return longest > 0 ? longest : infinity;
+}
+
 }  // namespace
 
 std::vector<Island> split_into_islands(const Model& model) {
@@ -116,12 +99,13 @@ std::vector<Island> split_into_islands(const Model& model) {
     island.bodies = std::move(bodies_of[i]);
     for (std::size_t k = 0; k < island.bodies.size(); ++k) local[island.bodies[k]] = static_cast<int>(k);
     island.has_loops = closes_loops(model, joints_of[i], island.bodies);
+    island.reach = longest_reach(model, joints_of[i]);
     island.constraints = ConstraintSet(model, joints_of[i], local);
     const int rows = island.constraints.rows();
     island.problem.blocks = island.constraints.blocks();
     island.problem.resize(static_cast<int>(island.bodies.size()), rows);
     for (Mat6& W : island.problem.inverse_mass) W.setZero();
-    for (VecX* v : {&island.values.C, &island.values.C_t, &island.values.gamma, &island.x, &island.x_scratch, &island.lambda}) v->setZero(rows);
+    for (VecX* v : {&island.values.C, &island.values.C_t, &island.values.gamma, &island.x, &island.lambda}) v->setZero(rows);
     for (VecX* v : {&island.u, &island.local}) v->setZero(6 * static_cast<Eigen::Index>(island.bodies.size()));
   }
   return islands;

@@ -8,6 +8,7 @@
 #include "base/workspace.h"
 #include "constraint/geometric_stiffness.h"
 #include "problem/operators.h"
+#include "step/redundant_rows.h"
 
 namespace rotule {
 
@@ -19,13 +20,12 @@ struct Island {
   VecX u;       // the bodies' velocities, six per body
   VecX local;   // likewise, whatever velocity or acceleration is being solved for
   VecX x;       // the answer to `problem`
-  VecX x_scratch;
-  std::vector<Mat6> mass_scratch;
   VecX lambda;  // constraint forces of the last dynamic solve, N and N m
   bool has_lambda = false;
-  double residual = 0;  // relative, of the last dynamic solve that was judged
-  bool has_loops = false;            // whether joints close loops, so that some rows may follow from others
-  std::vector<int> redundant_rows;   // those that do, as found at the step's start
+  double residual = 0;        // relative, of the last dynamic solve that was judged
+  double reach = infinity;    // m, the longest lever from a body to one of its joints, or length of a rod
+  bool has_loops = false;     // whether joints close loops, so that some rows may follow from others
+  RedundantRows redundant;    // those that do
   LumpedStiffness stiffness;  // of the constraint forces, where a formulation wants it
   SolveReport report;
   ConstraintProblem kept_problem;  // the last dynamic solve and its answer, where asked for
@@ -35,10 +35,6 @@ struct Island {
 
   /// J, C and gamma, and the inverse masses, at this state.
   void evaluate(const Model& model, const Kinematics& kinematics, double t);
-  /// Finds the rows that follow from others, at a state where all joints are closed. From then on they are set aside, by a
-  /// compliance that leaves them nothing to carry: a little off the constraints, as at the stages of a Runge-Kutta step, the
-  /// same rows are almost but not quite dependent, and would answer an error d with forces of order 1/d.
-  void set_redundant_rows_aside();
   /// The island's part of a vector over all bodies, into `u` or `local`; and back.
   void gather(const VecX& global, VecX& into) const;
   void scatter(VecX& global) const;

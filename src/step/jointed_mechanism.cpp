@@ -1,6 +1,9 @@
 #include "step/jointed_mechanism.h"
 
+#include <rotule/error.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "dynamics/forces/gyroscopic.h"
 #include "dynamics/forces/weight.h"
@@ -10,6 +13,9 @@ namespace rotule {
 JointedMechanism::JointedMechanism(const Model& m, const Recipe& r)
     : model(m), recipe(r), islands(split_into_islands(m)), external(VecX::Zero(6 * m.body_count())), h(r.dt) {
   if (std::holds_alternative<TreePlacementSettings>(r.correction)) placements_ = placement_order(m);
+  if (std::holds_alternative<ArticulatedBodySettings>(r.solver))
+    if (const auto j = loop_closing_joint(m))
+      throw Error("solver articulated_body", "joint \"" + m.joints[*j].name + "\" closes a loop; use solver ldlt or schur");
 }
 
 void JointedMechanism::count_solves() {
@@ -31,7 +37,7 @@ void JointedMechanism::begin_step(const State& s, double t) {
   for_each_island([&](Island& island) {
     if (!island.has_loops) return;
     island.evaluate(model, kinematics, t);
-    island.set_redundant_rows_aside();
+    island.redundant.set_aside(island.problem, island.workspace);
   });
 }
 
@@ -59,7 +65,7 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
     island.gather(s.u, island.u);
     island.gather(udot, island.local);
     if (penalty) {
-      penalty_forces(island.values, island.u, penalty->stiffness, penalty->damping, island.problem, island.x);
+      penalty_forces(island.values, island.u, penalty->stiffness, penalty->damping, h, island.problem, island.x);
     } else {
       formulate_acceleration(island.values, island.local, island.u, beta, island.problem);
       island.solve(recipe.solver, true);
@@ -81,13 +87,16 @@ void JointedMechanism::refresh_forces(double t, const State& s) {
   // Iterative solvers start from their last answer: put it back afterwards, so that asking changes nothing.
   const std::int64_t evaluations_before = evaluations;
   const StepReport report_before = report;
+  const bool keep_before = std::exchange(keep_problems, false);
   warm_.resize(islands.size());
   for (std::size_t i = 0; i < islands.size(); ++i) warm_[i] = islands[i].x;
   accelerations(t, s, sigma_);
   for (std::size_t i = 0; i < islands.size(); ++i) {
     islands[i].judge();
     islands[i].x = warm_[i];
+    if (impulses) islands[i].has_lambda = false;  // the step's own still lack
   }
+  keep_problems = keep_before;
   evaluations = evaluations_before;
   report = report_before;
 }

@@ -47,8 +47,8 @@ class JointedMechanism {
   const Recipe& recipe;
   std::vector<Island> islands;
   Kinematics kinematics;
-  VecX external;   // forces that a user set, six per body
-  double h = 0;    // the step being made: stabilisation terms are scaled with it
+  VecX external;               // forces that a user set, six per body
+  double h = 0;                // the step being made: stabilisation terms are scaled with it
   bool keep_problems = false;  // whether islands keep a copy of what they solved
   std::int64_t evaluations = 0;
   StepReport report;

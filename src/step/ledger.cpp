@@ -60,8 +60,7 @@ JointForce Ledger::force(const JointedMechanism& mechanism, int joint) const {
   JointForce out;
   out.force = on_b.head<3>();
   out.torque = on_b.tail<3>() - island.constraints.lever(place.block, mechanism.kinematics, true).cross(out.force);
-  for (const int row : island.redundant_rows)
-    if (row >= block.first_row && row < block.first_row + block.rows) out.unique = false;
+  for (int r = block.first_row; r < block.first_row + block.rows; ++r) out.unique = out.unique && !island.redundant.ambiguous(r);
   return out;
 }
 
@@ -70,7 +69,7 @@ std::vector<std::pair<int, int>> Ledger::redundant(const JointedMechanism& mecha
   for (int j = 0; j < static_cast<int>(places_.size()); ++j) {
     const Island& island = mechanism.islands[places_[j].island];
     const ConstraintBlock& block = island.constraints.blocks()[places_[j].block];
-    const int rows = static_cast<int>(std::count_if(island.redundant_rows.begin(), island.redundant_rows.end(), [&](int r) {
+    const int rows = static_cast<int>(std::count_if(island.redundant.rows().begin(), island.redundant.rows().end(), [&](int r) {
       return r >= block.first_row && r < block.first_row + block.rows;
     }));
     if (rows) out.emplace_back(j, rows);

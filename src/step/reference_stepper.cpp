@@ -40,6 +40,7 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   correct(s, t + h);
   if (!mechanism.model.walls.empty()) bounce(s, t + h);
   require_finite(mechanism.model, s);
+  require_joined(mechanism.model, mechanism.islands);
   return mechanism.report;
 }
 
@@ -82,7 +83,23 @@ void require_finite(const Model& model, const State& s) {
   }
   for (int i = 0; i < s.bodies(); ++i)
     if (!s.p[i].allFinite() || !s.theta[i].coeffs().allFinite() || !s.u.segment<6>(6 * i).allFinite())
-      throw Error("body \"" + model.bodies[i].name + "\"", "its motion is no longer a number; take a smaller step or another method");
+      throw Error("body \"" + model.bodies[i].name + "\"",
+                  "its motion is no longer a number; take a smaller step or another method");
+}
+
+void require_joined(const Model& model, const std::vector<Island>& islands) {
+  for (const Island& island : islands)
+    for (const ConstraintBlock& block : island.problem.blocks) {
+      const Joint& joint = model.joints[block.source];
+      if (joint.kind == Joint::Kind::user) continue;  // its error has whatever unit its author gave it
+      for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
+        const bool angular = island.problem.J_a.row(r).head<3>().isZero(0);
+        if (!angular && std::abs(island.values.C[r]) > island.reach)
+          throw Error("joint \"" + joint.name + "\"",
+                      "is torn open, further than any body reaches; take a smaller step, or look for constraints in conflict "
+                      "(rotule check)");
+      }
+    }
 }
 
 }  // namespace rotule

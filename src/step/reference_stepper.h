@@ -38,6 +38,8 @@ class ReferenceStepper {
   std::vector<ShockPoint> points_;
 };
 
+/// Throws where a joint's points are further apart than its island's bodies reach: nobody would call that a joint any more.
+void require_joined(const Model& model, const std::vector<Island>& islands);
 /// Throws where the state holds something that is not a number, with the body's name.
 void require_finite(const Model& model, const State& s);
 

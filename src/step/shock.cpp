@@ -55,7 +55,9 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
                                  std::vector<ShockPoint>& points, bool one_sided) {
   const std::vector<int> bodies = island ? island->bodies : std::vector<int>{points.front().body};
   const int joint_rows = island ? island->problem.rows() : 0;
-  const auto local = [&](int body) { return static_cast<int>(std::lower_bound(bodies.begin(), bodies.end(), body) - bodies.begin()); };
+  const auto local = [&](int body) {
+    return static_cast<int>(std::lower_bound(bodies.begin(), bodies.end(), body) - bodies.begin());
+  };
 
   velocities_.resize(6 * static_cast<Eigen::Index>(bodies.size()));
   for (std::size_t i = 0; i < bodies.size(); ++i) velocities_.segment<6>(6 * i) = s.u.segment<6>(6 * bodies[i]);

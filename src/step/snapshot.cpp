@@ -2,6 +2,8 @@
 #include <rotule/error.h>
 
 #include <cstring>
+#include <span>
+#include <utility>
 
 #include "step/world_implementation.h"
 
@@ -25,6 +27,12 @@ class Writer {
     (*this)(size);
     for (double& x : v) (*this)(x);
   }
+  template <class T>
+  void operator()(std::vector<T>& v) {
+    std::uint64_t size = v.size();
+    (*this)(size);
+    for (T& x : v) (*this)(x);
+  }
 
  private:
   std::vector<std::uint8_t>& bytes_;
@@ -45,6 +53,14 @@ class Reader {
     if (size > (bytes_.size() - at_) / sizeof(double)) throw Error("snapshot", "is cut short; save it again");
     v.resize(static_cast<Eigen::Index>(size));
     for (double& x : v) (*this)(x);
+  }
+  template <class T>
+  void operator()(std::vector<T>& v) {
+    std::uint64_t size = 0;
+    (*this)(size);
+    if (size > (bytes_.size() - at_) / sizeof(T)) throw Error("snapshot", "is cut short; save it again");
+    v.resize(size);
+    for (T& x : v) (*this)(x);
   }
   [[nodiscard]] bool done() const { return at_ == bytes_.size(); }
 
@@ -78,6 +94,8 @@ void archive(Archive& io, World::Implementation& w) {
     io(island.x);
     io(island.lambda);
     io(island.has_lambda);
+    io(island.problem.C);  // which rows are set aside, and how
+    island.redundant.archive(io);
   }
   if (Memory<State>* memory = stepper.memory()) {
     io(memory->h);
@@ -92,9 +110,17 @@ void archive(Archive& io, World::Implementation& w) {
 
 struct Header {
   std::uint64_t magic_number = magic;
+  std::uint64_t checksum = 0;  // of all that follows the header
   std::uint64_t bodies = 0, joints = 0, rows = 0, integrator = 0, formulation = 0;
   friend bool operator==(const Header&, const Header&) = default;
 };
+
+/// FNV-1a over bytes.
+std::uint64_t checksum_of(std::span<const std::uint8_t> bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325ull;
+  for (const std::uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3ull;
+  return hash;
+}
 
 Header header_of(World::Implementation& w) {
   Header header;
@@ -114,6 +140,8 @@ Snapshot World::save() const {
   Header header = header_of(*implementation_);
   writer(header);
   archive(writer, *implementation_);
+  header.checksum = checksum_of(std::span(snapshot.bytes).subspan(sizeof header));
+  std::memcpy(snapshot.bytes.data(), &header, sizeof header);
   return snapshot;
 }
 
@@ -122,8 +150,11 @@ void World::load(const Snapshot& snapshot) {
   Header header;
   reader(header);
   if (header.magic_number != magic) throw Error("snapshot", "does not come from World::save of this version");
+  const std::uint64_t checksum = std::exchange(header.checksum, 0);
   if (!(header == header_of(*implementation_)))
     throw Error("snapshot", "was saved with other bodies, joints, integrator or formulation; load it into the same world");
+  if (checksum != checksum_of(std::span(snapshot.bytes).subspan(sizeof header)))
+    throw Error("snapshot", "is damaged; save it again");
   // A bad snapshot must not leave a world half loaded: keep the present state to go back to.
   const Snapshot before = save();
   try {

@@ -11,9 +11,14 @@
 namespace rotule {
 
 void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s, double t, double step) {
-  // Before the first step nobody knows the constraint forces yet: a solve at acceleration level tells.
+  // Before the first step nobody knows the constraint forces yet: those of the same pose at rest will do. (Forces of the motion
+  // itself may be enormous just after a blow, and would freeze what it set in motion.)
   const bool stiff = settings.geometric_stiffness;
-  if (stiff && !islands.empty() && !islands.front().has_lambda) accelerations(t, s, sigma_);
+  if (stiff && !islands.empty() && !islands.front().has_lambda) {
+    State rest = s;
+    rest.u.setZero();
+    refresh_forces(t, rest);
+  }
 
   ++evaluations;
   kinematics.update(model, s);

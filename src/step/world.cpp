@@ -18,31 +18,38 @@ World::Implementation::Engine& World::Implementation::ready() {
     engine.emplace(model, recipe);
     engine->stepper.mechanism.external = external;
     engine->stepper.mechanism.keep_problems = keep_problems;
+    engine->stepper.mechanism.evaluations = evaluations_before;
+    engine->stepper.shock_energy = shock_energy_before;
     engine->stepper.mechanism.begin_step(state, time);
   }
   return *engine;
 }
 
+void World::Implementation::changed() {
+  if (!engine) return;
+  evaluations_before = engine->stepper.mechanism.evaluations;
+  shock_energy_before = engine->stepper.shock_energy;
+  engine.reset();
+}
+
+void World::Implementation::resize_state(int bodies) {
+  state.p.resize(bodies, Vec3::Zero());
+  state.theta.resize(bodies, Quat::Identity());
+  for (VecX* v : {&state.u, &external}) v->conservativeResizeLike(VecX::Zero(6 * bodies));
+}
+
 void World::Implementation::add_body(const BodyDef& def, const std::string& place) {
+  const int i = model.body_count();
   model.add(compile_body(def, materials, place));
-  const int i = model.body_count() - 1;
-  state.p.emplace_back();
-  state.theta.emplace_back();
-  state.u.conservativeResize(6 * model.body_count());
-  external.conservativeResize(6 * model.body_count());
-  external.tail<6>().setZero();
   place_body(model, state, i, {def.position, def.orientation});
-  if (def.fixed)
-    state.u.tail<6>().setZero();
-  else
-    state.u.tail<6>() << def.velocity, def.angular_velocity;
+  if (!def.fixed) state.u.segment<6>(6 * i) << def.velocity, def.angular_velocity;
+  body_of_name.emplace(def.name, i);
   body_slots.add();
 }
 
 int World::Implementation::find_body(std::string_view name) const {
   if (name == "world") return world_body;
-  for (int i = 0; i < model.body_count(); ++i)
-    if (model.bodies[i].name == name) return i;
+  if (const auto found = body_of_name.find(std::string(name)); found != body_of_name.end()) return found->second;
   std::vector<std::string> known;
   for (const Body& body : model.bodies) known.push_back(body.name);
   throw Error(fmt::format("body {}", in_quotes(name)), "there is no such body; " + suggestion(name, known));
@@ -66,15 +73,14 @@ void World::Implementation::look_at_start() {
   Engine& e = ready();
   e.ledger.diagnose(e.stepper.mechanism, state, time);
   require_finite(model, state);
+  const double speed = state.u.size() ? state.u.cwiseAbs().maxCoeff() : 0;
   for (int j = 0; j < joint_slots.count(); ++j) {
     const JointError error = e.ledger.error(e.stepper.mechanism, j);
-    const double speed = state.u.size() ? state.u.cwiseAbs().maxCoeff() : 0;
     if (error.velocity > 1e-9 * std::max(1.0, speed))
-      start_warnings.push_back(fmt::format("joint \"{}\" starts with its velocities {:.3g} m/s (or rad/s) apart", model.joints[j].name,
-                                           error.velocity));
+      start_warnings.push_back(fmt::format("joint \"{}\" starts with its velocities {:.3g} m/s (or rad/s) apart",
+                                           model.joints[j].name, error.velocity));
     if (error.position > 1e-9)
-      start_warnings.push_back(
-          fmt::format("joint \"{}\" starts {:.3g} m (or rad) open", model.joints[j].name, error.position));
+      start_warnings.push_back(fmt::format("joint \"{}\" starts {:.3g} m (or rad) open", model.joints[j].name, error.position));
   }
 }
 
@@ -91,6 +97,7 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
   w.materials = named.materials;
   w.model.gravity = named.gravity;
   w.model.walls = named.walls;
+  w.resize_state(static_cast<int>(named.bodies.size()));
   for (std::size_t i = 0; i < named.bodies.size(); ++i) w.add_body(named.bodies[i], fmt::format("/bodies/{}", i));
   for (const JointDef& joint : named.joints) w.add_joint(joint);
   for (const ImpulseDef& blow : named.impulses) {
@@ -127,10 +134,11 @@ const Vec3& World::gravity() const { return implementation_->model.gravity; }
 BodyId World::add(const BodyDef& def) {
   Implementation& w = *implementation_;
   BodyDef named = def;
-  if (named.name.empty()) named.name = fmt::format("body_{}", w.model.body_count());
-  for (const Body& body : w.model.bodies)
-    if (body.name == named.name) throw Error("body", fmt::format("the name {} is taken", in_quotes(named.name)));
+  const auto taken = [&](const std::string& name) { return w.body_of_name.contains(name); };
+  if (named.name.empty()) named.name = free_name("body", w.model.bodies.size(), taken);
+  if (taken(named.name)) throw Error("body", fmt::format("the name {} is taken", in_quotes(named.name)));
   validate(named, w.materials, Place("body " + in_quotes(named.name)));
+  w.resize_state(w.model.body_count() + 1);
   w.add_body(named, "body " + in_quotes(named.name));
   w.changed();
   return w.body_slots.id(w.body_slots.count() - 1);
@@ -139,20 +147,20 @@ BodyId World::add(const BodyDef& def) {
 JointId World::add(const JointDef& def) {
   Implementation& w = *implementation_;
   const std::string place = fmt::format("joint {}", in_quotes(name_of(def)));
-  if (!name_of(def).empty())
-    for (const Joint& joint : w.model.joints)
-      if (joint.name == name_of(def)) throw Error("joint", fmt::format("the name {} is taken", in_quotes(joint.name)));
+  const auto taken = [&](const std::string& name) {
+    return std::any_of(w.model.joints.begin(), w.model.joints.end(), [&](const Joint& joint) { return joint.name == name; });
+  };
+  if (!name_of(def).empty() && taken(name_of(def)))
+    throw Error("joint", fmt::format("the name {} is taken", in_quotes(name_of(def))));
   validate(
       def,
       [&](std::string_view name) -> std::optional<bool> {
-        for (const Body& body : w.model.bodies)
-          if (body.name == name) return body.fixed;
-        return std::nullopt;
+        const auto found = w.body_of_name.find(std::string(name));
+        return found == w.body_of_name.end() ? std::nullopt : std::optional<bool>(w.model.bodies[found->second].fixed);
       },
       Place(place));
   w.add_joint(def);
-  if (w.model.joints.back().name.empty())
-    w.model.joints.back().name = fmt::format("{}_{}", kind_of(def), w.model.joints.size() - 1);
+  if (std::string& own = w.model.joints.back().name; own.empty()) own = free_name(kind_of(def), w.model.joints.size() - 1, taken);
   w.changed();
   return w.joint_slots.id(w.joint_slots.count() - 1);
 }
@@ -172,6 +180,8 @@ void World::remove(BodyId body) {
     v->conservativeResize(v->size() - 6);
   }
   w.body_slots.erase(i);
+  w.body_of_name.clear();
+  for (int k = 0; k < w.model.body_count(); ++k) w.body_of_name.emplace(w.model.bodies[k].name, k);
   w.changed();
 }
 
@@ -211,7 +221,9 @@ std::vector<JointId> World::joints() const {
   return out;
 }
 
-const std::string& World::name(BodyId body) const { return implementation_->model.bodies[implementation_->body_slots.place(body)].name; }
+const std::string& World::name(BodyId body) const {
+  return implementation_->model.bodies[implementation_->body_slots.place(body)].name;
+}
 const std::string& World::name(JointId joint) const {
   return implementation_->model.joints[implementation_->joint_slots.place(joint)].name;
 }
@@ -253,8 +265,13 @@ void World::set_force(BodyId body, const Vec3& force, const Vec3& torque) {
   Implementation& w = *implementation_;
   const int i = w.body_slots.place(body);
   if (!force.allFinite() || !torque.allFinite()) throw Error("set_force", "needs a finite force and torque");
-  w.external.segment<6>(6 * i) << force, torque;
-  w.ready().stepper.mechanism.external = w.external;
+  Vec6 both;
+  both << force, torque;
+  if (w.external.segment<6>(6 * i) == both) return;
+  w.external.segment<6>(6 * i) = both;
+  ReferenceStepper& stepper = w.ready().stepper;
+  stepper.mechanism.external = w.external;
+  stepper.forget();  // accelerations of another force are no memory of this one
 }
 
 void World::apply_impulse(BodyId body, const Vec3& impulse, const Vec3& at) {
@@ -264,7 +281,8 @@ void World::apply_impulse(BodyId body, const Vec3& impulse, const Vec3& at) {
 
 double World::shock(BodyId body, const Vec3& at, double restitution, const Vec3& direction) {
   Implementation& w = *implementation_;
-  if (!(restitution >= 0 && restitution <= 1)) throw Error("shock", fmt::format("restitution must be from 0 to 1, is {}", restitution));
+  if (!(restitution >= 0 && restitution <= 1))
+    throw Error("shock", fmt::format("restitution must be from 0 to 1, is {}", restitution));
   if (!at.allFinite() || !direction.allFinite()) throw Error("shock", "needs a finite point and direction");
   ReferenceStepper& stepper = w.ready().stepper;
   std::vector<ShockPoint> points{{w.body_slots.place(body), at, direction, direction.squaredNorm() == 0, restitution}};
@@ -280,6 +298,7 @@ int World::project() {
   ProjectionSettings settings;
   if (const auto* chosen = std::get_if<ProjectionSettings>(&w.recipe.correction)) settings = *chosen;
   const int iterations = stepper.mechanism.project(settings, w.state, w.time);
+  stepper.mechanism.begin_step(w.state, w.time);  // rows that are redundant where it has come to
   stepper.forget();
   return iterations;
 }
@@ -287,7 +306,12 @@ int World::project() {
 Diagnostics World::diagnostics() const {
   Implementation& w = *implementation_;
   auto& engine = w.ready();
-  Diagnostics out = engine.ledger.diagnose(engine.stepper.mechanism, w.state, w.time);
+  Diagnostics out;
+  try {
+    out = engine.ledger.diagnose(engine.stepper.mechanism, w.state, w.time);
+  } catch (const Error& error) {
+    throw Error(fmt::format("after step {}", w.steps), error.what());
+  }
   out.shock_energy = engine.stepper.shock_energy;
   return out;
 }
@@ -311,7 +335,8 @@ std::vector<Redundancy> World::redundancies() const {
   auto& engine = w.ready();
   engine.stepper.mechanism.refresh_forces(w.time, w.state);
   std::vector<Redundancy> out;
-  for (const auto& [joint, rows] : engine.ledger.redundant(engine.stepper.mechanism)) out.push_back({w.model.joints[joint].name, rows});
+  for (const auto& [joint, rows] : engine.ledger.redundant(engine.stepper.mechanism))
+    out.push_back({w.model.joints[joint].name, rows});
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <rotule/world.h>
 
 #include <optional>
+#include <unordered_map>
 
 #include "base/slots.h"
 #include "step/ledger.h"
@@ -17,6 +18,7 @@ struct World::Implementation {
   std::vector<Material> materials;
   double time = 0;
   std::int64_t steps = 0;
+  std::unordered_map<std::string, int> body_of_name;
   Slots<BodyId> body_slots{"body"};
   Slots<JointId> joint_slots{"joint"};
   VecX external;  // forces that a user set, six per body
@@ -32,8 +34,14 @@ struct World::Implementation {
   };
   std::optional<Engine> engine;
   Engine& ready();
-  void changed() { engine.reset(); }
+  void changed();
 
+  // What an engine that was replaced had counted already.
+  double shock_energy_before = 0;
+  std::int64_t evaluations_before = 0;
+
+  /// Makes room in the state for so many bodies.
+  void resize_state(int bodies);
   void add_body(const BodyDef& def, const std::string& place);
   void add_joint(const JointDef& def);
   [[nodiscard]] int find_body(std::string_view name) const;

@@ -1,5 +1,6 @@
 #pragma once
-// Complete elliptic integrals of the first kind by the arithmetic-geometric mean (Abramowitz and Stegun 17.6).
+// Elliptic integrals and functions by the arithmetic-geometric mean (Abramowitz and Stegun 17.6, 16.4).
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -14,6 +15,25 @@ inline double elliptic_K(double k) {
     a = mean;
   }
   return std::numbers::pi / (2 * a);
+}
+
+/// Jacobi's elliptic functions of u, modulus k in [0, 1).
+struct Jacobi {
+  double sn, cn, dn;
+};
+inline Jacobi jacobi(double u, double k) {
+  std::array<double, 16> a{1}, c{k};
+  double b = std::sqrt(1 - k * k);
+  int n = 0;
+  for (; n < 15 && std::abs(c[n]) > 1e-17; ++n) {
+    a[n + 1] = 0.5 * (a[n] + b);
+    c[n + 1] = 0.5 * (a[n] - b);
+    b = std::sqrt(a[n] * b);
+  }
+  double phi = std::ldexp(a[n] * u, n);
+  for (; n > 0; --n) phi = 0.5 * (phi + std::asin(c[n] / a[n] * std::sin(phi)));
+  const double sn = std::sin(phi);
+  return {sn, std::cos(phi), std::sqrt(1 - k * k * sn * sn)};
 }
 
 }  // namespace rotule

@@ -38,10 +38,17 @@ void formulate_velocity(const RowValues& values, const VecX& velocity, double ba
 
 void formulate_position(const RowValues& values, ConstraintProblem& problem) { problem.b = -values.C; }
 
-void penalty_forces(const RowValues& values, const VecX& velocity, double stiffness, double damping,
+void penalty_forces(const RowValues& values, const VecX& velocity, double stiffness, double damping, double h,
                     const ConstraintProblem& problem, VecX& lambda) {
+  const double frequency = 0.5 / h;
   for_each_row(problem, [&](const ConstraintBlock& block, int r) {
-    lambda[r] = -stiffness * values.C[r] - damping * constraint_rate(problem, block, r, values, velocity);
+    double k = stiffness, d = damping;
+    if (stiffness == 0) {
+      const double mass = 1 / diagonal_entry(problem, block, r);
+      k = frequency * frequency * mass;
+      if (damping == 0) d = 2 * frequency * mass;
+    }
+    lambda[r] = -k * values.C[r] - d * constraint_rate(problem, block, r, values, velocity);
   });
 }
 

@@ -3,7 +3,8 @@
 //   acceleration (A4, C2)   A lambda = -(J M^-1 f + gamma) - (beta_v/h) dC/dt - (beta_p/h^2) C
 //   velocity (C1)           A x      = -(J u* + C_t) - (beta/h) C
 //   position (A7 c)         A mu     = -C
-//   penalty (A7 b)          lambda   = -(k C + d dC/dt), no system at all
+//   penalty (A7 b)          lambda   = -(k C + d dC/dt), no system at all; without k given, k = w^2/A_rr and d = 2 w/A_rr row by
+//                           row with w = 1/(2 h): each direction critically damped, at half a radian per step
 // `local` holds six numbers per body of the island: M^-1 f, u* or u.
 #include "constraint/constraint_set.h"
 
@@ -19,7 +20,7 @@ void formulate_acceleration(const RowValues& values, const VecX& acceleration, c
                             ConstraintProblem& problem);
 void formulate_velocity(const RowValues& values, const VecX& velocity, double baumgarte_over_h, ConstraintProblem& problem);
 void formulate_position(const RowValues& values, ConstraintProblem& problem);
-void penalty_forces(const RowValues& values, const VecX& velocity, double stiffness, double damping,
+void penalty_forces(const RowValues& values, const VecX& velocity, double stiffness, double damping, double h,
                     const ConstraintProblem& problem, VecX& lambda);
 
 /// dC/dt = J u + C_t, row by row.

@@ -9,8 +9,14 @@ template <Mechanism M>
 class Rk4 {
  public:
   void advance(M& m, typename M::State& s, double t, double h) {
-    // First stage, at the chart's origin, where d(sigma)/dt = u.
     m.accelerations(t, s, a_);
+    advance_from(m, s, t, h, a_);
+  }
+
+  /// For callers that know the acceleration at the step's start already.
+  void advance_from(M& m, typename M::State& s, double t, double h, const VecX& acceleration) {
+    // First stage, at the chart's origin, where d(sigma)/dt = u.
+    a_ = acceleration;
     rate_ = s.u;
     sigma_sum_ = rate_;
     u_sum_ = a_;

@@ -22,7 +22,7 @@ class Ab4 {
     now_.s = s;
     now_.acceleration = a_;
     if (memory.filled < 3) {
-      starter_.advance(m, s, t, h);
+      starter_.advance_from(m, s, t, h, a_);
     } else {
       static constexpr std::array<double, 3> weights{-59.0 / 24, 37.0 / 24, -9.0 / 24};
       sigma_ = h * 55 / 24 * s.u;

@@ -214,7 +214,7 @@ void solve(const ConstraintProblem& problem, const ArticulatedBodySettings& sett
   };
   solve_tree({problem.b.data(), static_cast<std::size_t>(problem.rows())}, x);
   if (!all_finite(x))
-    throw Error("solver articulated_body", "the answer is not finite; check masses, Jacobians and right-hand side");
+    throw Error("solver articulated_body", "the answer is not finite: the motion has blown up; take a smaller step");
   refine(
       problem, settings.max_refinements,
       [&](std::span<double> r) {

@@ -45,7 +45,7 @@ void solve(const ConstraintProblem& problem, const DenseLdltSettings& settings, 
                     [&](int row) { report.redundant_rows.push_back(row); });
   std::copy_n(problem.b.data(), x.size(), x.begin());
   solve_dense_ldlt(system.matrix.data(), n, x.data());
-  if (!all_finite(x)) throw Error("solver dense_ldlt", "the answer is not finite; check masses, Jacobians and right-hand side");
+  if (!all_finite(x)) throw Error("solver dense_ldlt", "the answer is not finite: the motion has blown up; take a smaller step");
   refine(
       problem, settings.max_refinements, [&](std::span<double> r) { solve_dense_ldlt(system.matrix.data(), n, r.data()); }, x,
       system.refinement, report);

@@ -451,9 +451,10 @@ void solve(const ConstraintProblem& problem, const LdltSettings& settings, Works
 
   system.assemble(problem);
   const BlockLdlt::Outcome outcome = system.factor.factor(settings.pivot_tolerance, report.redundant_rows);
+  report.smallest_pivot = outcome.smallest_ratio;
   std::copy_n(problem.b.data(), x.size(), x.begin());
   system.solve(x);
-  if (!all_finite(x)) throw Error("solver ldlt", "the answer is not finite; check masses, Jacobians and right-hand side");
+  if (!all_finite(x)) throw Error("solver ldlt", "the answer is not finite: the motion has blown up; take a smaller step");
 
   if (outcome.redundant > 0 || outcome.smallest_ratio < suspicious_ratio || system.has_hubs())
     refine(

@@ -166,7 +166,7 @@ void solve(const ConstraintProblem& problem, const SchurSettings& settings, Work
   }
   const std::span<const double> b(problem.b.data(), static_cast<std::size_t>(problem.rows()));
   int iterations = system.solve_all(problem, settings, b, x);
-  if (!all_finite(x)) throw Error("solver schur", "the answer is not finite; check masses, Jacobians and right-hand side");
+  if (!all_finite(x)) throw Error("solver schur", "the answer is not finite: the motion has blown up; take a smaller step");
   refine(
       problem, settings.max_refinements,
       [&](std::span<double> r) {

@@ -1,0 +1,91 @@
+#include "step/linearisation.h"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+
+#include <rotule/error.h>
+
+#include "step/world_implementation.h"
+
+namespace rotule {
+
+Linearisation linearise(const World& world) {
+  static_cast<void>(world.islands());  // makes the engine, and with it the inertia of point masses
+  const World::Implementation& w = world.implementation();
+  const Model& model = w.model;
+  for (int i = 0; i < model.body_count(); ++i)
+    if (model.movable(i) && !w.external.segment<3>(6 * i + 3).isZero(0))
+      throw Error("linearise",
+                  "body \"" + model.bodies[i].name + "\" is under a torque that has no potential; take it away first");
+
+  // The constraint forces of this pose at rest, by a mechanism of our own: the world's keeps its memory.
+  Recipe recipe = w.recipe;
+  recipe.formulation = AccelerationSettings{};
+  recipe.correction = NoCorrectionSettings{};
+  recipe.solver = LdltSettings{};
+  JointedMechanism mechanism(model, recipe);
+  mechanism.external = w.external;
+  State s = w.state;
+  s.u.setZero();
+  VecX udot;
+  mechanism.begin_step(s, w.time);
+  mechanism.accelerations(w.time, s, udot);
+
+  Linearisation out;
+  std::vector<int> place(model.body_count(), -1);
+  for (int i = 0; i < model.body_count(); ++i)
+    if (model.movable(i)) {
+      place[i] = static_cast<int>(out.bodies.size());
+      out.bodies.push_back(w.body_slots.id(i));
+      out.unbalance = std::max(out.unbalance, udot.segment<6>(6 * i).cwiseAbs().maxCoeff());
+    }
+  const auto size = 6 * static_cast<Eigen::Index>(out.bodies.size());
+  Eigen::Index rows = 0;
+  for (const Island& island : mechanism.islands) rows += island.problem.rows();
+  out.M.setZero(size, size);
+  out.K.setZero(size, size);
+  out.J.setZero(rows, size);
+  for (int i = 0; i < model.body_count(); ++i) {
+    if (place[i] < 0) continue;
+    const Mat3& R = mechanism.kinematics.bodies[i].R;
+    out.M.block<3, 3>(6 * place[i], 6 * place[i]).diagonal().setConstant(model.bodies[i].mass);
+    out.M.block<3, 3>(6 * place[i] + 3, 6 * place[i] + 3) = R * model.inertia[i] * R.transpose();
+  }
+
+  Eigen::Index first = 0;
+  for (const Island& island : mechanism.islands) {
+    const int count = static_cast<int>(island.bodies.size());
+    const MatX K = geometric_stiffness(island.constraints, mechanism.kinematics, w.time, island.lambda, count);
+    for (int i = 0; i < count; ++i)
+      for (int j = 0; j < count; ++j)
+        out.K.block<6, 6>(6 * place[island.bodies[i]], 6 * place[island.bodies[j]]) = K.block<6, 6>(6 * i, 6 * j);
+    for (const ConstraintBlock& block : island.problem.blocks) {
+      const auto put = [&](int body, const JacobianRows& J) {
+        if (body >= 0)
+          out.J.block(first + block.first_row, 6 * place[island.bodies[body]], block.rows, 6) =
+              J.middleRows(block.first_row, block.rows);
+      };
+      put(block.body_a, island.problem.J_a);
+      put(block.body_b, island.problem.J_b);
+    }
+    first += island.problem.rows();
+  }
+  return out;
+}
+
+Modes normal_modes(const Linearisation& l) {
+  MatX N = MatX::Identity(l.M.rows(), l.M.rows());
+  if (l.J.rows() > 0) {
+    // Rows are of similar length; 1e-9 of the longest is far above rounding and far below any honest constraint.
+    Eigen::ColPivHouseholderQR<MatX> qr;
+    qr.setThreshold(1e-9);
+    qr.compute(l.J.transpose());
+    const MatX Q = qr.householderQ();
+    N = Q.rightCols(Q.cols() - qr.rank());
+  }
+  const MatX K = N.transpose() * l.K * N, M = N.transpose() * l.M * N;
+  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(0.5 * (K + K.transpose()), 0.5 * (M + M.transpose()));
+  return {eigen.eigenvalues(), N * eigen.eigenvectors()};
+}
+
+}  // namespace rotule

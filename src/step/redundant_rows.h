@@ -1,0 +1,59 @@
+#pragma once
+// Rows that follow from others: loops such as a planar four-bar of hinges or Bricard's linkage have more equations than their
+// motion needs. The motion is unique, the multipliers are not.
+//
+// Dropping a row when its pivot vanishes is not enough. A little off the constraints, as at the stages of a Runge-Kutta step,
+// the same rows are almost but not quite dependent, and would answer an error d with forces of order 1/d. So the choice is made
+// at the start of a step, where joints are closed, and kept: rows set aside get a compliance that leaves them nothing to carry.
+//
+// Which row of a dependent set is dropped matters too: the others must stay independent. With Z the null vectors of A (z^T J = 0)
+// the rows where Z is largest are dropped, found by elimination with complete pivoting. The choice stays until the pivots of the
+// kept rows say that it has become a poor one; a dropped row that follows from the others no longer (a mechanism leaving a
+// singular pose) is taken back.
+#include <rotule/problem.h>
+
+#include <span>
+#include <vector>
+
+#include "base/workspace.h"
+
+namespace rotule {
+
+class RedundantRows {
+ public:
+  /// Updates the choice for a state with all joints closed and writes it into problem.C (zero elsewhere); problem.b is
+  /// overwritten.
+  void set_aside(ConstraintProblem& problem, Workspace& workspace);
+
+  /// The rows set aside, ascending.
+  [[nodiscard]] const std::vector<int>& rows() const { return rows_; }
+  /// Whether the row's multiplier could be another one with the same motion: it takes part in some dependence.
+  [[nodiscard]] bool ambiguous(int row) const { return !rows_.empty() && ambiguous_[row] != 0; }
+
+  /// Visits all that the next choice depends on, for snapshots.
+  template <class Archive>
+  void archive(Archive& io) {
+    io(rows_);
+    io(ambiguous_);
+    io(pivot_when_chosen_);
+  }
+
+ private:
+  void resize(const ConstraintProblem& problem);
+  /// Takes back the dropped row that follows from the others least, if one does not; whether it did.
+  bool restore_one(ConstraintProblem& problem, Workspace& workspace);
+  [[nodiscard]] bool still_good(ConstraintProblem& problem, Workspace& workspace);
+  void choose(ConstraintProblem& problem, Workspace& workspace);
+  void write_compliance(ConstraintProblem& problem) const;
+  void factor(const ConstraintProblem& problem, Workspace& workspace);
+
+  std::vector<int> rows_;
+  std::vector<char> ambiguous_;
+  double pivot_when_chosen_ = 1;  // smallest of the kept rows
+  std::vector<Mat6> mass_;
+  VecX x_, unit_, product_, velocities_;
+  MatX null_vectors_;
+  SolveReport report_;
+};
+
+}  // namespace rotule

@@ -1,0 +1,57 @@
+// A row of N parallelograms moves as one pendulum of angle t from the vertical:
+//   ((N+1)/3 + N) t'' = g ((N+1)/2 + N) sin t,
+// although in 3D hinges give three equations too many per loop, and although it passes, twice a turn, through a pose in which all
+// its bars lie on one line and each loop could fold its own way.
+#include <gtest/gtest.h>
+#include <rotule/world.h>
+
+#include <cmath>
+
+#include "scenes/builders.h"
+#include "support/runs.h"
+
+namespace rotule {
+namespace {
+
+/// The angle after `time`, by RK4 with a step that leaves nothing but rounding.
+double pendulum_angle(int loops, double time) {
+  const double pull = 9.81 * ((loops + 1) / 2.0 + loops) / ((loops + 1) / 3.0 + loops);
+  double t = 0, w = 1;
+  const int steps = 100000;
+  const double h = time / steps;
+  for (int i = 0; i < steps; ++i) {
+    const auto a = [&](double x) { return pull * std::sin(x); };
+    const double k1 = a(t), k2 = a(t + h / 2 * w), k3 = a(t + h / 2 * w + h * h / 4 * k1), k4 = a(t + h * w + h * h / 2 * k2);
+    t += h * w + h * h / 6 * (k1 + k2 + k3);
+    w += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+  }
+  return t;
+}
+
+class NFourBar : public testing::TestWithParam<int> {};
+
+TEST_P(NFourBar, PassesItsSingularPosesAsOnePendulum) {
+  const int loops = GetParam();
+  World world(scenes::n_four_bar(loops));
+  const double energy = world.diagnostics().energy();
+  double open = 0;
+  run_for(world, 5, [&] { open = std::max(open, world.diagnostics().joint_error.position); });
+  const double angle = pendulum_angle(loops, 5);
+  EXPECT_GT(angle, 4 * 3.14);  // several full turns, four singular poses and more
+  for (int i = 0; i <= loops; ++i) {
+    const Vec3 middle = world.position("post_" + std::to_string(i));
+    EXPECT_NEAR(middle.x(), i + 0.5 * std::sin(angle), 1e-6) << i;
+    EXPECT_NEAR(middle.z(), 0.5 * std::cos(angle), 1e-6) << i;
+    EXPECT_NEAR(middle.y(), 0, 1e-9);
+  }
+  EXPECT_NEAR(world.diagnostics().energy(), energy, 1e-6 * energy);
+  EXPECT_LT(open, 1e-7);
+  int rows = 0;
+  for (const Redundancy& r : world.redundancies()) rows += r.rows;
+  EXPECT_EQ(rows, 3 * loops);
+}
+
+INSTANTIATE_TEST_SUITE_P(Loops, NFourBar, testing::Values(1, 2, 10));
+
+}  // namespace
+}  // namespace rotule

@@ -1,0 +1,128 @@
+// The same bits from any number of threads, from run to run, and whether or not somebody watches.
+#include <gtest/gtest.h>
+#include <rotule/world.h>
+
+#include <filesystem>
+#include <random>
+
+#include "record/trajectory.h"
+#include "scenes/builders.h"
+#include "support/variants.h"
+
+namespace rotule {
+namespace {
+
+/// Mannequins, chains and four-bar linkages, each an island of its own, none quite like another.
+Scene many_islands(int count) {
+  Scene scene;
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (int i = 0; i < count; ++i) {
+    const Scene part = i % 3 == 0 ? scenes::mannequin() : i % 3 == 1 ? scenes::chain(3 + i % 7) : scenes::four_bar();
+    const Vec3 shift(3 * i, 0, 0);
+    const std::string prefix = "island_" + std::to_string(i) + "_";
+    const Vec3 wind(uniform(random), uniform(random), uniform(random));
+    const auto renamed = [&](const std::string& name) { return name == "world" ? name : prefix + name; };
+    for (BodyDef body : part.bodies) {
+      body.name = renamed(body.name);
+      body.position += shift;
+      if (!part.materials.empty()) body.density = part.materials.front().density;
+      body.material.clear();
+      if (part.name == "mannequin") body.velocity += wind;
+      scene.add(body);
+    }
+    for (JointDef joint : part.joints) {
+      std::visit(
+          [&](auto& j) {
+            j.name = renamed(j.name);
+            for (std::string& name : j.between) name = renamed(name);
+            if constexpr (requires { j.at; }) j.at += shift;
+          },
+          joint);
+      scene.add(joint);
+    }
+  }
+  return scene;
+}
+
+std::uint64_t hash_after(Scene scene, int threads, int steps) {
+  scene.recipe.threads = threads;
+  World world(scene);
+  EXPECT_GE(world.islands(), 50);
+  for (int i = 0; i < steps; ++i) world.step();
+  return world.state_hash();
+}
+
+std::vector<Recipe> recipes_to_try() {
+  Recipe exact = recipes::exact();
+  Recipe ab4 = exact;
+  ab4.integrator = Ab4Settings{};
+  Recipe iterative = exact;
+  iterative.solver = CgSettings{};
+  return {exact, ab4, iterative, recipes::realtime()};
+}
+
+TEST(Determinism, TheNumberOfThreadsDoesNotMatter) {
+  Scene scene = many_islands(51);
+  for (const Recipe& recipe : recipes_to_try()) {
+    scene.recipe = recipe;
+    const std::uint64_t alone = hash_after(scene, 1, 20);
+    for (const int threads : {2, 3}) EXPECT_EQ(hash_after(scene, threads, 20), alone) << testing::describe(recipe) << threads;
+  }
+}
+
+TEST(Determinism, TheSameRunTwiceGivesTheSameBits) {
+  for (const std::string& name : scenes::names()) {
+    const Scene scene = *scenes::build(name);
+    World first(scene), second(scene);
+    for (int i = 0; i < 100; ++i) first.step();
+    for (int i = 0; i < 100; ++i) second.step();
+    EXPECT_EQ(first.state_hash(), second.state_hash()) << name;
+  }
+}
+
+TEST(Determinism, AnIslandMovesAsIfItWereAlone) {
+  // Bit for bit: other islands share nothing with it.
+  const Scene part = scenes::mannequin();
+  Scene together = part;
+  together.add({.name = "other", .mass = 1.0, .position = {50, 0, 0}, .shape = Box{}});
+  together.add(Ball{.name = "other_pin", .between = {"world", "other"}, .at = {51, 0, 0}});
+  World alone(part), crowd(together);
+  for (int i = 0; i < 50; ++i) {
+    alone.step();
+    crowd.step();
+  }
+  for (const BodyDef& body : part.bodies) {
+    EXPECT_EQ(alone.position(body.name), crowd.position(body.name)) << body.name;
+    EXPECT_EQ(alone.velocity(body.name), crowd.velocity(body.name)) << body.name;
+    EXPECT_EQ(alone.orientation(body.name).coeffs(), crowd.orientation(body.name).coeffs()) << body.name;
+  }
+}
+
+TEST(Determinism, RecordingChangesNothing) {
+  for (const std::string name : {"mannequin_bounce", "four_bar", "hanging_chain_1000"}) {
+    const Scene scene = *scenes::build(name);
+    const auto path = std::filesystem::temp_directory_path() / ("rotule_determinism_" + name + ".h5");
+    World watched(scene), alone(scene);
+    std::vector<std::string> bodies, joints;
+    for (const BodyId id : watched.bodies()) bodies.push_back(watched.name(id));
+    for (const JointId id : watched.joints()) joints.push_back(watched.name(id));
+    {
+      TrajectoryWriter writer(path.string(), to_json(scene), scene.recipe, bodies, joints);
+      TrajectoryFrame frame;
+      watched.keep_problems(true);
+      for (int i = 0; i < 200; ++i) {
+        capture(watched, frame);
+        writer.append(frame);
+        watched.step();
+        alone.step();
+      }
+      writer.finish();
+    }
+    std::filesystem::remove(path);
+    EXPECT_EQ(watched.state_hash(), alone.state_hash()) << name;
+  }
+}
+
+}  // namespace
+}  // namespace rotule

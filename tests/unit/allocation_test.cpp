@@ -1,0 +1,75 @@
+// After warm-up a step allocates nothing, whatever the recipe.
+#include "support/allocation_counter.h"
+
+#include <gtest/gtest.h>
+#include <rotule/world.h>
+
+#include "scenes/builders.h"
+#include "support/variants.h"
+
+namespace rotule {
+namespace {
+
+using testing::allocations;
+using testing::counts_allocations;
+using testing::describe;
+
+/// Allocations of `steps` steps after a warm-up of ten, each followed by a question to the ledger.
+std::size_t allocations_of_steps(World& world, int steps) {
+  for (int i = 0; i < 10; ++i) world.step();
+  static_cast<void>(world.diagnostics());
+  const std::size_t before = allocations();
+  for (int i = 0; i < steps; ++i) {
+    world.step();
+    static_cast<void>(world.diagnostics());
+  }
+  return allocations() - before;
+}
+
+void expect_no_allocations(Scene scene, bool loops, double dt = 1e-3) {
+  if (!counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";
+  for (const Recipe& recipe :
+       testing::sensible_recipes(dt, {LdltSettings{}, DenseLdltSettings{}, ArticulatedBodySettings{}, SchurSettings{}})) {
+    if (loops && (std::holds_alternative<TreePlacementSettings>(recipe.correction) ||
+                  std::holds_alternative<ArticulatedBodySettings>(recipe.solver)))
+      continue;
+    scene.recipe = recipe;
+    SCOPED_TRACE(scene.name + ": " + describe(recipe));
+    World world(scene);
+    EXPECT_EQ(allocations_of_steps(world, 20), 0u);
+  }
+}
+
+TEST(Allocation, NonePerStepOnAMannequin) { expect_no_allocations(scenes::mannequin(), false); }
+TEST(Allocation, NonePerStepOnATautChain) { expect_no_allocations(scenes::hanging_chain(1000), false, 1e-5); }
+TEST(Allocation, NonePerStepOnARedundantLoop) { expect_no_allocations(scenes::four_bar(), true); }
+
+TEST(Allocation, NonePerStepOfIterativeSolvers) {
+  if (!counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";
+  for (Scene scene : {scenes::double_pendulum(), scenes::four_bar()})
+    for (const SolverSettings& solver :
+         {SolverSettings(CgSettings{}), SolverSettings(SorSettings{}), SolverSettings(GaussSeidelSettings{}),
+          SolverSettings(SchurSettings{.conjugate_gradients = true})}) {
+      scene.recipe.solver = solver;
+      World world(scene);
+      EXPECT_EQ(allocations_of_steps(world, 20), 0u) << scene.name << ": " << describe(scene.recipe);
+    }
+}
+
+TEST(Allocation, NoneBetweenShocks) {
+  // A shock changes the structure of the equations, and may allocate to analyse it; the steps before and after it may not.
+  if (!counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";
+  World world(scenes::mannequin_bounce());
+  int shocks = 0;
+  for (int i = 0; world.time() < world.recipe().duration; ++i) {
+    const std::size_t before = allocations();
+    const int here = world.step().shocks;
+    shocks += here;
+    if (i < 10) continue;
+    ASSERT_EQ(here > 0 ? 0 : allocations() - before, 0u) << "step " << i;
+  }
+  EXPECT_GT(shocks, 3);
+}
+
+}  // namespace
+}  // namespace rotule
