@@ -37,6 +37,11 @@ struct Cone {
   double height = 1;
 };
 
+/// Half axes along x, y and z.
+struct Ellipsoid {
+  Vec3 radii{0.5, 0.5, 0.5};
+};
+
 /// The convex hull of the points.
 struct ConvexHull {
   std::vector<Vec3> points = {};
@@ -48,6 +53,14 @@ struct TriangleMesh {
   std::vector<std::array<int, 3>> triangles = {};
 };
 
+/// The ground below z = heights[row * columns + column] over x = column * spacing, y = row * spacing. Every cell is two triangles
+/// that share the diagonal from its lowest corner (x, y) to its highest. Only for fixed bodies: it has no mass.
+struct HeightField {
+  int columns = 2;
+  double spacing = 1;
+  std::vector<double> heights = {};
+};
+
 struct CompoundPart;
 
 /// Several shapes moving as one. Parts that overlap count twice in the mass.
@@ -56,7 +69,8 @@ struct Compound {
 };
 
 /// `std::monostate` is a body without extent: a point mass.
-using Shape = std::variant<std::monostate, Plane, Sphere, Box, Cylinder, Capsule, Cone, ConvexHull, TriangleMesh, Compound>;
+using Shape = std::variant<std::monostate, Plane, Sphere, Box, Cylinder, Capsule, Cone, ConvexHull, TriangleMesh, Compound, Ellipsoid,
+                           HeightField>;
 
 /// One shape of a compound and where it sits in the body's frame. Its density relative to the others is `density`.
 struct CompoundPart {

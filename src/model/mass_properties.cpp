@@ -118,6 +118,14 @@ struct MomentsOf {
     return {v, Vec3(0, 0, s.height / 4), Vec3(across, across, v * 3 * s.height * s.height / 80).asDiagonal()};
   }
 
+  Moments operator()(const Ellipsoid& s) const {
+    for (int k = 0; k < 3; ++k) require_positive("ellipsoid", "radii", s.radii[k]);
+    const double v = 4.0 / 3 * pi * s.radii.prod();
+    return {v, Vec3::Zero(), (v / 5 * s.radii.cwiseAbs2()).asDiagonal()};
+  }
+
+  Moments operator()(const HeightField&) const { throw Error("height field", "has no volume; make the body fixed"); }
+
   Moments operator()(const ConvexHull& s) const { return polyhedron(hull_mesh(s)); }
 
   Moments operator()(const TriangleMesh& s) const {

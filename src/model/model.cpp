@@ -58,7 +58,8 @@ void Model::settle_point_masses() {
 
 Body compile_body(const BodyDef& def, const std::vector<Material>& materials, const std::string& place) {
   Body body{.name = def.name, .fixed = def.fixed, .shape = def.shape};
-  const bool has_volume = !std::holds_alternative<std::monostate>(def.shape) && !std::holds_alternative<Plane>(def.shape);
+  const bool has_volume = !std::holds_alternative<std::monostate>(def.shape) && !std::holds_alternative<Plane>(def.shape) &&
+                          !std::holds_alternative<HeightField>(def.shape);
   if (def.center_of_mass) body.center_of_mass = *def.center_of_mass;
   if (def.fixed) return body;
 

@@ -178,6 +178,32 @@ struct SceneFields<Cone> {
 };
 
 template <>
+struct Kind<Ellipsoid> {
+  static constexpr std::string_view name = "ellipsoid", summary = "half axes along x, y and z";
+};
+template <>
+struct SceneFields<Ellipsoid> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"radii", "m", "half axes", 0, 1e30, true}, s.radii);
+  }
+};
+
+template <>
+struct Kind<HeightField> {
+  static constexpr std::string_view name = "height_field", summary = "ground below a grid of heights; for fixed bodies";
+};
+template <>
+struct SceneFields<HeightField> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"columns", "", "points per row, along x", 2, 1e9}, s.columns);
+    visit(Field{"spacing", "m", "between neighbours, along x and y", 0, 1e30, true}, s.spacing);
+    visit(Field{"heights", "m", "row after row, along y; at least two rows"}, s.heights, Need::required);
+  }
+};
+
+template <>
 struct Kind<ConvexHull> {
   static constexpr std::string_view name = "convex_hull", summary = "the convex hull of points";
 };

@@ -38,6 +38,13 @@ struct Support {
     const Vec3 rim = on_circle(s.radius, 0, d), apex(0, 0, s.height);
     return d.dot(apex) > d.dot(rim) ? apex : rim;
   }
+  Vec3 operator()(const Ellipsoid& s) const {
+    const Vec3 scaled = s.radii.cwiseProduct(d);
+    return s.radii.cwiseProduct(scaled) / scaled.norm();
+  }
+  Vec3 operator()(const HeightField&) const {
+    throw Error("height field", "has no farthest point; only bodies of finite size can meet a wall");
+  }
   Vec3 operator()(const ConvexHull& s) const { return farthest(s.points, d, "convex hull"); }
   Vec3 operator()(const TriangleMesh& s) const { return farthest(s.vertices, d, "triangle mesh"); }
   Vec3 operator()(const Compound& s) const {

@@ -69,12 +69,12 @@ struct RangeCheck {
   }
 };
 
-bool is_plane(const Shape& shape) {
-  if (std::holds_alternative<Plane>(shape)) return true;
+bool is_boundless(const Shape& shape) {
+  if (std::holds_alternative<Plane>(shape) || std::holds_alternative<HeightField>(shape)) return true;
   const auto* compound = std::get_if<Compound>(&shape);
   if (compound == nullptr) return false;
   for (const CompoundPart& part : compound->parts)
-    if (is_plane(part.shape)) return true;
+    if (is_boundless(part.shape)) return true;
   return false;
 }
 
@@ -163,8 +163,9 @@ void validate(const BodyDef& body, std::span<const Material> materials, const Pl
   if (body.mass && body.density) fail(place / "density", "give mass or density, not both");
   if (body.inertia) check_inertia(*body.inertia, place / "inertia");
   if (body.fixed) return;
-  if (is_plane(body.shape))
-    fail(place / "shape", "a plane is only for fixed bodies; add \"fixed\": true or choose another shape");
+  if (is_boundless(body.shape))
+    fail(place / "shape", fmt::format("{} is only for fixed bodies; add \"fixed\": true or choose another shape",
+                                      std::holds_alternative<HeightField>(body.shape) ? "a height field" : "a plane"));
   const bool has_shape = !std::holds_alternative<std::monostate>(body.shape);
   if (body.density && !has_shape) fail(place / "density", "needs a shape to fill; give a shape, or mass in place of density");
   if (!body.mass && !body.density && (body.material.empty() || !has_shape))

@@ -4,6 +4,7 @@
 #include <rotule/error.h>
 
 #include <Eigen/Eigenvalues>
+#include <cmath>
 #include <map>
 
 #include "model/scene_fields.h"
@@ -69,6 +70,16 @@ void check_inside(const TriangleMesh& mesh, const Place& place, int) {
     if (!edges.contains({edge.second, edge.first}))
       fail(triangles / i, fmt::format("the surface is open at the edge from {} to {}; close it", edge.first, edge.second));
   if (!(volume > 0)) fail(triangles, "enclose no volume; order the corners counter-clockwise seen from outside");
+}
+
+void check_inside(const HeightField& field, const Place& place, int) {
+  const Place heights = place / "heights";
+  if (field.columns < 2) fail(place / "columns", fmt::format("must be at least 2, is {}", field.columns));
+  const auto columns = static_cast<std::size_t>(field.columns);
+  if (field.heights.size() < 2 * columns || field.heights.size() % columns != 0)
+    fail(heights, fmt::format("must be full rows of {} columns, at least two, are {} numbers", columns, field.heights.size()));
+  for (std::size_t i = 0; i < field.heights.size(); ++i)
+    if (!std::isfinite(field.heights[i])) fail(heights / i, "must be a finite number");
 }
 
 void check_inside(const Compound& compound, const Place& place, int depth) {

@@ -1,0 +1,202 @@
+#include "collide/collision_world.h"
+
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "collide/narrow/separation.h"
+
+namespace rotule {
+namespace {
+
+constexpr int chunk_size = 64;  // pairs that one thread takes at a time
+
+void require_pose(const Pose& pose) {
+  if (!pose.position.allFinite() || !(std::abs(pose.orientation.norm() - 1) < 1e-6))
+    throw Error("pose", "must be a finite position and a unit quaternion");
+}
+
+/// Calls visit(Separation in the world, from A to B) where the convex shape A and a part are nearer than limit(), which may
+/// shrink.
+template <class Limit, class Visit>
+void part_separations(const Convex& a, const Frame& X_WA, const CollisionPart& b, const Frame& X_WB, const Limit& limit,
+                      const Visit& visit) {
+  const auto in_world = [&](const Separation& s) {
+    if (s.near) visit(Separation{true, X_WA.R * s.normal, s.gap, X_WA * s.on_a, X_WA * s.on_b});
+  };
+  PairMemory memory;
+  switch (b.kind) {
+    case CollisionPart::Kind::convex:
+      in_world(separation(a, b.convex, relative(X_WA, X_WB), limit(), memory));
+      break;
+    case CollisionPart::Kind::plane: {
+      const Vec3 n = X_WB.R.col(2), lowest = X_WA * support(a, -(X_WA.R.transpose() * n));
+      const double gap = n.dot(lowest - X_WB.p);
+      if (gap <= limit()) visit(Separation{true, -n, gap, lowest, lowest - gap * n});
+      break;
+    }
+    case CollisionPart::Kind::surface: {
+      const Aabb box = bounds(a, relative(X_WB, X_WA)).grown(limit());
+      const Frame X_AB = relative(X_WA, X_WB);
+      b.surface->tree().overlapping(box, [&](int t) {
+        PairMemory fresh;
+        in_world(separation(a, Convex::triangle(b.surface->corners(t).data()), X_AB, limit(), fresh));
+        return true;
+      });
+      break;
+    }
+  }
+}
+
+/// The same for all parts of both.
+template <class Limit, class Visit>
+void separations(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b, const Frame& X_WB, const Limit& limit,
+                 const Visit& visit) {
+  for (const CollisionPart& part_a : a.parts())
+    for (const CollisionPart& part_b : b.parts()) {
+      const Frame X_WPa = X_WA * part_a.X_BP, X_WPb = X_WB * part_b.X_BP;
+      if (part_a.kind == CollisionPart::Kind::convex) {
+        part_separations(part_a.convex, X_WPa, part_b, X_WPb, limit, visit);
+      } else if (part_b.kind == CollisionPart::Kind::convex) {
+        part_separations(part_b.convex, X_WPb, part_a, X_WPa, limit, [&](const Separation& s) {
+          visit(Separation{s.near, -s.normal, s.gap, s.on_b, s.on_a});
+        });
+      }
+    }
+}
+
+}  // namespace
+
+int CollisionWorld::add(const CollisionShape& shape, const Pose& pose, bool moving, const CollisionFilter& filter) {
+  require_pose(pose);
+  int body = int(bodies_.size());
+  if (free_.empty()) {
+    bodies_.emplace_back();
+  } else {
+    body = free_.back();
+    free_.pop_back();
+  }
+  bodies_[body] = {shape, Frame(pose), true};
+  broad_.add(body, bounds(shape, bodies_[body].X), moving, filter);
+  return body;
+}
+
+void CollisionWorld::remove(int body) {
+  broad_.remove(body);
+  bodies_[body] = {};
+  free_.insert(std::lower_bound(free_.begin(), free_.end(), body, std::greater<>()), body);
+}
+
+void CollisionWorld::set_pose(int body, const Pose& pose, const Vec3& motion) {
+  require_pose(pose);
+  bodies_.at(body).X = Frame(pose);
+  broad_.move(body, bounds(bodies_[body].shape, bodies_[body].X), motion);
+}
+
+void CollisionWorld::collide_pair(BodyPair& pair, double margin, CollideScratch& scratch, std::vector<Manifold>& out) const {
+  const std::size_t first = out.size();
+  collide(bodies_[pair.a].shape, bodies_[pair.a].X, bodies_[pair.b].shape, bodies_[pair.b].X, margin, pair.memory, scratch, out);
+  for (std::size_t k = first; k < out.size(); ++k) {
+    out[k].body_a = pair.a;
+    out[k].body_b = pair.b;
+  }
+}
+
+void CollisionWorld::find_contacts(double margin, std::vector<Manifold>& out, int threads) {
+  const std::span<BodyPair> pairs = broad_.update();
+  out.clear();
+  if (threads == 1) {
+    if (chunks_.empty()) chunks_.resize(1);
+    for (BodyPair& pair : pairs) collide_pair(pair, margin, chunks_[0].scratch, out);
+    return;
+  }
+  const int count = int((pairs.size() + chunk_size - 1) / chunk_size);
+  if (count > int(chunks_.size())) chunks_.resize(count);
+  parallel_for(count, threads, [&](int c) {
+    Chunk& chunk = chunks_[c];
+    chunk.found.clear();
+    const std::size_t last = std::min(pairs.size(), std::size_t(c + 1) * chunk_size);
+    for (std::size_t i = std::size_t(c) * chunk_size; i < last; ++i) collide_pair(pairs[i], margin, chunk.scratch, chunk.found);
+  });
+  for (int c = 0; c < count; ++c) out.insert(out.end(), chunks_[c].found.begin(), chunks_[c].found.end());
+}
+
+bool CollisionWorld::wanted(int body, const QueryFilter& filter) const {
+  return filter.filter.meets(broad_.filter(body)) && (!filter.wants || filter.wants(body));
+}
+
+std::optional<BodyRayHit> CollisionWorld::ray(const Vec3& origin, const Vec3& direction, double t_max,
+                                              const QueryFilter& filter) const {
+  if (!origin.allFinite() || !direction.allFinite() || direction.isZero() || !(t_max >= 0))
+    throw Error("ray", "needs a finite origin, a finite direction that is not zero, and t_max >= 0");
+  std::optional<BodyRayHit> best;
+  broad_.along_ray(origin, direction, Vec3::Zero(), t_max, [&](int body, double limit) {
+    if (!wanted(body, filter)) return limit;
+    for (const CollisionPart& part : bodies_[body].shape.parts()) {
+      RayHit hit;
+      // Of bodies hit at the same time the one with the smaller number.
+      if (ray_part(part, bodies_[body].X, origin, direction, limit, hit) && (!best || hit.t < best->hit.t || body < best->body)) {
+        best = {body, hit};
+        limit = hit.t;
+      }
+    }
+    return limit;
+  });
+  return best;
+}
+
+std::optional<BodyCastHit> CollisionWorld::shape_cast(const CollisionShape& shape, const Pose& pose, const Vec3& path,
+                                                      const QueryFilter& filter) const {
+  require_pose(pose);
+  if (!path.allFinite()) throw Error("shape cast", "its path is not finite");
+  const Motion motion{Frame(pose), path, Vec3::Zero()};
+  const Aabb box = bounds(shape, motion.X);
+  const double tolerance = 1e-6 * std::min(shape.reach(), 1.0);
+  std::optional<BodyCastHit> best;
+  broad_.along_ray(box.center(), path, 0.5 * (box.high - box.low) + Vec3::Constant(tolerance), 1, [&](int body, double limit) {
+    if (!wanted(body, filter)) return limit;
+    const CastHit hit = cast(shape, motion, bodies_[body].shape, {bodies_[body].X}, limit, tolerance);
+    if (!hit.hit || (best && (hit.t > best->hit.t || (hit.t == best->hit.t && body > best->body)))) return limit;
+    best = {body, hit};
+    return hit.t;
+  });
+  return best;
+}
+
+void CollisionWorld::overlap(const CollisionShape& shape, const Pose& pose, std::vector<int>& out,
+                             const QueryFilter& filter) const {
+  require_pose(pose);
+  out.clear();
+  const Frame X(pose);
+  broad_.overlapping(bounds(shape, X), [&](int body) {
+    if (!wanted(body, filter)) return true;
+    bool touching = false;
+    separations(
+        shape, X, bodies_[body].shape, bodies_[body].X, [] { return 0.0; }, [&](const Separation& s) { touching |= s.gap <= 0; });
+    if (touching) out.push_back(body);
+    return true;
+  });
+  std::sort(out.begin(), out.end());
+}
+
+std::optional<BodyDistance> CollisionWorld::closest(const CollisionShape& shape, const Pose& pose, double reach,
+                                                    const QueryFilter& filter) const {
+  require_pose(pose);
+  if (!(reach >= 0)) throw Error("closest points", fmt::format("reach must be at least 0, is {}", reach));
+  const Frame X(pose);
+  std::optional<BodyDistance> best;
+  broad_.overlapping(bounds(shape, X).grown(reach), [&](int body) {
+    if (!wanted(body, filter)) return true;
+    const auto limit = [&] { return best ? std::max(best->gap, 0.0) : reach; };
+    separations(shape, X, bodies_[body].shape, bodies_[body].X, limit, [&](const Separation& s) {
+      if (s.gap > reach || (best && (s.gap > best->gap || (s.gap == best->gap && body >= best->body)))) return;
+      best = {body, s.gap, s.on_a, s.on_b, s.normal};
+    });
+    return true;
+  });
+  return best;
+}
+
+}  // namespace rotule

@@ -1,0 +1,92 @@
+#pragma once
+// Bodies for collision: shapes, where they stand, the tree over them, and what can be asked of it. A value: a copy shares the
+// shapes and nothing else, so one thread may ask a copy while another steps the original. All queries are const and may run on
+// many threads at once.
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "collide/broad/broad_phase.h"
+#include "collide/narrow/collide.h"
+#include "collide/queries/cast.h"
+#include "collide/queries/ray.h"
+
+namespace rotule {
+
+/// What a query looks at: bodies whose filter meets this one, and that `wants` says yes to, if it is given.
+struct QueryFilter {
+  CollisionFilter filter{0xffffffff, 0xffffffff};
+  std::function<bool(int body)> wants = nullptr;
+};
+
+struct BodyRayHit {
+  int body = -1;
+  RayHit hit;
+};
+
+struct BodyCastHit {
+  int body = -1;
+  CastHit hit;  // B is the body
+};
+
+struct BodyDistance {
+  int body = -1;
+  double gap = infinity;                                                         // negative: depth
+  Vec3 on_shape = Vec3::Zero(), on_body = Vec3::Zero(), normal = Vec3::UnitZ();  // normal from the shape to the body
+};
+
+class CollisionWorld {
+ public:
+  explicit CollisionWorld(double fat = 0.05) : broad_(fat) {}
+
+  /// The body's number: the smallest that is free.
+  int add(const CollisionShape& shape, const Pose& pose, bool moving, const CollisionFilter& filter = {});
+  void remove(int body);
+  /// `motion`: how far it is expected to go until the next call; the pairs are found for all of it.
+  void set_pose(int body, const Pose& pose, const Vec3& motion = Vec3::Zero());
+  void exclude(int a, int b) { broad_.exclude(a, b); }
+  void include(int a, int b) { broad_.include(a, b); }
+
+  [[nodiscard]] const CollisionShape& shape(int body) const { return bodies_[body].shape; }
+  [[nodiscard]] const Frame& frame(int body) const { return bodies_[body].X; }
+  [[nodiscard]] const BroadPhase& broad_phase() const { return broad_; }
+
+  /// Every contact with a gap of at most `margin`, sorted by bodies (A is the one with the smaller number), then by parts.
+  /// `threads` as in base/parallel.h.
+  void find_contacts(double margin, std::vector<Manifold>& out, int threads = 1);
+
+  /// The first body that the ray meets with 0 <= t <= t_max.
+  [[nodiscard]] std::optional<BodyRayHit> ray(const Vec3& origin, const Vec3& direction, double t_max,
+                                              const QueryFilter& filter = {}) const;
+
+  /// The first body that the shape, moving by `path` without turning, meets; t from 0 to 1.
+  [[nodiscard]] std::optional<BodyCastHit> shape_cast(const CollisionShape& shape, const Pose& pose, const Vec3& path,
+                                                      const QueryFilter& filter = {}) const;
+
+  /// Bodies that the shape overlaps, in rising order.
+  void overlap(const CollisionShape& shape, const Pose& pose, std::vector<int>& out, const QueryFilter& filter = {}) const;
+
+  /// The nearest body within `reach` of the shape.
+  [[nodiscard]] std::optional<BodyDistance> closest(const CollisionShape& shape, const Pose& pose, double reach,
+                                                    const QueryFilter& filter = {}) const;
+
+ private:
+  struct Body {
+    CollisionShape shape;
+    Frame X;
+    bool used = false;
+  };
+  void collide_pair(BodyPair& pair, double margin, CollideScratch& scratch, std::vector<Manifold>& out) const;
+  [[nodiscard]] bool wanted(int body, const QueryFilter& filter) const;
+
+  BroadPhase broad_;
+  std::vector<Body> bodies_;
+  std::vector<int> free_;
+  struct Chunk {
+    CollideScratch scratch;
+    std::vector<Manifold> found;
+  };
+  std::vector<Chunk> chunks_;
+};
+
+}  // namespace rotule

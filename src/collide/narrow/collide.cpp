@@ -1,0 +1,96 @@
+#include "collide/narrow/collide.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "collide/narrow/box_box.h"
+#include "collide/narrow/capsule_capsule.h"
+#include "collide/narrow/plane.h"
+#include "collide/narrow/separation.h"
+#include "collide/narrow/surface_contact.h"
+
+namespace rotule {
+namespace {
+
+using Kind = CollisionPart::Kind;
+
+void finish(const CandidateList& list, const Vec3& normal, const Frame& X_W, Manifold& out) {
+  out.normal = X_W.R * normal;
+  keep_four(list.items.data(), list.count, X_W, out);
+}
+
+/// Appends the manifolds of two parts, the first of which is no less special than the second: convex < surface < plane.
+void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPart& b, const Frame& X_WB, double margin,
+                   PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out) {
+  if (a.kind == Kind::convex) {
+    // Written in place: a manifold is large.
+    out.emplace_back();
+    if (!collide_convex(a.convex, X_WA, b.convex, X_WB, margin, memory, scratch.list, out.back())) out.pop_back();
+    return;
+  }
+  Manifold m;
+  if (a.kind == Kind::plane && b.kind == Kind::convex) {
+    if (!plane_convex(b.convex, relative(X_WA, X_WB), margin, scratch.list)) return;
+    finish(scratch.list, Vec3::UnitZ(), X_WA, m);
+    out.push_back(m);
+  } else if (a.kind == Kind::surface && b.kind == Kind::convex) {
+    surface_convex(*a.surface, b.convex, relative(X_WA, X_WB), margin, scratch);
+    for (int i = 0; i < scratch.used_clusters; ++i) {
+      const CollideScratch::Cluster& cluster = scratch.clusters[i];
+      if (cluster.candidates.empty()) continue;
+      m.normal = X_WA.R * cluster.normal;
+      m.triangle_a = a.surface->source(cluster.triangle);
+      keep_four(cluster.candidates.data(), int(cluster.candidates.size()), X_WA, m);
+      out.push_back(m);
+    }
+  }
+}
+
+}  // namespace
+
+bool collide_convex(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
+                    CandidateList& list, Manifold& out) {
+  if (a.kind <= Convex::Kind::capsule && b.kind <= Convex::Kind::capsule) return capsule_capsule(a, X_WA, b, X_WB, margin, out);
+  if (a.kind == Convex::Kind::box && b.kind == Convex::Kind::box && a.radius == 0 && b.radius == 0)
+    return collide_boxes(a, X_WA, b, X_WB, margin, memory, list, out);
+  const Frame X = relative(X_WA, X_WB);
+  const Separation s = separation(a, b, X, margin, memory);
+  if (!s.near || s.gap > margin) return false;
+  clip_patches(a, b, X, s, margin, true, list);
+  finish(list, s.normal, X_WA, out);
+  return true;
+}
+
+void collide(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b, const Frame& X_WB, double margin,
+             PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out) {
+  const bool single = a.parts().size() == 1 && b.parts().size() == 1;
+  if (single && a.parts()[0].kind == Kind::convex && b.parts()[0].kind == Kind::convex && a.parts()[0].at_origin &&
+      b.parts()[0].at_origin)
+    return collide_parts(a.parts()[0], X_WA, b.parts()[0], X_WB, margin, memory, scratch, out);
+  for (int i = 0; i < int(a.parts().size()); ++i) {
+    const CollisionPart& part_a = a.parts()[i];
+    const Frame X_WPa = placed(part_a, X_WA);
+    const Aabb box = single ? Aabb{} : bounds(part_a, X_WA).grown(margin);
+    for (int j = 0; j < int(b.parts().size()); ++j) {
+      const CollisionPart& part_b = b.parts()[j];
+      if (!single && !box.overlaps(bounds(part_b, X_WB))) continue;
+      const Frame X_WPb = placed(part_b, X_WB);
+      PairMemory fresh;
+      PairMemory& pair = single ? memory : fresh;
+      const std::size_t first = out.size();
+      const bool turned = part_b.kind > part_a.kind;
+      if (turned) {
+        collide_parts(part_b, X_WPb, part_a, X_WPa, margin, pair, scratch, out);
+      } else {
+        collide_parts(part_a, X_WPa, part_b, X_WPb, margin, pair, scratch, out);
+      }
+      for (std::size_t k = first; k < out.size(); ++k) {
+        if (turned) swap_sides(out[k]);
+        out[k].part_a = i;
+        out[k].part_b = j;
+      }
+    }
+  }
+}
+
+}  // namespace rotule

@@ -1,0 +1,303 @@
+#include "collide/narrow/epa.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rotule {
+namespace {
+
+constexpr int most_points = 128, most_faces = 2 * most_points, most_dives = 8;
+
+/// The difference of two cores, by its support function.
+struct Difference {
+  const Convex& a;
+  const Convex& b;
+  const Frame& X_AB;
+  Vec3 on_a, on_b;
+
+  /// The farthest point along d; where it comes from is left in on_a, on_b.
+  Vec3 support(const Vec3& d) {
+    on_a = core_support(a, d);
+    on_b = X_AB * core_support(b, -(X_AB.R.transpose() * d));
+    return on_a - on_b;
+  }
+};
+
+struct Face {
+  std::array<int, 3> point;   // counter-clockwise seen from outside
+  std::array<int, 3> across;  // face across the edge from point k to k + 1
+  Vec3 normal;
+  double offset;
+  bool alive;
+  int mark;
+};
+
+class Polytope {
+ public:
+  explicit Polytope(Difference& difference) : difference_(difference) {}
+
+  bool start(const Simplex& simplex);
+  CoreDepth expand();
+  [[nodiscard]] CoreDepth flat_result(const Simplex& simplex) const;
+
+ private:
+  int add_point(const Vec3& w) {
+    w_[points_] = w;
+    a_[points_] = difference_.on_a;
+    b_[points_] = difference_.on_b;
+    scale_ = std::max(scale_, w.cwiseAbs().maxCoeff());
+    return points_++;
+  }
+  int add_face(int i, int j, int k);
+  bool grow(const Vec3& direction, const Vec3& away_from, const Vec3& measure);
+  bool replace_visible(int seed, int point);
+  Simplex nearest_on(const Face& face, double& distance) const;
+  bool dive(const Vec3& direction, CoreDepth& best);
+
+  Difference& difference_;
+  std::array<Vec3, most_points> w_, a_, b_;
+  std::array<Face, most_faces> faces_;
+  std::array<int, most_faces> free_;
+  int points_ = 0, faces_used_ = 0, free_count_ = 0, round_ = 0;
+  double scale_ = 0;
+  Vec3 flat_normal_ = Vec3::UnitZ();
+};
+
+int Polytope::add_face(int i, int j, int k) {
+  const Vec3 cross = (w_[j] - w_[i]).cross(w_[k] - w_[i]);
+  const double area = cross.norm();
+  if (!(area > 1e-30 * scale_ * scale_)) return -1;
+  if (free_count_ == 0 && faces_used_ == most_faces) return -1;
+  const int f = free_count_ > 0 ? free_[--free_count_] : faces_used_++;
+  const Vec3 normal = cross / area;
+  // The mean of the three corners' offsets: they differ by rounding only.
+  faces_[f] = {{i, j, k}, {-1, -1, -1}, normal, normal.dot(w_[i] + w_[j] + w_[k]) / 3, true, 0};
+  return f;
+}
+
+/// Adds the support point along +-direction if it is off by more than rounding along `measure`.
+bool Polytope::grow(const Vec3& direction, const Vec3& away_from, const Vec3& measure) {
+  for (const double sign : {1.0, -1.0}) {
+    const Vec3 w = difference_.support(sign * direction);
+    const double size = std::max(scale_, w.cwiseAbs().maxCoeff());
+    if (std::abs(measure.dot(w - away_from)) > 1e-12 * size) {
+      add_point(w);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// A tetrahedron from GJK's simplex; false where the difference has no volume.
+bool Polytope::start(const Simplex& simplex) {
+  for (int i = 0; i < simplex.count; ++i) {
+    difference_.on_a = simplex.a[i];
+    difference_.on_b = simplex.b[i];
+    add_point(simplex.w[i]);
+  }
+  if (points_ == 1) {
+    bool grown = false;
+    for (int k = 0; k < 3 && !grown; ++k) grown = grow(Vec3::Unit(k), w_[0], Vec3::Unit(k));
+    if (!grown) return false;
+  }
+  if (points_ == 2) {
+    const Vec3 along = (w_[1] - w_[0]).normalized(), u = any_normal_to(along), v = along.cross(u);
+    flat_normal_ = u;
+    if (!grow(u, w_[0], u) && !grow(v, w_[0], v)) return false;
+  }
+  if (points_ == 3) {
+    const Vec3 n = (w_[1] - w_[0]).cross(w_[2] - w_[0]).normalized();
+    flat_normal_ = n;
+    if (!n.allFinite() || !grow(n, w_[0], n)) return false;
+  }
+  const double volume = (w_[1] - w_[0]).dot((w_[2] - w_[0]).cross(w_[3] - w_[0]));
+  if (!(std::abs(volume) > 0)) return false;
+  if (volume > 0) std::swap(w_[0], w_[1]), std::swap(a_[0], a_[1]), std::swap(b_[0], b_[1]);
+  // Now 0, 1, 2 is counter-clockwise seen from outside.
+  const int f0 = add_face(0, 1, 2), f1 = add_face(0, 3, 1), f2 = add_face(1, 3, 2), f3 = add_face(2, 3, 0);
+  if (f0 < 0 || f1 < 0 || f2 < 0 || f3 < 0) return false;
+  faces_[f0].across = {f1, f2, f3};
+  faces_[f1].across = {f3, f2, f0};
+  faces_[f2].across = {f1, f3, f0};
+  faces_[f3].across = {f2, f1, f0};
+  return true;
+}
+
+/// Removes the faces that the new point sees, in one connected piece, and closes the hole with a fan around the point. False
+/// where rounding makes the hole no simple loop: the polytope must not be used any more then.
+bool Polytope::replace_visible(int seed, int point) {
+  struct Border {
+    int from, to, outside;
+  };
+  std::array<Border, most_faces> border;
+  std::array<int, most_faces> stack;
+  int borders = 0, depth = 0;
+  ++round_;
+  faces_[seed].mark = round_;
+  stack[depth++] = seed;
+  while (depth > 0) {
+    const int f = stack[--depth];
+    for (int k = 0; k < 3; ++k) {
+      const int next = faces_[f].across[k];
+      if (faces_[next].mark == round_) continue;
+      const double height = faces_[next].normal.dot(w_[point] - w_[faces_[next].point[0]]);
+      if (height > 1e-14 * scale_) {
+        faces_[next].mark = round_;
+        stack[depth++] = next;
+      }
+    }
+    faces_[f].alive = false;
+  }
+  for (int f = 0; f < faces_used_; ++f) {
+    if (faces_[f].mark != round_ || faces_[f].alive) continue;
+    for (int k = 0; k < 3; ++k) {
+      const int next = faces_[f].across[k];
+      if (faces_[next].mark == round_) continue;
+      if (borders == most_faces) return false;
+      border[borders++] = {faces_[f].point[k], faces_[f].point[(k + 1) % 3], next};
+    }
+  }
+  for (int f = 0; f < faces_used_; ++f)
+    if (faces_[f].mark == round_ && !faces_[f].alive) {
+      faces_[f].mark = -1;
+      free_[free_count_++] = f;
+    }
+
+  // Chain the border and build the fan as it goes.
+  if (borders < 3) return false;
+  int first = -1, last = -1, at = border[0].from;
+  for (int n = 0; n < borders; ++n) {
+    int found = -1;
+    for (int i = n; i < borders; ++i)
+      if (border[i].from == at) {
+        found = i;
+        break;
+      }
+    if (found < 0) return false;
+    std::swap(border[n], border[found]);
+    const int f = add_face(border[n].from, border[n].to, point);
+    if (f < 0) return false;
+    const int outside = border[n].outside;
+    faces_[f].across[0] = outside;
+    for (int k = 0; k < 3; ++k)
+      if (faces_[outside].point[k] == border[n].to && faces_[outside].point[(k + 1) % 3] == border[n].from)
+        faces_[outside].across[k] = f;
+    if (last >= 0) {
+      faces_[f].across[2] = last;
+      faces_[last].across[1] = f;
+    } else {
+      first = f;
+    }
+    last = f;
+    at = border[n].to;
+  }
+  if (at != border[0].from) return false;
+  faces_[first].across[2] = last;
+  faces_[last].across[1] = first;
+  return true;
+}
+
+/// The corners of a face, reduced to its point nearest to the origin.
+Simplex Polytope::nearest_on(const Face& face, double& distance) const {
+  Simplex corners;
+  for (const int i : face.point) {
+    corners.w[corners.count] = w_[i];
+    corners.a[corners.count] = a_[i];
+    corners.b[corners.count++] = b_[i];
+  }
+  distance = reduce_to_nearest(corners).norm();
+  return corners;
+}
+
+CoreDepth Polytope::expand() {
+  CoreDepth best;
+  best.depth = infinity;
+  double distance = infinity;
+  const auto use_points = [&](const Face& face) {
+    double other = 0;
+    const Simplex corners = nearest_on(face, other);
+    if (other >= distance) return;
+    distance = other;
+    best.on_a = corners.on_a();
+    best.on_b = corners.on_b();
+  };
+  bool whole = true, dived = false;
+  while (true) {
+    int nearest = -1;
+    for (int f = 0; f < faces_used_; ++f)
+      if (faces_[f].alive && (nearest < 0 || faces_[f].offset < faces_[nearest].offset)) nearest = f;
+    if (nearest < 0) break;
+    const Face face = faces_[nearest];
+    const double tolerance = 1e-10 * scale_;
+    if (face.offset >= best.depth - tolerance) break;
+    const Vec3 w = difference_.support(face.normal);
+    const double depth = face.normal.dot(w);
+    if (depth < best.depth) {
+      best.normal = face.normal;
+      best.depth = depth;
+      distance = infinity;
+      use_points(face);
+    }
+    if (depth - face.offset <= tolerance || points_ == most_points) break;
+    whole = replace_visible(nearest, add_point(w));
+    if (!whole) break;
+  }
+  // Round shapes about one axis are equally deep all around, and room runs out before any one place is found sharply.
+  if (points_ == most_points && whole)
+    for (int i = 0; i < most_dives && dive(best.normal, best); ++i) dived = true;
+  // Faces in one plane share their distance; the points come from the one that the origin is before.
+  for (int f = 0; f < faces_used_ && whole && !dived; ++f)
+    if (faces_[f].alive && faces_[f].offset <= best.depth + 1e-9 * scale_) use_points(faces_[f]);
+  return best;
+}
+
+/// Refines only where the ray from the origin along `direction` leaves the difference (the portal of G. Snethen, "XenoCollide",
+/// 2008): the normal there is that of the surface itself. True if it betters the depth.
+bool Polytope::dive(const Vec3& direction, CoreDepth& best) {
+  std::array<Vec3, 3> w, a, b;
+  bool found = false;
+  for (int f = 0; f < faces_used_ && !found; ++f) {
+    if (!faces_[f].alive) continue;
+    for (int k = 0; k < 3; ++k) w[k] = w_[faces_[f].point[k]], a[k] = a_[faces_[f].point[k]], b[k] = b_[faces_[f].point[k]];
+    found = direction.dot(faces_[f].normal) > 0;
+    for (int k = 0; k < 3 && found; ++k) found = direction.dot(w[k].cross(w[(k + 1) % 3])) >= 0;
+  }
+  if (!found) return false;
+  const double before = best.depth;
+  for (int round = 0; round < 60; ++round) {
+    const Vec3 cross = (w[1] - w[0]).cross(w[2] - w[0]);
+    const double area = cross.norm();
+    if (!(area > 1e-14 * scale_ * scale_)) break;
+    const Vec3 normal = cross / area, next = difference_.support(normal);
+    const double depth = normal.dot(next);
+    if (depth < best.depth) {
+      Simplex corners{3, {w[0], w[1], w[2]}, {a[0], a[1], a[2]}, {b[0], b[1], b[2]}};
+      reduce_to_nearest(corners);
+      best = {normal, depth, corners.on_a(), corners.on_b()};
+    }
+    if (normal.dot(next - w[0]) <= 1e-11 * scale_) break;
+    // Which of the three triangles around the new point the ray goes through.
+    int out = -1;
+    for (int k = 0; k < 3 && out < 0; ++k)
+      if (direction.dot(next.cross(w[k])) >= 0 && direction.dot(next.cross(w[(k + 1) % 3])) <= 0) out = (k + 2) % 3;
+    if (out < 0) break;
+    w[out] = next, a[out] = difference_.on_a, b[out] = difference_.on_b;
+  }
+  return best.depth < before - 1e-12 * scale_;
+}
+
+CoreDepth Polytope::flat_result(const Simplex& simplex) const { return {flat_normal_, 0, simplex.on_a(), simplex.on_b()}; }
+
+}  // namespace
+
+CoreDepth core_depth(const Convex& a, const Convex& b, const Frame& X_AB, const Simplex& simplex) {
+  Difference difference{a, b, X_AB, Vec3::Zero(), Vec3::Zero()};
+  Polytope polytope(difference);
+  if (polytope.start(simplex)) return polytope.expand();
+  CoreDepth flat = polytope.flat_result(simplex);
+  // Towards B's centre, so that the same pose always gives the same side.
+  if (flat.normal.dot(X_AB * center(b) - center(a)) < 0) flat.normal = -flat.normal;
+  return flat;
+}
+
+}  // namespace rotule

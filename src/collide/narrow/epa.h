@@ -1,0 +1,24 @@
+#pragma once
+// How deep two overlapping cores are inside each other: the direction n in which the support function of A - B, which is how far
+// one must be moved to be free, is least. The expanding polytope (G. van den Bergen, "Proximity queries and penetration depth
+// computation on 3D game objects", 2001) grows from GJK's simplex towards its own nearest face; the distance of that face bounds
+// the depth from below, the support function along its normal from above, and it stops when they agree. Polyhedra end exactly;
+// curved shapes at 1e-9 of their size, or with the best bound found when room (128 points) runs out.
+//
+// A difference without volume (a segment in the plane of a triangle) has depth 0 along its own normal.
+#include "collide/frame.h"
+#include "collide/narrow/simplex.h"
+#include "collide/shape/convex.h"
+
+namespace rotule {
+
+struct CoreDepth {
+  Vec3 normal = Vec3::UnitZ();  // unit, from A to B: moving B by depth along it frees the cores
+  double depth = 0;
+  Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero();
+};
+
+/// In A's frame; `simplex` is what core_distance left.
+CoreDepth core_depth(const Convex& a, const Convex& b, const Frame& X_AB, const Simplex& simplex);
+
+}  // namespace rotule

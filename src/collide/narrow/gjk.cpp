@@ -1,0 +1,47 @@
+#include "collide/narrow/gjk.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rotule {
+
+CoreDistance core_distance(const Convex& a, const Convex& b, const Frame& X_AB, const Vec3& axis, double limit) {
+  constexpr int most_rounds = 100;
+  constexpr double agreement = 1e-10, touching = 1e-9;
+  CoreDistance out;
+  Simplex& simplex = out.simplex;
+  Vec3 v = -axis;
+  double square = infinity, scale = 0;
+  for (int round = 0; round < most_rounds; ++round) {
+    const Vec3 on_a = core_support(a, -v), on_b = X_AB * core_support(b, X_AB.R.transpose() * v), w = on_a - on_b;
+    const double length = v.norm(), below = v.dot(w) / length;
+    if (below > limit) return {CoreDistance::Status::beyond, below, -v / length, on_a, on_b, {}};
+    if (simplex.count > 0 && (square - v.dot(w) <= agreement * square || simplex.has(w))) break;
+    scale = std::max(scale, w.cwiseAbs().maxCoeff());
+
+    const Simplex last = simplex;
+    simplex.add(on_a, on_b);
+    const Vec3 nearest = reduce_to_nearest(simplex);
+    const double nearest_square = nearest.squaredNorm();
+    if (simplex.count == 4 || nearest_square <= touching * touching * scale * scale) {
+      out.status = CoreDistance::Status::overlapping;
+      out.normal = -v / length;
+      return out;
+    }
+    // No nearer: rounding has the last word.
+    if (nearest_square >= square) {
+      simplex = last;
+      break;
+    }
+    v = nearest;
+    square = nearest_square;
+  }
+  out.status = CoreDistance::Status::apart;
+  out.distance = std::sqrt(square);
+  out.normal = -v / out.distance;
+  out.on_a = simplex.on_a();
+  out.on_b = simplex.on_b();
+  return out;
+}
+
+}  // namespace rotule

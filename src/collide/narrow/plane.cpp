@@ -1,0 +1,35 @@
+#include "collide/narrow/plane.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rotule {
+
+bool plane_convex(const Convex& b, const Frame& X, double margin, CandidateList& out) {
+  out.count = 0;
+  const Vec3 down = -X.R.row(2).transpose();
+  const Vec3 lowest = X * support(b, down);
+  if (lowest.z() > margin) return false;
+  const auto add = [&](const Vec3& p, std::uint32_t feature) {
+    out.items[out.count++] = {{{p.x(), p.y(), 0}, p, p.z(), feature}, p.x(), p.y()};
+  };
+  SurfacePatch patch;
+  surface_patch(b, down, patch);
+  double reached = infinity, extent = 0;
+  for (int i = 0; i < patch.count; ++i) {
+    const Vec3 p = X * patch.points[i];
+    extent = std::max(extent, (patch.points[i] - patch.points[0]).cwiseAbs().maxCoeff());
+    if (p.z() > margin) continue;
+    reached = std::min(reached, p.z());
+    add(p, patch.labels[i]);
+  }
+  if (reached <= lowest.z() + 1e-9 * extent) return true;
+  int kept = 0;
+  for (int i = 0; i < out.count; ++i)
+    if (std::hypot(out.items[i].x - lowest.x(), out.items[i].y - lowest.y()) > 0.05 * extent) out.items[kept++] = out.items[i];
+  out.count = kept;
+  add(lowest, 0xffffffff);
+  return true;
+}
+
+}  // namespace rotule

@@ -1,0 +1,166 @@
+#include "collide/shape/surface.h"
+
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace rotule {
+namespace {
+
+constexpr double flat = 1e-6;  // sine of the angle up to which two triangles count as one plane
+
+struct HalfEdge {
+  int from, to, triangle, opposite;
+  bool operator<(const HalfEdge& o) const {
+    return from != o.from ? from < o.from : (to != o.to ? to < o.to : triangle < o.triangle);
+  }
+};
+
+std::vector<std::array<int, 3>> grid_triangles(int columns, int rows) {
+  std::vector<std::array<int, 3>> triangles;
+  triangles.reserve(2 * std::size_t(columns - 1) * (rows - 1));
+  for (int r = 0; r + 1 < rows; ++r)
+    for (int c = 0; c + 1 < columns; ++c) {
+      const int low = r * columns + c, high = low + columns + 1;
+      triangles.push_back({low, low + 1, high});
+      triangles.push_back({low, high, low + columns});
+    }
+  return triangles;
+}
+
+}  // namespace
+
+Surface::Surface(const TriangleMesh& mesh) { build(mesh.vertices, mesh.triangles); }
+
+Surface::Surface(const HeightField& field) {
+  if (field.columns < 2) throw Error("height field", fmt::format("must have at least 2 columns, has {}", field.columns));
+  const auto columns = std::size_t(field.columns);
+  if (field.heights.size() < 2 * columns || field.heights.size() % columns != 0)
+    throw Error("height field",
+                fmt::format("heights must be full rows of {}, at least two, are {}", columns, field.heights.size()));
+  if (!(field.spacing > 0) || !std::isfinite(field.spacing))
+    throw Error("height field", fmt::format("spacing must be greater than 0, is {}", field.spacing));
+  std::vector<Vec3> vertices;
+  vertices.reserve(field.heights.size());
+  for (std::size_t i = 0; i < field.heights.size(); ++i)
+    vertices.emplace_back(field.spacing * double(i % columns), field.spacing * double(i / columns), field.heights[i]);
+  build(vertices, grid_triangles(field.columns, int(field.heights.size() / columns)));
+}
+
+void Surface::build(const std::vector<Vec3>& vertices, const std::vector<std::array<int, 3>>& triangles) {
+  const int count = int(triangles.size()), corners = int(vertices.size());
+  if (count == 0) throw Error("triangle mesh", "has no triangles");
+  for (int v = 0; v < corners; ++v)
+    if (!vertices[v].allFinite()) throw Error("triangle mesh", fmt::format("vertex {} is not finite", v));
+  std::vector<Aabb> boxes(count);
+  for (int t = 0; t < count; ++t)
+    for (const int v : triangles[t]) {
+      if (v < 0 || v >= corners)
+        throw Error("triangle mesh", fmt::format("triangle {} names vertex {}; there are {}", t, v, corners));
+      boxes[t].add(vertices[v]);
+    }
+  tree_ = Bvh(boxes, source_);
+
+  vertices_ = vertices;
+  corners_.resize(count);
+  vertex_.resize(count);
+  normals_.resize(count);
+  std::vector<HalfEdge> edges;
+  edges.reserve(3 * std::size_t(count));
+  for (int t = 0; t < count; ++t) {
+    vertex_[t] = triangles[source_[t]];
+    for (int k = 0; k < 3; ++k) {
+      corners_[t][k] = vertices[vertex_[t][k]];
+      edges.push_back({vertex_[t][k], vertex_[t][(k + 1) % 3], t, vertex_[t][(k + 2) % 3]});
+    }
+    const Vec3 area = (corners_[t][1] - corners_[t][0]).cross(corners_[t][2] - corners_[t][0]);
+    normals_[t] = area.norm() > 0 ? Vec3(area.normalized()) : Vec3::Zero();
+  }
+  std::sort(edges.begin(), edges.end());
+
+  // Neighbours: the half edge that runs the other way. Rings: where half edges start, and for open borders where they end.
+  across_.assign(count, {-1, -1, -1});
+  for (int t = 0; t < count; ++t)
+    for (int k = 0; k < 3; ++k) {
+      const HalfEdge twin{vertex_[t][(k + 1) % 3], vertex_[t][k], -1, -1};
+      const auto found = std::lower_bound(edges.begin(), edges.end(), twin);
+      if (found != edges.end() && found->from == twin.from && found->to == twin.to) across_[t][k] = found->opposite;
+    }
+  std::vector<std::pair<int, int>> pairs;
+  pairs.reserve(2 * edges.size());
+  for (const HalfEdge& e : edges) {
+    pairs.emplace_back(e.from, e.to);
+    pairs.emplace_back(e.to, e.from);
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  ring_first_.assign(corners + 1, 0);
+  for (const auto& [from, to] : pairs) {
+    ++ring_first_[from + 1];
+    ring_.push_back(to);
+  }
+  for (int v = 0; v < corners; ++v) ring_first_[v + 1] += ring_first_[v];
+}
+
+bool Surface::legal(int t, const Vec3& point, const Vec3& n) const {
+  const std::array<Vec3, 3>& c = corners_[t];
+  if (n.dot(normals_[t]) <= 0) return false;
+
+  // Which feature of the triangle the point lies on: barycentric coordinates that are almost zero.
+  const Vec3 area = (c[1] - c[0]).cross(c[2] - c[0]);
+  const double scale = area.squaredNorm();
+  std::array<double, 3> weight;
+  for (int k = 0; k < 3; ++k) weight[k] = (c[(k + 1) % 3] - point).cross(c[(k + 2) % 3] - point).dot(area) / scale;
+  constexpr double border = 1e-6;
+  int small = 0, large = 0;
+  for (int k = 0; k < 3; ++k) {
+    if (weight[k] < border) ++small;
+    if (weight[k] > weight[large]) large = k;
+  }
+  const auto below = [&](int vertex, const Vec3& from) {
+    const Vec3 d = vertices_[vertex] - from;
+    return n.dot(d) <= flat * d.norm();
+  };
+  if (small == 0) return n.dot(normals_[t]) >= 1 - flat;
+  if (small == 1) {
+    const int k = weight[0] < border ? 1 : (weight[1] < border ? 2 : 0);  // the edge opposite of the small weight
+    return below(vertex_[t][(k + 2) % 3], c[k]) && (across_[t][k] < 0 || below(across_[t][k], c[k]));
+  }
+  const int v = vertex_[t][large];
+  for (int i = ring_first_[v]; i < ring_first_[v + 1]; ++i)
+    if (!below(ring_[i], c[large])) return false;
+  return true;
+}
+
+int Surface::ray(const Vec3& origin, const Vec3& direction, double& t_max) const {
+  int hit = -1;
+  tree_.along_ray(origin, direction, t_max, [&](int t, double best) {
+    // T. Moeller and B. Trumbore 1997, with both sides.
+    const std::array<Vec3, 3>& c = corners_[t];
+    const Vec3 e1 = c[1] - c[0], e2 = c[2] - c[0], p = direction.cross(e2);
+    const double determinant = e1.dot(p), size = std::abs(determinant);
+    const double slack = 1e-12 * size, sign = std::copysign(1.0, determinant);
+    // Compared before they are divided: most triangles are missed.
+    const Vec3 s = origin - c[0];
+    const double u = sign * s.dot(p);
+    if (u < -slack || u > size + slack || size == 0) return best;
+    const Vec3 q = s.cross(e1);
+    const double v = sign * direction.dot(q);
+    if (v < -slack || u + v > size + slack) return best;
+    const double along = e2.dot(q) / determinant;
+    if (!(along >= 0) || along > best) return best;
+    hit = t;
+    return along;
+  });
+  if (hit >= 0) {
+    const std::array<Vec3, 3>& c = corners_[hit];
+    const Vec3& n = normals_[hit];
+    const double speed = n.dot(direction);
+    if (speed != 0) t_max = std::clamp(n.dot(c[0] - origin) / speed, 0.0, t_max);
+  }
+  return hit;
+}
+
+}  // namespace rotule
