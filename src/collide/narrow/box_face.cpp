@@ -33,14 +33,16 @@ void cut(const Corners& in, Corners& out, double limit, std::uint32_t label) {
 
 }  // namespace
 
-void box_face_points(const Vec3& reference, int k, double side, const Vec3& other, const Frame& X, double margin,
+void box_face_points(const Vec3& reference, int k, const Vec3& normal, const Vec3& other, const Frame& X, double margin,
                      CandidateList& out) {
   const int i = k < 2 ? k + 1 : 0, j = i < 2 ? i + 1 : 0;
   // The face of the other box that looks back most, by its middle and its half edges.
+  const double side = std::copysign(1.0, normal[k]), along = side / normal[k];
+  const Vec3 seen = X.R.transpose() * normal;
   int m = 0;
-  X.R.row(k).cwiseAbs().maxCoeff(&m);
+  seen.cwiseAbs().maxCoeff(&m);
   const int m1 = m < 2 ? m + 1 : 0, m2 = m1 < 2 ? m1 + 1 : 0;
-  const double back = side * X.R(k, m) > 0 ? -1 : 1;
+  const double back = seen[m] > 0 ? -1 : 1;
   const Vec3 middle = X.p + back * other[m] * X.R.col(m), u = other[m1] * X.R.col(m1), v = other[m2] * X.R.col(m2);
 
   Corners first, second;
@@ -49,9 +51,11 @@ void box_face_points(const Vec3& reference, int k, double side, const Vec3& othe
   const double x_limit = reference[i] * (1 + 1e-9), y_limit = reference[j] * (1 + 1e-9);
   for (int c = 0; c < 4; ++c) {
     const double su = c == 0 || c == 3 ? -1 : 1, sv = c < 2 ? -1 : 1;
-    const Vec3 p = middle + su * u + sv * v;
+    Vec3 p = middle + su * u + sv * v;
+    const double gap = (side * p[k] - reference[k]) * along;
+    p -= gap * normal;  // down onto the face
     const auto label = std::uint32_t((back > 0 ? 4 : 0) + (su > 0 ? 1 : 0) + (sv > 0 ? 2 : 0) + 8 * m);
-    first.at[c] = {p[i], p[j], side * p[k] - reference[k], label};
+    first.at[c] = {p[i], p[j], gap, label};
     inside = inside && std::abs(p[i]) <= x_limit && std::abs(p[j]) <= y_limit;
   }
   if (!inside) {
@@ -69,10 +73,10 @@ void box_face_points(const Vec3& reference, int k, double side, const Vec3& othe
     Candidate& candidate = out.items[out.count++];
     candidate.x = p.x;
     candidate.y = p.y;
-    candidate.point.on_a[i] = candidate.point.on_b[i] = p.x;
-    candidate.point.on_a[j] = candidate.point.on_b[j] = p.y;
+    candidate.point.on_a[i] = p.x;
+    candidate.point.on_a[j] = p.y;
     candidate.point.on_a[k] = side * reference[k];
-    candidate.point.on_b[k] = side * (reference[k] + p.gap);
+    candidate.point.on_b = candidate.point.on_a + p.gap * normal;
     candidate.point.gap = p.gap;
     candidate.point.feature = first.at[c > 0 ? c - 1 : first.count - 1].label << 16 | p.label;
   }
