@@ -145,6 +145,28 @@ TEST(Surface, TreeFindsWhatBruteForceFinds) {
   EXPECT_GT(hits, 200);
 }
 
+TEST(Surface, FarFromItsOwnOriginRaysAndBoxesStillFindIt) {
+  // A mesh whose coordinates leave a float no digits for its size.
+  const Vec3 far(3e6, -2e6, 1e6);
+  TriangleMesh mesh = box_mesh({1, 1, 1});
+  for (Vec3& v : mesh.vertices) v += far;
+  const Surface surface(mesh);
+  std::mt19937 random(6);
+  for (int i = 0; i < 500; ++i) {
+    const Vec3 direction = oracle::random_direction(random);
+    double t = 100;
+    ASSERT_GE(surface.ray(far - 5 * direction, direction, t), 0);
+    EXPECT_NEAR((t - 5) * direction.cwiseAbs().maxCoeff(), -0.5, 1e-8);  // where the largest coordinate reaches the side
+    int seen = 0;
+    const Vec3 at = far + 0.5 * direction / direction.cwiseAbs().maxCoeff();
+    surface.tree().overlapping({at - Vec3::Constant(1e-3), at + Vec3::Constant(1e-3)}, [&](int) {
+      ++seen;
+      return true;
+    });
+    EXPECT_GT(seen, 0);
+  }
+}
+
 TEST(MeshFile, ObjAndStlGiveTheSameSolid) {
   const TriangleMesh mesh = box_mesh({1, 2, 3});
   std::string obj = "# a box\no box\n", text = "solid box\n", binary(80, ' ');

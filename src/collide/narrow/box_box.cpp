@@ -90,13 +90,9 @@ AxisSeparation box_box(const Convex& a, const Convex& b, const Frame& X, double 
     edge_points(a, b, X, i, j, s);
   } else if (best_b > best_a + tie) {
     out.axis = AxisSeparation::Axis::face_of_b;
-    out.face = j;
-    out.side = t_B[j] < 0 ? 1 : -1;
     s.on_a = core_support(a, s.normal);
     s.on_b = s.on_a + s.gap * s.normal;
   } else {
-    out.face = i;
-    out.side = std::copysign(1.0, t[i]);
     s.on_b = X * core_support(b, -(R.transpose() * s.normal));
     s.on_a = s.on_b - s.gap * s.normal;
   }
@@ -110,33 +106,26 @@ bool collide_boxes(const Convex& a, const Frame& X_WA, const Convex& b, const Fr
   const Separation& s = found.separation;
   if (!s.near) return false;
 
-  // Points in the frame of the box whose face it is, then of the world.
-  const Frame* frame = &X_WA;
-  bool of_b = false;
-  switch (found.axis) {
-    case AxisSeparation::Axis::face_of_a:
-      box_face_points(a.size, found.face, found.side, b.size, X, margin, list);
-      break;
-    case AxisSeparation::Axis::face_of_b:
-      box_face_points(b.size, found.face, found.side, a.size, X.inverse(), margin, list);
-      frame = &X_WB;
-      of_b = true;
-      break;
-    case AxisSeparation::Axis::edges:
-      // Nearly flat on each other they need more than the one point where edges cross.
-      if (s.normal.cwiseAbs().maxCoeff() > nearly_flat || (X.R.transpose() * s.normal).cwiseAbs().maxCoeff() > nearly_flat) {
-        clip_patches(a, b, X, s, margin, found.exact, list);
-      } else {
-        list.count = 1;
-        list.items[0] = {{s.on_a, s.on_b, s.gap, edges_feature}, 0, 0};
-      }
-      break;
+  // The face nearest to the normal is where points are found; for edges only if the boxes lie nearly flat on each other, where
+  // one point would not hold them.
+  const bool edges = found.axis == AxisSeparation::Axis::edges;
+  const Vec3 n_B = X.R.transpose() * s.normal;
+  int face_a = 0, face_b = 0;
+  const double flat_a = s.normal.cwiseAbs().maxCoeff(&face_a), flat_b = n_B.cwiseAbs().maxCoeff(&face_b);
+  const bool of_b = edges ? flat_b > flat_a : found.axis == AxisSeparation::Axis::face_of_b;
+  list.count = 0;
+  if (!edges || std::max(flat_a, flat_b) > nearly_flat) {
+    if (of_b) {
+      box_face_points(b.size, face_b, -n_B, a.size, X.inverse(), margin, list);
+    } else {
+      box_face_points(a.size, face_a, s.normal, b.size, X, margin, list);
+    }
   }
   double least = infinity;
   for (int k = 0; k < list.count; ++k) least = std::min(least, list.items[k].point.gap);
   const double rounding = 1e-9 * (a.size.maxCoeff() + b.size.maxCoeff());
-  const bool reached = least <= s.gap + rounding &&
-                       (found.axis != AxisSeparation::Axis::edges || (s.on_b - s.on_a).norm() <= std::abs(s.gap) + rounding);
+  const bool crossing = edges && (s.on_b - s.on_a).norm() <= std::abs(s.gap) + rounding;
+  const bool reached = least <= s.gap + rounding || crossing;
   if (!found.exact && !reached) {
     // Apart, and nearest at a corner: the axes do not tell.
     const Separation nearest = general_separation(a, b, X, margin, memory);
@@ -146,14 +135,14 @@ bool collide_boxes(const Convex& a, const Frame& X_WA, const Convex& b, const Fr
     keep_four(list.items.data(), list.count, X_WA, out);
     return true;
   }
-  if (list.count == 0) {
-    list.count = 1;
-    list.items[0] = {{s.on_a, s.on_b, s.gap, edges_feature}, 0, 0};
-    frame = &X_WA;
-    of_b = false;
+  if (least > s.gap + rounding) {
+    // The deepest point, in the same frame and view as the others.
+    const Vec3 p = of_b ? X.to_local(s.on_b) : s.on_a, q = of_b ? X.to_local(s.on_a) : s.on_b;
+    const int k = of_b ? face_b : face_a, i = k < 2 ? k + 1 : 0, j = i < 2 ? i + 1 : 0;
+    list.items[list.count++] = {{p, q, s.gap, edges_feature}, p[i], p[j]};
   }
   out.normal = X_WA.R * s.normal;
-  keep_four(list.items.data(), list.count, *frame, out);
+  keep_four(list.items.data(), list.count, of_b ? X_WB : X_WA, out);
   if (of_b)
     for (int k = 0; k < out.count; ++k) std::swap(out.points[k].on_a, out.points[k].on_b);
   return true;

@@ -17,8 +17,6 @@ struct AxisSeparation {
   Separation separation;
   bool exact = false;
   Axis axis = Axis::face_of_a;
-  int face = 0;     // of whose face it is: the axis
-  double side = 1;  // and its sign, towards the other box
 };
 
 /// All contact points of two boxes; see collide_convex.

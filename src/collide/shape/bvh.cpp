@@ -7,19 +7,11 @@
 namespace rotule {
 namespace {
 
-constexpr int bins = 16, leaf_size = 4, deepest = 100;
+constexpr int bins = 16, deepest = 100;
 
 struct Range {
-  int first, count, node, side, depth;
+  int first, count, node, depth;
 };
-
-void put(Bvh::Node& node, int k, const Aabb& box, double slack) {
-  const auto low = [&](int c) { return std::nextafter(float(box.low[c] - slack), -INFINITY); };
-  const auto high = [&](int c) { return std::nextafter(float(box.high[c] + slack), INFINITY); };
-  node.x[k] = low(0), node.x[2 + k] = high(0);
-  node.y[k] = low(1), node.y[2 + k] = high(1);
-  node.z[k] = low(2), node.z[2 + k] = high(2);
-}
 
 /// Cuts items [first, first + count) in two where the expected cost of a random ray is least.
 int split(std::span<const Aabb> boxes, std::vector<int>& order, int first, int count, bool by_number) {
@@ -68,44 +60,93 @@ int split(std::span<const Aabb> boxes, std::vector<int>& order, int first, int c
 
 }  // namespace
 
+/// A node of two children, `first` and the next; or a leaf, where count > 0.
+struct Bvh::Binary {
+  Aabb box;
+  int first = 0, count = 0;
+};
+
 Bvh::Bvh(std::span<const Aabb> boxes, std::vector<int>& order) {
   const int count = int(boxes.size());
   order.resize(count);
   std::iota(order.begin(), order.end(), 0);
   if (count == 0) return;
   for (const Aabb& box : boxes) bounds_.add(box);
+  middle_ = bounds_.center();
   const double slack = 1e-6 * (bounds_.high - bounds_.low).maxCoeff();
-  nodes_.reserve(std::size_t(count));
-  nodes_.push_back({{}, {}, {}, {0, 0}, {-1, -1}});
 
-  // Depth first; a node's children are written when their own ranges are taken up.
-  std::vector<Range> todo;
-  const auto cut_node = [&](int node, int first, int items, int depth) {
-    const int middle = split(boxes, order, first, items, depth > deepest - 40);
-    todo.push_back({middle, first + items - middle, node, 1, depth});
-    todo.push_back({first, middle - first, node, 0, depth});
-  };
-  if (count > 1) {
-    cut_node(0, 0, count, 0);
-  } else {
-    todo.push_back({0, 1, 0, 0, 0});
-  }
+  // Depth first, so that a node and its first child are neighbours in memory.
+  std::vector<Binary> binary(1);
+  std::vector<int> placed;
+  std::vector<Range> todo{{0, count, 0, 0}};
   while (!todo.empty()) {
     const Range range = todo.back();
     todo.pop_back();
     Aabb box;
     for (int i = range.first; i < range.first + range.count; ++i) box.add(boxes[order[i]]);
-    put(nodes_[range.node], range.side, box, slack);
+    binary[range.node].box = box;
     if (range.count <= leaf_size) {
-      nodes_[range.node].child[range.side] = range.first;
-      nodes_[range.node].count[range.side] = range.count;
+      binary[range.node].first = int(placed.size());
+      binary[range.node].count = range.count;
+      placed.insert(placed.end(), order.begin() + range.first, order.begin() + range.first + range.count);
+      placed.resize((placed.size() + leaf_size - 1) / leaf_size * leaf_size, -1);
       continue;
     }
-    const int node = int(nodes_.size());
-    nodes_.push_back({{}, {}, {}, {0, 0}, {-1, -1}});
-    nodes_[range.node].child[range.side] = node;
-    nodes_[range.node].count[range.side] = 0;
-    cut_node(node, range.first, range.count, range.depth + 1);
+    const int middle = split(boxes, order, range.first, range.count, range.depth > deepest - 40);
+    const int child = int(binary.size());
+    binary.resize(binary.size() + 2);
+    binary[range.node].first = child;
+    todo.push_back({middle, range.first + range.count - middle, child + 1, range.depth + 1});
+    todo.push_back({range.first, middle - range.first, child, range.depth + 1});
+  }
+  order.swap(placed);
+  draw_together(binary, slack);
+}
+
+void Bvh::draw_together(const std::vector<Binary>& binary, double slack) {
+  struct Task {
+    int from, to;  // a binary node, a node of four
+  };
+  std::vector<Task> todo{{0, 0}};
+  nodes_.emplace_back();
+  while (!todo.empty()) {
+    const auto [from, to] = todo.back();
+    todo.pop_back();
+    // The child with the largest box gives way to its own two while there is room.
+    std::array<int, 4> children{from, -1, -1, -1};
+    int count = 1;
+    while (count < 4) {
+      int largest = -1;
+      double area = -1;
+      for (int c = 0; c < count; ++c) {
+        const Binary& b = binary[children[c]];
+        if (b.count == 0 && b.box.half_area() > area) area = b.box.half_area(), largest = c;
+      }
+      if (largest < 0) break;
+      const int child = binary[children[largest]].first;
+      children[largest] = child;
+      children[count++] = child + 1;
+    }
+    Node node;
+    for (int c = 0; c < 4; ++c) {
+      for (int k = 0; k < 3; ++k) {
+        node.low[k][c] =
+            c < count ? std::nextafter(float(binary[children[c]].box.low[k] - middle_[k] - slack), -INFINITY) : INFINITY;
+        node.high[k][c] =
+            c < count ? std::nextafter(float(binary[children[c]].box.high[k] - middle_[k] + slack), INFINITY) : -INFINITY;
+      }
+      node.child[c] = node.count[c] = 0;
+    }
+    for (int c = count - 1; c >= 0; --c) {
+      const Binary& b = binary[children[c]];
+      node.count[c] = b.count;
+      node.child[c] = b.first;
+      if (b.count > 0) continue;
+      node.child[c] = int(nodes_.size());
+      nodes_.emplace_back();
+      todo.push_back({children[c], node.child[c]});
+    }
+    nodes_[to] = node;
   }
 }
 

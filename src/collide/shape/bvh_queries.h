@@ -10,16 +10,16 @@ namespace rotule {
 template <class Visit>
 void Bvh::overlapping(const Aabb& box, Visit&& visit) const {
   if (nodes_.empty() || !box.overlaps(bounds_)) return;
-  const Eigen::Vector3f low = box.low.cast<float>(), high = box.high.cast<float>();
+  const Eigen::Vector3f low = (box.low - middle_).cast<float>(), high = (box.high - middle_).cast<float>();
   std::array<std::int32_t, stack_size> stack;
   int depth = 0;
   stack[depth++] = 0;
   while (depth > 0) {
     const Node& node = nodes_[stack[--depth]];
-    for (int k = 1; k >= 0; --k) {
-      if (node.count[k] < 0 || !(node.x[k] <= high.x() && low.x() <= node.x[2 + k] && node.y[k] <= high.y() &&
-                                 low.y() <= node.y[2 + k] && node.z[k] <= high.z() && low.z() <= node.z[2 + k]))
-        continue;
+    for (int k = 3; k >= 0; --k) {
+      bool apart = false;
+      for (int c = 0; c < 3; ++c) apart = apart || node.low[c][k] > high[c] || low[c] > node.high[c][k];
+      if (apart) continue;
       if (node.count[k] == 0) {
         stack[depth++] = node.child[k];
       } else {
@@ -47,19 +47,20 @@ void Bvh::along_ray(const Vec3& origin, const Vec3& direction, double t_max, Vis
     }
   }
   if (start > end) return;
-  const Eigen::Vector3f from = (origin + start * direction).cast<float>();
+  const Eigen::Vector3f from = (origin + start * direction - middle_).cast<float>();
   Eigen::Vector3f inverse;
   for (int k = 0; k < 3; ++k)
     inverse[k] = std::abs(direction[k]) > 1e-30 ? float(1 / direction[k]) : std::copysign(1e30f, float(direction[k]));
-  // Four lanes: both children's low and high planes. With the halves swapped, the smaller of the two is where the ray enters.
+  // One child per lane: it is entered where the last of the three near planes is, left at the first of the far ones. Which is
+  // near depends on the direction alone.
   using Lanes = float __attribute__((vector_size(16)));
   const auto splat = [](float v) { return Lanes{v, v, v, v}; };
   const auto load = [](const std::array<float, 4>& v) { return Lanes{v[0], v[1], v[2], v[3]}; };
-  const auto low = [](Lanes a, Lanes b) { return a < b ? a : b; };
-  const auto high = [](Lanes a, Lanes b) { return a > b ? a : b; };
-  const auto swapped = [](Lanes a) { return __builtin_shufflevector(a, a, 2, 3, 0, 1); };
+  const auto smaller = [](Lanes a, Lanes b) { return a < b ? a : b; };
+  const auto larger = [](Lanes a, Lanes b) { return a > b ? a : b; };
   const Lanes ox = splat(from.x()), oy = splat(from.y()), oz = splat(from.z());
   const Lanes ix = splat(inverse.x()), iy = splat(inverse.y()), iz = splat(inverse.z());
+  const bool against_x = inverse.x() < 0, against_y = inverse.y() < 0, against_z = inverse.z() < 0;
   constexpr float wider = 1 + 4e-7f;
   float far = float(t_max - start) * wider;
 
@@ -69,29 +70,32 @@ void Bvh::along_ray(const Vec3& origin, const Vec3& direction, double t_max, Vis
   };
   std::array<Entry, stack_size> stack;
   int depth = 0;
-  stack[depth++] = {0, 0, 0};
-  while (depth > 0) {
-    const Entry entry = stack[--depth];
-    if (entry.near > far) continue;
+  Entry entry{0, 0, 0};
+  while (true) {
     if (entry.count > 0) {
-      for (int i = 0; i < entry.count; ++i) t_max = visit(entry.child + i, t_max);
+      t_max = visit(entry.child, entry.count, t_max);
       far = float(t_max - start) * wider;
-      continue;
+    } else {
+      const Node& node = nodes_[entry.child];
+      const auto &x0 = against_x ? node.high[0] : node.low[0], &x1 = against_x ? node.low[0] : node.high[0];
+      const auto &y0 = against_y ? node.high[1] : node.low[1], &y1 = against_y ? node.low[1] : node.high[1];
+      const auto &z0 = against_z ? node.high[2] : node.low[2], &z1 = against_z ? node.low[2] : node.high[2];
+      const Lanes near = larger(larger((load(x0) - ox) * ix, (load(y0) - oy) * iy), larger((load(z0) - oz) * iz, splat(0)));
+      const Lanes exit =
+          smaller(smaller((load(x1) - ox) * ix, (load(y1) - oy) * iy), smaller((load(z1) - oz) * iz, splat(far))) * wider;
+      // Farthest first onto the stack, by insertion: seldom more than two.
+      const int bottom = depth;
+      for (int k = 0; k < 4; ++k) {
+        if (!(near[k] <= exit[k])) continue;
+        int at = depth++;
+        for (; at > bottom && stack[at - 1].near < near[k]; --at) stack[at] = stack[at - 1];
+        stack[at] = {near[k], node.child[k], node.count[k]};
+      }
     }
-    const Node& node = nodes_[entry.child];
-    const Lanes tx = (load(node.x) - ox) * ix, ty = (load(node.y) - oy) * iy, tz = (load(node.z) - oz) * iz;
-    const Lanes ux = swapped(tx), uy = swapped(ty), uz = swapped(tz);
-    const Lanes near = high(high(low(tx, ux), low(ty, uy)), high(low(tz, uz), splat(0)));
-    const Lanes exit = low(low(high(tx, ux), high(ty, uy)), low(high(tz, uz), splat(far))) * wider;
-    const bool hit0 = node.count[0] >= 0 && near[0] <= exit[0], hit1 = node.count[1] >= 0 && near[1] <= exit[1];
-    if (hit0 && hit1) {
-      const int first = near[1] < near[0] ? 1 : 0;
-      stack[depth++] = {near[1 - first], node.child[1 - first], node.count[1 - first]};
-      stack[depth++] = {near[first], node.child[first], node.count[first]};
-    } else if (hit0 || hit1) {
-      const int k = hit1 ? 1 : 0;
-      stack[depth++] = {near[k], node.child[k], node.count[k]};
-    }
+    do {
+      if (depth == 0) return;
+      entry = stack[--depth];
+    } while (entry.near > far);
   }
 }
 

@@ -23,8 +23,9 @@ class Surface {
   explicit Surface(const HeightField& field);
 
   [[nodiscard]] const Bvh& tree() const { return tree_; }
-  [[nodiscard]] int count() const { return int(corners_.size()); }
-  /// Triangles are numbered in the order of the tree's leaves; `source` tells the number in the mesh that was given.
+  [[nodiscard]] int count() const { return count_; }
+  /// Triangles are numbered by their place in the tree's leaves, which leave some numbers out; `source` tells the number in the
+  /// mesh that was given, or -1 where there is none.
   [[nodiscard]] const std::array<Vec3, 3>& corners(int t) const { return corners_[t]; }
   [[nodiscard]] int source(int t) const { return source_[t]; }
   /// Unit; zero for a triangle without area, which never makes contact.
@@ -39,7 +40,15 @@ class Surface {
  private:
   void build(const std::vector<Vec3>& vertices, const std::vector<std::array<int, 3>>& triangles);
 
+  /// Four triangles in lanes of floats, from the middle of the surface: corner 0 and the edges to the others.
+  struct alignas(16) Block {
+    std::array<std::array<float, 4>, 3> corner, edge1, edge2;
+  };
+  [[nodiscard]] Block block_of(int first) const;
+
   Bvh tree_;
+  std::vector<Block> blocks_;
+  int count_ = 0;
   std::vector<std::array<Vec3, 3>> corners_;
   std::vector<std::array<int, 3>> vertex_;  // of each corner
   std::vector<std::array<int, 3>> across_;  // vertex opposite of edge k (corner k to k + 1) in the neighbour, or -1
