@@ -193,9 +193,9 @@ constexpr std::array<double, 3> concavities{0.1, 0.05, 0.02};
 std::vector<Case> cases() {
   return {{"L", letter_l(), {2, 2, 2}},
           {"U", letter_u(), {3, 3, 3}},
-          {"torus", torus(32, 12), {8, 10, 16}},
-          {"bowl", bowl(), {6, 10, 24}},
-          {"bumpy", bumpy(), {4, 16, 64}}};
+          {"torus", torus(32, 12), {4, 8, 12}},
+          {"bowl", bowl(), {8, 16, 40}},
+          {"bumpy", bumpy(), {1, 1, 8}}};
 }
 
 TEST(ConvexDecomposition, ConvexMeshIsOneHull) {
@@ -235,7 +235,7 @@ TEST(ConvexDecomposition, CoversAndStandsOutNoMoreThanAskedFor) {
       EXPECT_LE(int(hulls.size()), c.most[level]);
       const std::vector<Faces> solids = faces(hulls);
       for (const Vec3& v : c.mesh.vertices) EXPECT_TRUE(covered(solids, v, 1e-8 * size));
-      for (int i = 0; i < 1500; ++i) {
+      for (int i = 0; i < 600; ++i) {
         const Vec3 x = random_in_box(c.mesh, random);
         const bool in = inside(c.mesh, x);
         if (in) {
@@ -245,43 +245,42 @@ TEST(ConvexDecomposition, CoversAndStandsOutNoMoreThanAskedFor) {
         }
       }
       // The hulls' own edges and faces, where they stand out most.
-      double worst = 0;
       for (const ConvexHull& hull : hulls) {
         double farthest = 0;
         const TriangleMesh surface = hull_mesh(hull);
-        for (int i = 0; i < 60; ++i) {
+        for (int i = 0; i < 24; ++i) {
           const auto& t = surface.triangles[random() % surface.triangles.size()];
           const double u = 0.5 * double(i % 3), v = i % 2 ? 0 : 0.5 - 0.5 * u;
           const Vec3 x = (1 - u - v) * surface.vertices[t[0]] + u * surface.vertices[t[1]] + v * surface.vertices[t[2]];
           if (!inside(c.mesh, x)) farthest = std::max(farthest, distance_to_surface(c.mesh, x));
         }
         EXPECT_LE(farthest, limit);
-        worst = std::max(worst, protrusion(hull, c.mesh, 0.05 * limit));
-        EXPECT_LE(farthest, protrusion(hull, c.mesh, 0.05 * limit));
+        const double bound = protrusion(hull, c.mesh, 0.2 * limit);
+        EXPECT_LE(farthest, bound);
+        EXPECT_LE(bound, 1.2 * limit);
       }
-      EXPECT_LE(worst, 1.1 * limit);
       RecordProperty(fmt::format("{}_{}_hulls", c.name, concavities[level]), int(hulls.size()));
     }
 }
 
 TEST(ConvexDecomposition, VolumeOfTheUnionTendsToTheMeshs) {
   for (const TriangleMesh& mesh : {torus(32, 12), bowl(), bumpy()}) {
-    double before = infinity;
-    for (const double concavity : {0.2, 0.05, 0.0125}) {
+    std::vector<double> excess;  // volume that only the hulls hold, over that of the mesh
+    for (const double concavity : {0.1, 0.03, 0.01}) {
       const auto solids = faces(convex_decomposition(mesh, {.max_hulls = 512, .max_concavity = concavity, .max_vertices = 4096}));
       std::mt19937 random(4);
-      int in_mesh = 0, excess = 0;
-      for (int i = 0; i < 8000; ++i) {
+      int in_mesh = 0, in_hulls = 0;
+      for (int i = 0; i < 5000; ++i) {
         const Vec3 x = random_in_box(mesh, random);
         const bool in = inside(mesh, x);
         in_mesh += in;
-        excess += !in && covered(solids, x, 0);
+        in_hulls += in || covered(solids, x, 0);
       }
-      const double share = double(excess) / in_mesh;
-      EXPECT_LT(share, 0.7 * before) << concavity;
-      before = share;
+      excess.push_back(double(in_hulls) / in_mesh - 1);
     }
-    EXPECT_LT(before, 0.08);
+    EXPECT_LE(excess[1], excess[0]);
+    EXPECT_LT(excess[2], 0.7 * excess[1]);
+    EXPECT_LT(excess[2], 0.05);
   }
 }
 
@@ -326,10 +325,31 @@ TEST(ConvexDecomposition, LimitsOnNumbersHold) {
 }
 
 TEST(ConvexDecomposition, SameInputSameHulls) {
-  const auto once = convex_decomposition(bumpy(), {.max_concavity = 0.05}),
-             again = convex_decomposition(bumpy(), {.max_concavity = 0.05});
+  const auto once = convex_decomposition(torus(24, 10)), again = convex_decomposition(torus(24, 10));
+  ASSERT_GT(once.size(), 1u);
   ASSERT_EQ(once.size(), again.size());
   for (std::size_t i = 0; i < once.size(); ++i) EXPECT_EQ(once[i].points, again[i].points);
+}
+
+TEST(ConvexDecomposition, JaggedAndFlatStarsAreCovered) {
+  // Spikes at random, seen from the origin without overlap; every other one pressed to a hundredth.
+  std::mt19937 random(6);
+  for (int i = 0; i < 20; ++i) {
+    TriangleMesh star = ball(6, 9);
+    for (Vec3& v : star.vertices) {
+      v *= std::uniform_real_distribution<double>(0.3, 1)(random);
+      if (i % 2) v.z() *= 0.01;
+    }
+    const auto hulls = convex_decomposition(star, {.max_hulls = 24, .max_vertices = 4096, .resolution = 3});
+    EXPECT_LE(hulls.size(), 24u);
+    EXPECT_NO_THROW(CollisionShape(decomposed(star, {.max_hulls = 24, .max_vertices = 16, .resolution = 3})));
+    const std::vector<Faces> solids = faces(hulls);
+    for (const Vec3& v : star.vertices) EXPECT_TRUE(covered(solids, v, 1e-8)) << i;
+    for (int k = 0; k < 300; ++k) {
+      const Vec3 x = random_in_box(star, random);
+      EXPECT_TRUE(!inside(star, x) || covered(solids, x, 1e-8)) << i;
+    }
+  }
 }
 
 TEST(ConvexDecomposition, SizeAndPlaceDoNotMatter) {

@@ -26,9 +26,11 @@ namespace rotule {
 namespace {
 
 // Everything below is in units of the mesh's size, about its centre.
-constexpr double on_plane = 1e-9;        // points this near a cut are on it
-constexpr double thinnest = 1e-6;        // no cut leaves less on one side
-constexpr double balance_weight = 0.05;  // of unequal halves, against the hulls' volume: decides where no cut gains, as in a ring
+constexpr double on_plane = 1e-9;  // points this near a cut are on it
+constexpr double thinnest = 1e-4;  // no cut leaves less on one side
+// Against the hulls' volume; they decide where no single cut gains, as in a ring or a hollow ball.
+constexpr double balance_weight = 0.05;  // of unequal halves
+constexpr double length_weight = 0.05;   // of a cut that is not across the longest side
 constexpr double accuracy = 0.05;        // of the measured protrusion, against the limit or itself
 constexpr long max_boxes = 4'000'000;    // of one measurement; where they do not suffice, the bound is coarser
 
@@ -109,7 +111,15 @@ double measured(const Body& body, const SolidDistance& distance, double limit, d
       if (outside > radius) return;
     }
     const double d = distance(center);
-    if (outside <= 0) reached = std::max(reached, d);
+    if (outside <= 0) {
+      reached = std::max(reached, d);
+    } else if (d + radius > reached) {
+      // A point of the body near by, as a thin body holds hardly any centre.
+      Vec3 foot = center;
+      for (const CutPlane& plane : body.planes) foot -= std::max(plane(foot), 0.0) * plane.normal;
+      const bool held = std::all_of(body.planes.begin(), body.planes.end(), [&](const CutPlane& p) { return p(foot) <= 1e-12; });
+      if (held) reached = std::max(reached, distance(foot));
+    }
     if (d + radius > 0) queue.push({d + radius, center, half});
   };
   Aabb box;
@@ -271,6 +281,11 @@ std::optional<Cut> best_cut(const Part& part, const Body& body, const std::vecto
     const auto [low, high] = extent(body.points, axis);
     for (int i = 1; i <= resolution; ++i) planes.push_back({axis, low + (high - low) * i / (resolution + 1)});
   }
+  double longest = 0;
+  for (const Vec3& axis : axes) {
+    const auto [low, high] = extent(body.points, axis);
+    longest = std::max(longest, high - low);
+  }
   std::optional<Cut> best;
   double least = infinity;
   for (const CutPlane& plane : planes) {
@@ -279,7 +294,8 @@ std::optional<Cut> best_cut(const Part& part, const Body& body, const std::vecto
     std::array<Part, 2> parts = split(part, plane, distance);
     const auto below = hull_of(hull_points(parts[0])), above = hull_of(hull_points(parts[1]));
     if (!below || !above) continue;
-    const double a = enclosed(*below), b = enclosed(*above), score = a + b + balance_weight * std::abs(a - b);
+    const double a = enclosed(*below), b = enclosed(*above);
+    const double score = a + b + balance_weight * std::abs(a - b) + length_weight * body.volume * (1 - (high - low) / longest);
     // Rounding must not choose between equal cuts.
     if (!(score < least - 1e-9 * body.volume)) continue;
     least = score;
