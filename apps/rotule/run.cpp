@@ -148,7 +148,19 @@ std::string counted(std::int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-std::string table(const Json& r, double duration) {
+/// Whether nothing outside pulls or holds: only then does momentum stay what it is.
+bool is_free(const Scene& scene) {
+  if (!scene.gravity.isZero(0) || !scene.walls.empty()) return false;
+  const auto fixed = [&](const std::string& name) {
+    return name == "world" || std::any_of(scene.bodies.begin(), scene.bodies.end(),
+                                          [&](const BodyDef& body) { return body.fixed && body.name == name; });
+  };
+  return std::none_of(scene.joints.begin(), scene.joints.end(), [&](const JointDef& joint) {
+    return std::visit([&](const auto& j) { return fixed(j.between[0]) || fixed(j.between[1]); }, joint);
+  });
+}
+
+std::string table(const Json& r, double duration, bool free) {
   const auto number = [&](const char* group, const char* key) { return r[group][key].get<double>(); };
   std::string out =
       fmt::format("{}: {}, {}, {} of {} s ({:.6g} s)\n", r["scene"].get<std::string>(),
@@ -158,8 +170,9 @@ std::string table(const Json& r, double duration) {
                      r["solver"].get<std::string>(), counted(r["threads"].get<int>(), "thread", "threads"));
   out += fmt::format("  energy        {:.9g} J -> {:.9g} J, relative error {:.3g}\n", number("energy", "initial"),
                      number("energy", "final"), number("energy", "relative_error"));
-  out += fmt::format("  momentum      drift {:.3g} linear, {:.3g} angular (relative)\n", number("momentum", "linear_drift"),
-                     number("momentum", "angular_drift"));
+  if (free)
+    out += fmt::format("  momentum      drift {:.3g} linear, {:.3g} angular (relative)\n", number("momentum", "linear_drift"),
+                       number("momentum", "angular_drift"));
   out += fmt::format("  joint error   {:.3g} m at most, {:.3g} m at the end\n", number("joint_error", "max"),
                      number("joint_error", "final"));
   out += fmt::format("  residual      {:.3g} mean, {:.3g} at most\n", number("residual", "mean"), number("residual", "max"));
@@ -275,7 +288,7 @@ void run(const RunOptions& options) {
   if (options.json) {
     print(result.dump(2) + "\n");
   } else if (!options.quiet) {
-    print(table(result, world.time()));
+    print(table(result, world.time(), is_free(named.scene)));
   }
 }
 

@@ -21,11 +21,12 @@ void ConstraintProblem::resize(int body_count, int row_count) {
 
 void apply_impulses(const ConstraintProblem& problem, std::span<const double> x, std::span<double> velocities) {
   for (const ConstraintBlock& block : problem.blocks) {
-    const Eigen::Map<const VecX> x_block(x.data() + block.first_row, block.rows);
+    const double* const x_block = x.data() + block.first_row;
     const auto push = [&](int body, const JacobianRows& J) {
       if (body < 0) return;
-      Vec6 impulse = Vec6::Zero();
-      for (int r = 0; r < block.rows; ++r) impulse += J.row(block.first_row + r).transpose() * x_block[r];
+      const double* row = J.data() + 6 * block.first_row;
+      Vec6 impulse = Eigen::Map<const Vec6>(row) * x_block[0];
+      for (int r = 1; r < block.rows; ++r) impulse += Eigen::Map<const Vec6>(row + 6 * r) * x_block[r];
       Eigen::Map<Vec6>(velocities.data() + 6 * body) += multiply_inverse_mass(problem, body, impulse);
     };
     push(block.body_a, problem.J_a);

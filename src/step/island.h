@@ -19,6 +19,7 @@ struct Island {
   RowValues values;
   VecX u;       // the bodies' velocities, six per body
   VecX local;   // likewise, whatever velocity or acceleration is being solved for
+  VecX pull;    // what stabilisation adds to the rows' accelerations in this step; zero without it
   VecX x;       // the answer to `problem`
   VecX lambda;  // constraint forces of the last dynamic solve, N and N m
   bool has_lambda = false;

@@ -32,12 +32,19 @@ void JointedMechanism::evaluate(const State& s, double t) {
 }
 
 void JointedMechanism::begin_step(const State& s, double t) {
-  if (std::none_of(islands.begin(), islands.end(), [](const Island& island) { return island.has_loops; })) return;
+  const auto* stabilised = std::get_if<StabilisedAccelerationSettings>(&recipe.formulation);
+  const bool loops = std::any_of(islands.begin(), islands.end(), [](const Island& island) { return island.has_loops; });
+  if (!stabilised && !loops) return;
   kinematics.update(model, s);
   for_each_island([&](Island& island) {
-    if (!island.has_loops) return;
+    if (!stabilised && !island.has_loops) return;
     island.evaluate(model, kinematics, t);
-    island.redundant.set_aside(island.problem, island.workspace);
+    if (stabilised) {
+      island.gather(s.u, island.u);
+      stabilisation_pull(island.values, island.u, stabilised->beta_position, stabilised->beta_velocity, h, island.problem,
+                         island.pull);
+    }
+    if (island.has_loops) island.redundant.set_aside(island.problem, island.workspace);
   });
 }
 
@@ -56,9 +63,6 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
   }
 
   // What the joints add, island by island.
-  Stabilisation beta;
-  if (const auto* stabilised = std::get_if<StabilisedAccelerationSettings>(&recipe.formulation))
-    beta = {stabilised->beta_position / (h * h), stabilised->beta_velocity / h};
   const auto* penalty = std::get_if<PenaltySettings>(&recipe.formulation);
   for_each_island([&](Island& island) {
     island.evaluate(model, kinematics, t);
@@ -67,7 +71,7 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
     if (penalty) {
       penalty_forces(island.values, island.u, penalty->stiffness, penalty->damping, h, island.problem, island.x);
     } else {
-      formulate_acceleration(island.values, island.local, island.u, beta, island.problem);
+      formulate_acceleration(island.values, island.local, island.pull, island.problem);
       island.solve(recipe.solver, true);
       if (keep_problems) island.keep();
     }
@@ -92,7 +96,10 @@ void JointedMechanism::refresh_forces(double t, const State& s) {
   for (std::size_t i = 0; i < islands.size(); ++i) warm_[i] = islands[i].x;
   accelerations(t, s, sigma_);
   for (std::size_t i = 0; i < islands.size(); ++i) {
-    islands[i].judge();
+    if (std::holds_alternative<PenaltySettings>(recipe.formulation))
+      islands[i].residual = 0;  // springs solve nothing
+    else
+      islands[i].judge();
     islands[i].x = warm_[i];
     if (impulses) islands[i].has_lambda = false;  // the step's own still lack
   }

@@ -23,7 +23,8 @@ class JointedMechanism {
   void rate(const VecX& sigma, const VecX& u, VecX& out) const { chart_rate(sigma, u, out); }
   void difference(const State& q, const State& base, VecX& sigma) const { rotule::difference(q, base, sigma); }
 
-  /// Sets redundant rows of islands with loops aside (island.h); the state must be closed.
+  /// What is decided at the start of a step and kept through its stages: which redundant rows are set aside (redundant_rows.h;
+  /// joints must be closed), and how hard stabilisation pulls.
   void begin_step(const State& s, double t);
 
   /// Fills in the multipliers and residuals of this very state, and leaves no other trace: a query, not a step. At velocity
@@ -32,6 +33,12 @@ class JointedMechanism {
 
   /// One step at velocity level (C1, F1).
   void velocity_step(const VelocitySettings& settings, State& s, double t, double h);
+
+  /// Whether nothing but weight and joints that know no time acts, so that energy cannot grow.
+  [[nodiscard]] bool is_passive() const;
+  /// For a velocity-level step that gained energy: its stiffness will come from the forces of this very motion where `factor` is
+  /// 1, else from the present ones times `factor`.
+  void stiffen(const State& s, double t, double factor);
 
   /// Closes positions, then velocities (A7 c, d); returns the Newton iterations.
   int project(const ProjectionSettings& settings, State& s, double t);

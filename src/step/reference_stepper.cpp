@@ -2,6 +2,11 @@
 
 #include <rotule/error.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "dynamics/forces/weight.h"
+
 namespace rotule {
 
 namespace {
@@ -29,19 +34,56 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
 
   mechanism.begin_step(s, t);
 
-  // Move: by impulses, or through the integrator, which asks for constrained accelerations once per stage.
-  if (const auto* velocity = std::get_if<VelocitySettings>(&mechanism.recipe.formulation))
-    mechanism.velocity_step(*velocity, s, t, h);
-  else
+  // Move, by impulses or through the integrator, which asks for constrained accelerations once per stage; close the joints again.
+  if (const auto* velocity = std::get_if<VelocitySettings>(&mechanism.recipe.formulation)) {
+    step_by_impulses(*velocity, s, t, h);
+  } else {
     std::visit([&](auto& integrator) { integrator.advance(mechanism, s, t, h); }, integrator_);
-  require_finite(mechanism.model, s);
+    require_finite(mechanism.model, s);
+    correct(s, t + h);
+  }
 
-  // Close the joints again, then bounce off walls.
-  correct(s, t + h);
+  // Then bounce off walls.
   if (!mechanism.model.walls.empty()) bounce(s, t + h);
   require_finite(mechanism.model, s);
   require_joined(mechanism.model, mechanism.islands);
   return mechanism.report;
+}
+
+void ReferenceStepper::step_by_impulses(const VelocitySettings& settings, State& s, double t, double h) {
+  const auto attempt = [&] {
+    mechanism.velocity_step(settings, s, t, h);
+    require_finite(mechanism.model, s);
+    correct(s, t + h);
+  };
+  if (!settings.geometric_stiffness || !mechanism.is_passive()) return attempt();
+
+  // Left to itself, no mechanism gains energy. The stiffness comes from the last step's forces; where a blow has just changed
+  // them beyond recognition it is too small, and the step would gain, or tear the joints. It is then made again with the forces
+  // of the motion as it is, and, if need be, with more: too much stiffness only damps.
+  const Model& model = mechanism.model;
+  const double kinetic = kinetic_energy(model, s), potential = weight_potential(model, s);
+  const double rounding = 16 * std::numeric_limits<double>::epsilon() * (kinetic + std::abs(potential));
+  start_ = s;
+  const auto* projection = std::get_if<ProjectionSettings>(&mechanism.recipe.correction);
+  const auto joints_closed = [&] {
+    return !projection || std::all_of(mechanism.islands.begin(), mechanism.islands.end(), [&](const Island& island) {
+      return island.largest_error() < 1e3 * projection->tolerance + 1e-9 * std::min(island.reach, 1.0);
+    });
+  };
+  constexpr int most_attempts = 4;
+  for (int tries = 1;; ++tries) {
+    try {
+      attempt();
+      const double gain = kinetic_energy(model, s) + weight_potential(model, s) - (kinetic + potential);
+      if (gain <= rounding && joints_closed()) return;
+    } catch (const Error&) {
+      if (tries == most_attempts) throw;
+    }
+    if (tries == most_attempts) return;
+    s = start_;
+    mechanism.stiffen(s, t, tries == 1 ? 1 : 4);
+  }
 }
 
 void ReferenceStepper::correct(State& s, double t) {
@@ -95,9 +137,10 @@ void require_joined(const Model& model, const std::vector<Island>& islands) {
       for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
         const bool angular = island.problem.J_a.row(r).head<3>().isZero(0);
         if (!angular && std::abs(island.values.C[r]) > island.reach)
-          throw Error("joint \"" + joint.name + "\"",
-                      "is torn open, further than any body reaches; take a smaller step, or look for constraints in conflict "
-                      "(rotule check)");
+          throw Error("body \"" + model.bodies[model.movable(joint.b) ? joint.b : joint.a].name + "\"",
+                      "its joint \"" + joint.name +
+                          "\" is torn open, further than any body reaches; take a smaller step, or look for constraints in "
+                          "conflict (rotule check)");
       }
     }
 }

@@ -31,10 +31,12 @@ class ReferenceStepper {
   double shock_energy = 0;
 
  private:
+  void step_by_impulses(const VelocitySettings& settings, State& s, double t, double h);
   void correct(State& s, double t);
   void bounce(State& s, double t);
 
   Integrator integrator_;
+  State start_;  // of the step, where it may have to be made again
   std::vector<ShockPoint> points_;
 };
 

@@ -3,6 +3,7 @@
 //   u+ = u* + (M + h^2 K)^-1 J^T x,   q+ = q moved by h u+:
 // implicit Euler in the directions in which constraint forces act as springs, so that no tension is too high for the step.
 #include <Eigen/LU>
+#include <algorithm>
 
 #include "dynamics/forces/gyroscopic.h"
 #include "dynamics/forces/weight.h"
@@ -55,6 +56,21 @@ void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s,
   s.u = sigma_;
   sigma_ *= step;
   displace(s, sigma_, s);
+}
+
+bool JointedMechanism::is_passive() const {
+  return external.isZero(0) && std::none_of(model.joints.begin(), model.joints.end(),
+                                            [](const Joint& joint) { return joint.kind == Joint::Kind::user; });
+}
+
+void JointedMechanism::stiffen(const State& s, double t, double factor) {
+  if (factor == 1) {
+    for (Island& island : islands) island.has_lambda = false;
+    refresh_forces(t, s);
+    for (Island& island : islands) island.has_lambda = true;
+  } else {
+    for (Island& island : islands) island.lambda *= factor;
+  }
 }
 
 void JointedMechanism::soften(Island& island, double t, double step) const {

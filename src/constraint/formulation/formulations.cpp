@@ -21,12 +21,16 @@ double constraint_rate(const ConstraintProblem& problem, const ConstraintBlock& 
   return row_velocity(problem, block, row, view(velocity)) + values.C_t[row];
 }
 
-void formulate_acceleration(const RowValues& values, const VecX& acceleration, const VecX& velocity, Stabilisation beta,
-                            ConstraintProblem& problem) {
-  const bool damped = beta.velocity != 0;
+void formulate_acceleration(const RowValues& values, const VecX& acceleration, const VecX& pull, ConstraintProblem& problem) {
   for_each_row(problem, [&](const ConstraintBlock& block, int r) {
-    problem.b[r] = -row_velocity(problem, block, r, view(acceleration)) - values.gamma[r] - beta.position * values.C[r];
-    if (damped) problem.b[r] -= beta.velocity * constraint_rate(problem, block, r, values, velocity);
+    problem.b[r] = -row_velocity(problem, block, r, view(acceleration)) - values.gamma[r] - pull[r];
+  });
+}
+
+void stabilisation_pull(const RowValues& values, const VecX& velocity, double beta_position, double beta_velocity, double h,
+                        const ConstraintProblem& problem, VecX& pull) {
+  for_each_row(problem, [&](const ConstraintBlock& block, int r) {
+    pull[r] = beta_position / (h * h) * values.C[r] + beta_velocity / h * constraint_rate(problem, block, r, values, velocity);
   });
 }
 

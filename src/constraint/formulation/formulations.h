@@ -10,14 +10,12 @@
 
 namespace rotule {
 
-struct Stabilisation {
-  double position = 0;  // beta_p / h^2
-  double velocity = 0;  // beta_v / h
-};
-
-/// `acceleration` is M^-1 f; `velocity` u, read where stabilisation needs dC/dt.
-void formulate_acceleration(const RowValues& values, const VecX& acceleration, const VecX& velocity, Stabilisation beta,
-                            ConstraintProblem& problem);
+/// `acceleration` is M^-1 f; `pull` what stabilisation adds, zero without it.
+void formulate_acceleration(const RowValues& values, const VecX& acceleration, const VecX& pull, ConstraintProblem& problem);
+/// (beta_v/h) dC/dt + (beta_p/h^2) C. To be taken at the start of a step and kept for all its stages: in between, a method stands
+/// h^2 off the constraints by its own design, and an answer of beta_p/h^2 to that would cost it its order.
+void stabilisation_pull(const RowValues& values, const VecX& velocity, double beta_position, double beta_velocity, double h,
+                        const ConstraintProblem& problem, VecX& pull);
 void formulate_velocity(const RowValues& values, const VecX& velocity, double baumgarte_over_h, ConstraintProblem& problem);
 void formulate_position(const RowValues& values, ConstraintProblem& problem);
 void penalty_forces(const RowValues& values, const VecX& velocity, double stiffness, double damping, double h,
