@@ -69,8 +69,8 @@ struct Compound {
 };
 
 /// `std::monostate` is a body without extent: a point mass.
-using Shape = std::variant<std::monostate, Plane, Sphere, Box, Cylinder, Capsule, Cone, ConvexHull, TriangleMesh, Compound, Ellipsoid,
-                           HeightField>;
+using Shape = std::variant<std::monostate, Plane, Sphere, Box, Cylinder, Capsule, Cone, ConvexHull, TriangleMesh, Compound,
+                           Ellipsoid, HeightField>;
 
 /// One shape of a compound and where it sits in the body's frame. Its density relative to the others is `density`.
 struct CompoundPart {

@@ -90,8 +90,7 @@ TEST(HangingChain, HoldsAtOtherStepsAndHarderPlucks) {
         EXPECT_LT(run.joint_error, 1e-8) << weight << " " << dt << " " << way[0].body;
         // Projection may leave 1e-13 m in each of 21 joints, through which the tension works.
         const double projection = 21 * 1e-13 * (weight + 20) * g;
-        EXPECT_LE(run.growth, 10 * epsilon * run.magnitude + projection)
-            << weight << " " << dt << " " << way[0].body;
+        EXPECT_LE(run.growth, 10 * epsilon * run.magnitude + projection) << weight << " " << dt << " " << way[0].body;
         EXPECT_LT(run.end_kinetic, run.start_kinetic);
       }
 }

@@ -31,6 +31,8 @@ class Bvh {
 
   [[nodiscard]] const Aabb& bounds() const { return bounds_; }
   [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
+  /// What the nodes' boxes are measured from.
+  [[nodiscard]] const Vec3& middle() const { return middle_; }
 
   /// visit(place) for every item whose leaf box overlaps; an early false from it ends the search.
   template <class Visit>

@@ -34,11 +34,14 @@ Nearest nearest_on_triangle(const std::array<Vec3, 3>& c, const Vec3& face_norma
   return best;
 }
 
-double squared_distance(const Bvh::Node& node, int k, const Vec3& x) {
-  const auto gap = [k](const std::array<float, 4>& side, double v) {
-    return std::max({double(side[k]) - v, v - double(side[2 + k]), 0.0});
-  };
-  return Vec3(gap(node.x, x.x()), gap(node.y, x.y()), gap(node.z, x.z())).squaredNorm();
+/// From x, given from the tree's middle, to the box of a node's child; infinite where there is no child.
+double squared_distance(const Bvh::Node& node, int child, const Vec3& x) {
+  double out = 0;
+  for (int k = 0; k < 3; ++k) {
+    const double gap = std::max({double(node.low[k][child]) - x[k], x[k] - double(node.high[k][child]), 0.0});
+    out += gap * gap;
+  }
+  return out;
 }
 
 }  // namespace
@@ -65,6 +68,7 @@ SolidDistance::SolidDistance(const TriangleMesh& mesh) {
   triangles_.reserve(order.size());
   for (const int t : order) {
     Triangle& out = triangles_.emplace_back();
+    if (t < 0) continue;  // room left in a leaf
     const auto& corners = mesh.triangles[t];
     for (int k = 0; k < 3; ++k) {
       const int next = corners[(k + 1) % 3];
@@ -88,12 +92,13 @@ double SolidDistance::operator()(const Vec3& x) const {
     side = away.dot(triangle.normal[nearest.feature]);
   };
 
-  // Depth first, the nearer child first.
+  // Depth first, the nearer children first.
+  const Vec3 from_middle = x - tree_.middle();
   struct Entry {
     double bound;
     int child, count;
   };
-  std::array<Entry, 256> stack;
+  std::array<Entry, 384> stack;
   int depth = 0;
   stack[depth++] = {0, 0, 0};
   while (depth > 0) {
@@ -104,11 +109,13 @@ double SolidDistance::operator()(const Vec3& x) const {
       continue;
     }
     const Bvh::Node& node = tree_.nodes()[entry.child];
-    std::array<Entry, 2> children;
+    std::array<Entry, 4> children;
     int found = 0;
-    for (int k = 0; k < 2; ++k)
-      if (node.count[k] >= 0) children[found++] = {squared_distance(node, k, x), node.child[k], node.count[k]};
-    if (found == 2 && children[0].bound < children[1].bound) std::swap(children[0], children[1]);
+    for (int k = 0; k < 4; ++k) {
+      const double bound = squared_distance(node, k, from_middle);
+      if (bound < least) children[found++] = {bound, node.child[k], node.count[k]};
+    }
+    std::sort(children.begin(), children.begin() + found, [](const Entry& a, const Entry& b) { return a.bound > b.bound; });
     for (int k = 0; k < found; ++k) stack[depth++] = children[k];
   }
   return std::copysign(std::sqrt(least), side);
