@@ -69,7 +69,7 @@ class World {
   /// Closes all joints in position, then in velocity (A7 c, d). Returns the Newton iterations used.
   int project();
 
-  // The ledger. Joint forces are those of the last step's last solve (before the first step: of a solve made on the spot).
+  // The ledger. Joint forces are solved for at the present state; at velocity level they are the last step's.
   [[nodiscard]] Diagnostics diagnostics() const;
   [[nodiscard]] JointError joint_error(JointId joint) const;
   [[nodiscard]] JointForce joint_force(JointId joint) const;
