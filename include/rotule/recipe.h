@@ -1,5 +1,6 @@
 #pragma once
 // A recipe: which integrator, formulation, drift correction and solver run a scene, at which step.
+#include <rotule/contacts.h>
 #include <rotule/fields.h>
 #include <rotule/integrators.h>
 #include <rotule/solvers.h>
@@ -99,6 +100,7 @@ struct Recipe {
   IntegratorSettings integrator = Rk4Settings{};
   FormulationSettings formulation = AccelerationSettings{};
   CorrectionSettings correction = ProjectionSettings{};
+  ContactChoice contacts = NoContactSettings{};
   SolverSettings solver = LdltSettings{};
 
   template <class Self, class Visitor>
@@ -109,7 +111,8 @@ struct Recipe {
     visit(Field{"integrator", "", "integration method"}, s.integrator);
     visit(Field{"formulation", "", "how constraints become equations"}, s.formulation);
     visit(Field{"correction", "", "how drift is removed after a step"}, s.correction);
-    visit(Field{"solver", "", "solver of the linear systems"}, s.solver);
+    visit(Field{"contacts", "", "whether bodies touch, and which law of friction holds"}, s.contacts);
+    visit(Field{"solver", "", "solver of the constraints' equations and inequalities"}, s.solver);
   }
 };
 
@@ -129,6 +132,7 @@ void check_combination(const Recipe& recipe);
 std::string_view name_of(const IntegratorSettings&);
 std::string_view name_of(const FormulationSettings&);
 std::string_view name_of(const CorrectionSettings&);
+std::string_view name_of(const ContactChoice&);
 std::string_view name_of(const SolverSettings&);
 
 }  // namespace rotule
