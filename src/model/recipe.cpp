@@ -97,7 +97,8 @@ Recipe exact() {
   recipe.integrator = Rk4Settings{};
   recipe.formulation = AccelerationSettings{};
   recipe.correction = ProjectionSettings{};
-  recipe.solver = LdltSettings{};
+  recipe.contacts = ConeContactSettings{};
+  recipe.solver = NncgSettings{};
   return recipe;
 }
 
@@ -107,7 +108,8 @@ Recipe realtime() {
   recipe.integrator = SemiImplicitEulerSettings{};
   recipe.formulation = VelocitySettings{};
   recipe.correction = ProjectionSettings{};
-  recipe.solver = LdltSettings{};
+  recipe.contacts = ConeContactSettings{};
+  recipe.solver = NncgSettings{};
   return recipe;
 }
 
