@@ -175,6 +175,10 @@ std::string table(const Json& r, double duration, bool free) {
                        number("momentum", "angular_drift"));
   out += fmt::format("  joint error   {:.3g} m at most, {:.3g} m at the end\n", number("joint_error", "max"),
                      number("joint_error", "final"));
+  if (number("contacts", "max") > 0)
+    out += fmt::format("  contacts      {:.4g} on average, {} at most; penetration {:.3g} m at most, {:.3g} m at the end\n",
+                       number("contacts", "mean"), r["contacts"]["max"].get<int>(), number("penetration", "max"),
+                       number("penetration", "final"));
   out += fmt::format("  residual      {:.3g} mean, {:.3g} at most\n", number("residual", "mean"), number("residual", "max"));
   out += fmt::format("  time          {:.4g} ms per step (median {:.4g}, 99 % below {:.4g})\n", number("ms_per_step", "mean"),
                      number("ms_per_step", "p50"), number("ms_per_step", "p99"));
@@ -218,7 +222,7 @@ void run(const RunOptions& options) {
 
   const Diagnostics start = world.diagnostics();
   const auto [linear_start, angular_start] = momentum_scales(world);
-  Series joint_error, residual, iterations, kinetic, ms;
+  Series joint_error, residual, iterations, kinetic, contacts, penetration, ms;
   Samples ms_samples;
   kinetic.add(start.kinetic_energy);
   joint_error.add(start.joint_error.position);
@@ -243,6 +247,8 @@ void run(const RunOptions& options) {
       kinetic.add(now.kinetic_energy);
       joint_error.add(now.joint_error.position);
       residual.add(now.residual);
+      contacts.add(now.contacts);
+      penetration.add(now.penetration);
       if (trajectory) {
         capture(world, frame);
         trajectory->append(frame);
@@ -268,13 +274,13 @@ void run(const RunOptions& options) {
       {"dt", recipe.dt},
       {"bodies", body_names.size()},
       {"joints", joint_names.size()},
-      {"contacts", {{"mean", 0.0}, {"max", 0}}},
+      {"contacts", {{"mean", contacts.mean()}, {"max", static_cast<std::int64_t>(contacts.max)}}},
       {"energy", {{"initial", start.energy()}, {"final", now.energy()}, {"relative_error", scale > 0 ? change / scale : change}}},
       {"momentum",
        {{"linear_drift", drift(now.linear_momentum - start.linear_momentum, linear_start, linear_end)},
         {"angular_drift", drift(now.angular_momentum - start.angular_momentum, angular_start, angular_end)}}},
       {"joint_error", {{"max", joint_error.max}, {"final", joint_error.last}}},
-      {"penetration", {{"max", 0.0}, {"final", 0.0}}},
+      {"penetration", {{"max", penetration.max}, {"final", penetration.last}}},
       {"residual", {{"mean", residual.mean()}, {"max", residual.max}}},
       {"iterations", {{"mean", iterations.mean()}, {"max", iterations.max}}},
       {"ms_per_step", {{"mean", ms.mean()}, {"p50", ms_samples.percentile(50)}, {"p99", ms_samples.percentile(99)}}},
