@@ -10,10 +10,19 @@
 namespace rotule::scenes {
 namespace {
 
+Scene named(Scene scene, const char* name) {
+  scene.name = name;
+  return scene;
+}
+
 using Builder = Scene (*)();
-constexpr std::array<std::pair<std::string_view, Builder>, 14> shipped{{
+constexpr std::array<std::pair<std::string_view, Builder>, 20> shipped{{
+    {"ball", soft_ball},
+    {"block", [] { return named(block(4), "block"); }},
     {"bricard", bricard},
     {"bridge_truss", bridge_truss},
+    {"cloth", [] { return named(cloth(20), "cloth"); }},
+    {"disk", disk},
     {"double_pendulum", double_pendulum},
     {"dzhanibekov", dzhanibekov},
     {"four_bar", four_bar},
@@ -23,7 +32,9 @@ constexpr std::array<std::pair<std::string_view, Builder>, 14> shipped{{
     {"mannequin_bounce", mannequin_bounce},
     {"newton_cradle_joints", newton_cradle_joints},
     {"pendulum", pendulum},
+    {"planets", planets},
     {"rod_pendulum", rod_pendulum},
+    {"rope", rope},
     {"six_bar_loop", six_bar_loop},
     {"slider_crank", slider_crank},
 }};
@@ -54,6 +65,8 @@ std::optional<Scene> build(std::string_view name) {
   if (const auto links = number_after<int>("chain_", name)) return chain(*links);
   if (const auto weight = number_after<double>("hanging_chain_", name)) return hanging_chain(*weight);
   if (const auto loops = number_after<int>("n_four_bar_", name)) return n_four_bar(*loops);
+  if (const auto side = number_after<int>("cloth_", name)) return cloth(*side);
+  if (const auto side = number_after<int>("block_", name)) return block(*side);
   return {};
 }
 

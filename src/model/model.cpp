@@ -33,6 +33,7 @@ void Model::remove_body(int index) {
     joint.a -= joint.a > index;
     joint.b -= joint.b > index;
   }
+  forces.remove_body(index);
   bodies.erase(bodies.begin() + index);
   inverse_mass.erase(inverse_mass.begin() + index);
   inertia.erase(inertia.begin() + index);
@@ -61,7 +62,10 @@ Body compile_body(const BodyDef& def, const std::vector<Material>& materials, co
   const bool has_volume = !std::holds_alternative<std::monostate>(def.shape) && !std::holds_alternative<Plane>(def.shape) &&
                           !std::holds_alternative<HeightField>(def.shape);
   if (def.center_of_mass) body.center_of_mass = *def.center_of_mass;
-  if (def.fixed) return body;
+  if (def.fixed) {
+    body.attracting_mass = def.mass.value_or(0);
+    return body;
+  }
 
   double density = 1000;
   for (const Material& material : materials)
@@ -80,6 +84,7 @@ Body compile_body(const BodyDef& def, const std::vector<Material>& materials, co
     body.point_mass = !def.inertia;
     if (def.inertia) body.inertia = *def.inertia;
   }
+  body.attracting_mass = body.mass;
   return body;
 }
 

@@ -25,17 +25,13 @@ void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s,
   kinematics.update(model, s);
 
   // Free motion: momenta with gyroscopic terms implicit, then forces.
-  forces_ = external;
-  add_weight(model, forces_);
+  sum_forces(t, s);
   for (int i = 0; i < model.body_count(); ++i) {
     if (!model.movable(i)) continue;
     s.omega(i) = implicit_gyroscopic_step(model.inertia[i], kinematics.bodies[i].R, s.omega(i), step);
   }
-  sigma_ = s.u;  // M^-1 (M u + h f), where no stiffness is involved
-  for (int i = 0; i < model.body_count(); ++i) {
-    sigma_.segment<3>(6 * i) += step * model.inverse_mass[i] * forces_.segment<3>(6 * i);
-    sigma_.segment<3>(6 * i + 3) += step * (kinematics.inverse_inertia[i] * forces_.segment<3>(6 * i + 3));
-  }
+  divide_by_mass(forces_);
+  sigma_ = s.u + step * forces_;  // M^-1 (M u + h f), where no stiffness is involved
 
   for_each_island([&](Island& island) {
     island.evaluate(model, kinematics, t);
@@ -59,8 +55,9 @@ void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s,
 }
 
 bool JointedMechanism::is_passive() const {
-  return external.isZero(0) && std::none_of(model.joints.begin(), model.joints.end(),
-                                            [](const Joint& joint) { return joint.kind == Joint::Kind::user; });
+  return external.isZero(0) && model.forces.empty() &&
+         std::none_of(model.joints.begin(), model.joints.end(),
+                      [](const Joint& joint) { return joint.kind == Joint::Kind::user; });
 }
 
 void JointedMechanism::stiffen(const State& s, double t, double factor) {
