@@ -42,6 +42,38 @@ Scene mannequin_bounce();
 // Structures.
 Scene bridge_truss();
 
+// Contact at its simplest.
+Scene incline();
+/// The same at any slope, in degrees.
+Scene incline(double degrees);
+Scene sliding_block();
+Scene slide_to_roll();
+Scene bouncing_ball();
+Scene newton_cradle();
+
+// Things that stand on each other.
+Scene brick_wall();
+Scene tower(int floors);
+Scene pyramid(int base);
+/// `weight` kg on nine boxes of 1 kg.
+Scene heavy_on_light(double weight = 1000);
+/// A semicircular arch of dry stones.
+Scene masonry_arch(double thickness_over_radius = 0.115, int voussoirs = 27);
+Scene card_house();
+Scene domino_run();
+
+// Things that fall in heaps.
+Scene tripods();
+Scene marble_box();
+Scene rock_pile();
+Scene chain_fall();
+Scene chain_on_floor();
+Scene ragdoll_heap();
+
+// Machines with motors, limits and contacts.
+Scene gripper_pinch();
+Scene rolling_mill();
+
 // Particles and mass-spring solids (E1 to E4).
 /// A square cloth of `particles` x `particles`, 2 to 5000, held by two corners. Throws Error outside that range.
 Scene cloth(int particles);

@@ -60,11 +60,17 @@ Json choices() {
     Json entry = {{"name", S::name}};
     if (!alias_of<S>().empty()) entry["alias"] = alias_of<S>();
     entry["summary"] = S::summary;
-    if constexpr (requires { S::traits; }) {
+    if constexpr (requires { S::traits.order; }) {
       entry["order"] = S::traits.order;
       entry["evaluations"] = S::traits.evaluations;
       entry["symplectic"] = S::traits.symplectic;
       entry["implicit"] = S::traits.implicit;
+    }
+    if constexpr (requires { S::traits.cone; }) {
+      entry["bounds"] = S::traits.bounds;
+      entry["friction_box"] = S::traits.box;
+      entry["friction_cone"] = S::traits.cone;
+      entry["exact"] = S::traits.exact;
     }
     entry["fields"] = fields_of<S>();
     out.push_back(std::move(entry));

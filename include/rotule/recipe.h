@@ -1,5 +1,6 @@
 #pragma once
 // A recipe: which integrator, formulation, drift correction and solver run a scene, at which step.
+#include <rotule/contacts.h>
 #include <rotule/fields.h>
 #include <rotule/integrators.h>
 #include <rotule/solvers.h>
@@ -146,6 +147,7 @@ struct Recipe {
   IntegratorSettings integrator = Rk4Settings{};
   FormulationSettings formulation = AccelerationSettings{};
   CorrectionSettings correction = ProjectionSettings{};
+  ContactChoice contacts = NoContactSettings{};
   SolverSettings solver = LdltSettings{};
   ImplicitSolverSettings implicit_solver = AutomaticImplicitSettings{};
 
@@ -157,7 +159,8 @@ struct Recipe {
     visit(Field{"integrator", "", "integration method"}, s.integrator);
     visit(Field{"formulation", "", "how constraints become equations"}, s.formulation);
     visit(Field{"correction", "", "how drift is removed after a step"}, s.correction);
-    visit(Field{"solver", "", "solver of the linear systems"}, s.solver);
+    visit(Field{"contacts", "", "whether bodies touch, and which law of friction holds"}, s.contacts);
+    visit(Field{"solver", "", "solver of the constraints' equations and inequalities"}, s.solver);
     visit(Field{"implicit_solver", "", "solver of the particles' systems of implicit methods"}, s.implicit_solver);
   }
 };
@@ -178,6 +181,7 @@ void check_combination(const Recipe& recipe);
 std::string_view name_of(const IntegratorSettings&);
 std::string_view name_of(const FormulationSettings&);
 std::string_view name_of(const CorrectionSettings&);
+std::string_view name_of(const ContactChoice&);
 std::string_view name_of(const SolverSettings&);
 
 }  // namespace rotule

@@ -89,6 +89,8 @@ class World {
   [[nodiscard]] JointForce joint_force(JointId joint) const;
   [[nodiscard]] JointForce joint_force(std::string_view name) const { return joint_force(joint(name)); }
   [[nodiscard]] std::vector<Redundancy> redundancies() const;
+  /// Where bodies touch, or nearly do, now; with the forces of the last step.
+  [[nodiscard]] std::vector<ContactResult> contacts() const;
   /// A number that differs where a single bit of the state differs.
   [[nodiscard]] std::uint64_t state_hash() const;
   [[nodiscard]] std::int64_t evaluations() const;  // of the accelerations, so far

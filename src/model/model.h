@@ -27,9 +27,20 @@ struct Joint {
   Pose X_A, X_B;
   std::array<bool, 6> locked{};  // x y z, then rotations about x y z
   double length = 0;
+  std::optional<Drive> drive;  // of the one free axis
   std::function<Jet(const JetBody&, const JetBody&, const Jet&)> function;
 
   [[nodiscard]] int rows() const;
+  /// The one free axis: 0 to 2 along x, y, z of the frame, 3 to 5 about them.
+  [[nodiscard]] int free_axis() const;
+};
+
+/// What its material makes of a body's surface.
+struct SurfaceLaw {
+  double friction = 0.5, static_friction = 0.5;
+  double restitution = 0;
+  double rolling_friction = 0, torsional_friction = 0;  // m
+  double stiffness = 0, damping = 0;                    // N/m, N s/m; rigid where zero
 };
 
 struct Body {
@@ -41,6 +52,9 @@ struct Body {
   Mat3 inertia = Mat3::Zero();         // about the centre of mass, in body axes
   Vec3 center_of_mass = Vec3::Zero();  // in the body's frame
   Shape shape;
+  SurfaceLaw surface = {};
+  bool touches = true;  // whether it takes part in contacts
+  int group = 0;        // bodies of the same group, unless 0, do not touch each other
 };
 
 struct Model {

@@ -5,6 +5,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
+#include <numbers>
 #include <unordered_map>
 
 #include "base/text.h"
@@ -122,6 +123,19 @@ void validate(const BodyDef& body, std::span<const Material> materials, const Pl
                                    : "missing; give mass, or a shape with density or material, or \"fixed\": true");
 }
 
+namespace {
+
+void check_drive(const Drive& drive, bool angle, const Place& here) {
+  for (const auto& [name, limit] : {std::pair("lower", drive.lower), std::pair("upper", drive.upper)})
+    if (limit && !(std::abs(*limit) <= (angle ? std::numbers::pi : 1e9)))
+      fail(here / name,
+           fmt::format("must be a number from {} to {}, is {}", angle ? "-pi" : "-1e9", angle ? "pi" : "1e9", *limit));
+  if (drive.lower && drive.upper && *drive.lower > *drive.upper)
+    fail(here / "lower", fmt::format("must not exceed upper ({}), is {}; exchange them", *drive.upper, *drive.lower));
+}
+
+}  // namespace
+
 void validate(const JointDef& joint, const IsFixed& is_fixed, const Place& place) {
   const Place here = place / kind_of(joint);
   std::visit(
@@ -139,6 +153,7 @@ void validate(const JointDef& joint, const IsFixed& is_fixed, const Place& place
         if (fixed[0] && fixed[1])
           fail(ends, fmt::format("{} and {} are both fixed; one of them must be able to move", in_quotes(j.between[0]),
                                  in_quotes(j.between[1])));
+        if constexpr (requires { j.drive; }) check_drive(j.drive, std::is_same_v<std::decay_t<decltype(j)>, Hinge>, here);
         check_details(j, here);
       },
       joint);
@@ -154,6 +169,13 @@ void validate(const Scene& scene) {
   for (std::size_t i = 0; i < scene.materials.size(); ++i) {
     const Place here = materials / i;
     visit_fields(scene.materials[i], RangeCheck{here});
+    if (scene.materials[i].restitution > 1 && !scene.materials[i].gains_energy)
+      fail(here / "restitution",
+           fmt::format("must be at most 1, is {}; more adds energy at every bounce: say \"gains_energy\": true if that is meant",
+                       scene.materials[i].restitution));
+    if (scene.materials[i].static_friction && *scene.materials[i].static_friction < scene.materials[i].friction)
+      fail(here / "static_friction", fmt::format("must be at least friction ({}), is {}", scene.materials[i].friction,
+                                                 *scene.materials[i].static_friction));
   }
 
   const Place bodies = top / "bodies";

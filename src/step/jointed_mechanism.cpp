@@ -141,14 +141,16 @@ void JointedMechanism::project_velocities(State& s, double t) {
 }
 
 void JointedMechanism::close_velocities(State& s) {
-  for_each_island([&](Island& island) {
-    island.gather(s.u, island.local);
-    formulate_velocity(island.values, island.local, 0, island.problem);
-    island.solve(recipe.solver, false);
-    island.apply_impulses();
-    island.scatter(s.u);
-  });
+  for_each_island([&](Island& island) { close_velocities(island, s); });
   count_solves();
+}
+
+void JointedMechanism::close_velocities(Island& island, State& s) {
+  island.gather(s.u, island.local);
+  formulate_velocity(island.values, island.local, 0, island.problem);
+  island.solve(recipe.solver, false);
+  island.apply_impulses();
+  island.scatter(s.u);
 }
 
 int JointedMechanism::project(const ProjectionSettings& settings, State& s, double t) {

@@ -42,6 +42,10 @@ class JointedMechanism {
   /// One step at velocity level (C1, F1).
   void velocity_step(const VelocitySettings& settings, State& s, double t, double h);
 
+  /// The first half of it, for whoever solves the constraints together with others: velocities that forces alone would give, into
+  /// `free`, and each island's rows, softened masses, velocities over them and right-hand side.
+  void free_velocities(const VelocitySettings& settings, const State& s, double t, double h, VecX& free);
+
   /// Whether nothing but weight and joints that know no time acts, so that energy cannot grow.
   [[nodiscard]] bool is_passive() const;
   /// For a velocity-level step that gained energy: its stiffness will come from the forces of this very motion where `factor` is
@@ -60,6 +64,13 @@ class JointedMechanism {
   void linearise(double t, const State& s);
   /// (M - a D - b K) out = M r with J out = 0, where linearised last.
   void solve_implicit(double a, double b, const VecX& r, VecX& out);
+
+  /// A7 d for the islands that `wanted` says yes to, once their rows are those of this state.
+  template <class Wanted>
+  void close_velocities_of(State& s, Wanted&& wanted) {
+    for (std::size_t i = 0; i < islands.size(); ++i)
+      if (wanted(static_cast<int>(i))) close_velocities(islands[i], s);
+  }
 
   /// Rows and masses of all islands at this state.
   void evaluate(const State& s, double t);
@@ -86,6 +97,7 @@ class JointedMechanism {
   /// Overwrites forces with M^-1 times them; the kinematics must be those of the state.
   void divide_by_mass(VecX& forces) const;
   void close_velocities(State& s);
+  void close_velocities(Island& island, State& s);
   void count_solves();
 
   VecX forces_, sigma_;

@@ -44,7 +44,7 @@ class Reader {
   template <class T>
   void operator()(T& value) {
     if (bytes_.size() - at_ < sizeof(T)) throw Error("snapshot", "is cut short; save it again");
-    std::memcpy(&value, bytes_.data() + at_, sizeof(T));
+    std::memcpy(static_cast<void*>(&value), bytes_.data() + at_, sizeof(T));  // also for vectors of Eigen: plain numbers inside
     at_ += sizeof(T);
   }
   void operator()(VecX& v) {
@@ -98,6 +98,7 @@ void archive(Archive& io, World::Implementation& w) {
     io(island.problem.C);  // which rows are set aside, and how
     island.redundant.archive(io);
   }
+  if (stepper.contacts) stepper.contacts->archive(io);
   if (Memory<State>* memory = stepper.memory()) {
     io(memory->h);
     io(memory->filled);

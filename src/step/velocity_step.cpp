@@ -11,7 +11,7 @@
 
 namespace rotule {
 
-void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s, double t, double step) {
+void JointedMechanism::free_velocities(const VelocitySettings& settings, const State& s, double t, double step, VecX& free) {
   // Before the first step nobody knows the constraint forces yet: those of the same pose at rest will do. (Forces of the motion
   // itself may be enormous just after a blow, and would freeze what it set in motion.)
   const bool stiff = settings.geometric_stiffness;
@@ -24,21 +24,27 @@ void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s,
   ++evaluations;
   kinematics.update(model, s);
 
-  // Free motion: momenta with gyroscopic terms implicit, then forces.
+  // Free motion: M^-1 (M u + h f), with gyroscopic terms implicit.
   sum_forces(t, s);
-  for (int i = 0; i < model.body_count(); ++i) {
-    if (!model.movable(i)) continue;
-    s.omega(i) = implicit_gyroscopic_step(model.inertia[i], kinematics.bodies[i].R, s.omega(i), step);
-  }
   divide_by_mass(forces_);
-  sigma_ = s.u + step * forces_;  // M^-1 (M u + h f), where no stiffness is involved
+  free = s.u + step * forces_;
+  for (int i = 0; i < model.body_count(); ++i)
+    if (model.movable(i))
+      free.segment<3>(6 * i + 3) +=
+          implicit_gyroscopic_step(model.inertia[i], kinematics.bodies[i].R, s.omega(i), step) - s.omega(i);
 
   for_each_island([&](Island& island) {
     island.evaluate(model, kinematics, t);
-    island.gather(sigma_, island.local);
+    island.gather(free, island.local);
     if (stiff) soften(island, t, step);
     formulate_velocity(island.values, island.local, settings.baumgarte / step, island.problem);
     island.problem.h = step;
+  });
+}
+
+void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s, double t, double step) {
+  free_velocities(settings, s, t, step, sigma_);
+  for_each_island([&](Island& island) {
     island.solve(recipe.solver, true);
     if (keep_problems) island.keep();
     island.judge();

@@ -93,6 +93,17 @@ void World::Implementation::look_at_start() {
     if (error.position > 1e-9)
       start_warnings.push_back(fmt::format("joint \"{}\" starts {:.3g} m (or rad) open", model.joints[j].name, error.position));
   }
+  if (auto& contacts = e.stepper.contacts) {
+    contacts->refresh(state, recipe.dt);
+    const Contact* deepest = nullptr;
+    for (const Contact& c : contacts->contacts())
+      if (!deepest || c.gap < deepest->gap) deepest = &c;
+    if (deepest && deepest->gap < -1e-4)
+      start_warnings.push_back(
+          fmt::format("bodies start in each other, \"{}\" and \"{}\" the deepest, by {:.3g} m: they are moved "
+                      "apart, which adds energy",
+                      model.bodies[deepest->a].name, model.bodies[deepest->b].name, -deepest->gap));
+  }
 }
 
 World::World(const Scene& scene) : World(scene, scene.recipe) {}
@@ -330,6 +341,26 @@ Diagnostics World::diagnostics() const {
     throw Error(fmt::format("after step {}", w.steps), error.what());
   }
   out.shock_energy = engine.stepper.shock_energy;
+  if (auto& contacts = engine.stepper.contacts) {
+    contacts->refresh(w.state, w.recipe.dt);
+    out.contacts = static_cast<int>(contacts->contacts().size());
+    out.penetration = contacts->penetration();
+    out.push_energy = contacts->push_energy();
+    out.bounce_energy = contacts->bounce_energy();
+    out.residual = 0;
+    for (const ImpulseIsland& island : contacts->islands()) out.residual = std::max(out.residual, island.residual);
+  }
+  return out;
+}
+
+std::vector<ContactResult> World::contacts() const {
+  Implementation& w = *implementation_;
+  std::vector<ContactResult> out;
+  auto& contacts = w.ready().stepper.contacts;
+  if (!contacts) return out;
+  contacts->refresh(w.state, w.recipe.dt);
+  for (const Contact& c : contacts->contacts())
+    out.push_back({w.body_slots.id(c.a), w.body_slots.id(c.b), c.point, c.normal, c.gap, contacts->per_second() * c.impulse()});
   return out;
 }
 
@@ -427,7 +458,10 @@ std::uint64_t World::state_hash() const {
 }
 
 std::int64_t World::evaluations() const { return implementation_->ready().stepper.mechanism.evaluations; }
-int World::islands() const { return static_cast<int>(implementation_->ready().stepper.mechanism.islands.size()); }
+int World::islands() const {
+  const ReferenceStepper& stepper = implementation_->ready().stepper;
+  return static_cast<int>(stepper.contacts ? stepper.contacts->islands().size() : stepper.mechanism.islands.size());
+}
 
 std::vector<std::string> World::warnings() const {
   Implementation& w = *implementation_;
@@ -437,6 +471,13 @@ std::vector<std::string> World::warnings() const {
     std::string names;
     for (const Redundancy& r : redundant) names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", r.joint, r.rows);
     out.push_back("redundant constraints, so that joint forces are not unique (motion is): " + names);
+  }
+  if (const auto& contacts = w.ready().stepper.contacts) {
+    if (contacts->push_energy() > 1e-6)
+      out.push_back(fmt::format("moving bodies out of each other has added {:.3g} J", contacts->push_energy()));
+    if (contacts->bounce_energy() > 1e-6)
+      out.push_back(fmt::format("bounces have added {:.3g} J: Newton's law of restitution can, with friction or above 1",
+                                contacts->bounce_energy()));
   }
   if (w.unconverged_steps) out.push_back(fmt::format("{} steps did not converge to their tolerance", w.unconverged_steps));
   return out;
@@ -448,11 +489,17 @@ void World::keep_problems(bool keep) {
 }
 
 const ConstraintProblem& World::problem(int island) const {
-  return implementation_->ready().stepper.mechanism.islands.at(island).kept_problem;
+  const ReferenceStepper& stepper = implementation_->ready().stepper;
+  if (island < 0 || island >= islands()) throw Error("problem", fmt::format("there is no island {}", island));
+  return stepper.contacts ? stepper.contacts->islands()[static_cast<std::size_t>(island)].kept_problem
+                          : stepper.mechanism.islands.at(island).kept_problem;
 }
 
 std::span<const double> World::multipliers(int island) const {
-  const VecX& x = implementation_->ready().stepper.mechanism.islands.at(island).kept_x;
+  const ReferenceStepper& stepper = implementation_->ready().stepper;
+  if (island < 0 || island >= islands()) throw Error("multipliers", fmt::format("there is no island {}", island));
+  const VecX& x = stepper.contacts ? stepper.contacts->islands()[static_cast<std::size_t>(island)].kept_x
+                                   : stepper.mechanism.islands.at(island).kept_x;
   return {x.data(), static_cast<std::size_t>(x.size())};
 }
 
