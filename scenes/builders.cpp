@@ -10,8 +10,15 @@
 namespace rotule::scenes {
 namespace {
 
+Scene named(Scene scene, const char* name) {
+  scene.name = name;
+  return scene;
+}
+
 using Builder = Scene (*)();
-constexpr std::array<std::pair<std::string_view, Builder>, 34> shipped{{
+constexpr std::array<std::pair<std::string_view, Builder>, 40> shipped{{
+    {"ball", soft_ball},
+    {"block", [] { return named(block(4), "block"); }},
     {"bouncing_ball", bouncing_ball},
     {"bricard", bricard},
     {"brick_wall", brick_wall},
@@ -19,6 +26,8 @@ constexpr std::array<std::pair<std::string_view, Builder>, 34> shipped{{
     {"card_house", card_house},
     {"chain_fall", chain_fall},
     {"chain_on_floor", chain_on_floor},
+    {"cloth", [] { return named(cloth(20), "cloth"); }},
+    {"disk", disk},
     {"domino_run", domino_run},
     {"double_pendulum", double_pendulum},
     {"dzhanibekov", dzhanibekov},
@@ -35,11 +44,13 @@ constexpr std::array<std::pair<std::string_view, Builder>, 34> shipped{{
     {"newton_cradle", newton_cradle},
     {"newton_cradle_joints", newton_cradle_joints},
     {"pendulum", pendulum},
+    {"planets", planets},
     {"pyramid_40", [] { return pyramid(40); }},
     {"ragdoll_heap", ragdoll_heap},
     {"rock_pile", rock_pile},
     {"rod_pendulum", rod_pendulum},
     {"rolling_mill", rolling_mill},
+    {"rope", rope},
     {"six_bar_loop", six_bar_loop},
     {"slide_to_roll", slide_to_roll},
     {"slider_crank", slider_crank},
@@ -81,6 +92,8 @@ std::optional<Scene> build(std::string_view name) {
   if (const auto floors = number_after<int>("tower_", name)) return tower(in_range(name, *floors, 1, 10'000));
   if (const auto base = number_after<int>("pyramid_", name)) return pyramid(in_range(name, *base, 1, 1'000));
   if (const auto loops = number_after<int>("n_four_bar_", name)) return n_four_bar(*loops);
+  if (const auto side = number_after<int>("cloth_", name)) return cloth(*side);
+  if (const auto side = number_after<int>("block_", name)) return block(*side);
   return {};
 }
 

@@ -74,11 +74,21 @@ Scene ragdoll_heap();
 Scene gripper_pinch();
 Scene rolling_mill();
 
+// Particles and mass-spring solids (E1 to E4).
+/// A square cloth of `particles` x `particles`, 2 to 5000, held by two corners. Throws Error outside that range.
+Scene cloth(int particles);
+/// A clamped beam of 3 n x n x n particles, n from 2 to 300. Throws Error outside that range.
+Scene block(int particles);
+Scene rope();
+Scene disk();
+Scene soft_ball();
+Scene planets();
+
 /// The names of the scenes above, in alphabetical order; each is also a file.
 std::vector<std::string> names();
 
-/// The scene of that name, one of names() or `chain_N` (N links), `hanging_chain_N` (N kg) or `n_four_bar_N` (N loops); nothing
-/// where there is none. Throws Error where N is out of range.
+/// The scene of that name, one of names() or `chain_N` (N links), `hanging_chain_N` (N kg), `n_four_bar_N` (N loops), `cloth_N`
+/// or `block_N` (N particles along a side); nothing where there is none. Throws Error where N is out of range.
 std::optional<Scene> build(std::string_view name);
 
 }  // namespace rotule::scenes

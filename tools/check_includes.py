@@ -34,6 +34,7 @@ PUBLIC = {
     "jet.h": "math",
     "problem.h": "problem",
     "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",
+    "forces.h": "model", "particles.h": "model",
     "world.h": "step", "rotule.h": "step",
 }
 
@@ -42,6 +43,7 @@ LIBRARIES = {
     "tbb/": ["base"], "oneapi/": ["base"],
     "amd.h": ["linalg"], "suitesparse/": ["linalg"],
     "libqhull_r/": ["model"],
+    "hwy/": ["base", "dynamics"],
     "hdf5": ["record"], "H5": ["record"],
     "nlohmann/": ["record"],
     "CLI/": [],

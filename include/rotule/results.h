@@ -49,6 +49,22 @@ struct StepReport {
   int contacts = 0;  // at the end of the step
 };
 
+/// A body or particle that is not in equilibrium, with what is left of the sum of forces on it, joints included.
+struct Restless {
+  std::string name;
+  double force = 0, torque = 0;         // N, N m
+  double speed = 0, angular_speed = 0;  // m/s, rad/s
+};
+
+/// How far from equilibrium everything is (B3).
+struct Balance {
+  double force = 0, torque = 0;         // largest that is left
+  double speed = 0, angular_speed = 0;  // largest
+  int restless_count = 0;
+  std::vector<Restless> restless;  // the ten furthest from it, relative to the tolerances, furthest first
+  [[nodiscard]] bool reached() const { return restless_count == 0; }
+};
+
 /// A joint with rows that others already imply.
 struct Redundancy {
   std::string joint;

@@ -1,7 +1,9 @@
 #pragma once
-// A scene: bodies, joints, materials, and how it would like to be run. A plain value; `World` makes it move.
+// A scene: bodies, joints, particles, forces, materials, and how it would like to be run. A plain value; `World` makes it move.
+#include <rotule/forces.h>
 #include <rotule/ids.h>
 #include <rotule/joints.h>
+#include <rotule/particles.h>
 #include <rotule/recipe.h>
 #include <rotule/shapes.h>
 
@@ -68,12 +70,18 @@ struct Scene {
   std::vector<Material> materials = {};
   std::vector<BodyDef> bodies = {};
   std::vector<JointDef> joints = {};
+  std::vector<ParticleGroup> particles = {};
+  std::vector<SolidDef> solids = {};
+  std::vector<ForceDef> forces = {};
   std::vector<ImpulseDef> impulses = {};
   std::vector<Wall> walls = {};
   Recipe recipe = {};
 
   BodyId add(BodyDef body);
   JointId add(JointDef joint);
+  void add_particles(ParticleGroup group);
+  void add(SolidDef solid);
+  void add(ForceDef force);
 };
 
 /// Reads a scene file; throws Error with file, place and remedy.

@@ -33,6 +33,7 @@ void Model::remove_body(int index) {
     joint.a -= joint.a > index;
     joint.b -= joint.b > index;
   }
+  forces.remove_body(index);
   bodies.erase(bodies.begin() + index);
   inverse_mass.erase(inverse_mass.begin() + index);
   inertia.erase(inertia.begin() + index);
@@ -75,7 +76,10 @@ Body compile_body(const BodyDef& def, const std::vector<Material>& materials, co
                       .stiffness = material.contact_stiffness,
                       .damping = material.contact_damping};
     }
-  if (def.fixed) return body;
+  if (def.fixed) {
+    body.attracting_mass = def.mass.value_or(0);
+    return body;
+  }
   if (def.density) density = *def.density;
 
   if (has_volume) {
@@ -90,6 +94,7 @@ Body compile_body(const BodyDef& def, const std::vector<Material>& materials, co
     body.point_mass = !def.inertia;
     if (def.inertia) body.inertia = *def.inertia;
   }
+  body.attracting_mass = body.mass;
   return body;
 }
 

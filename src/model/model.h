@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/forces.h"
 #include "model/state.h"
 
 namespace rotule {
@@ -47,6 +48,7 @@ struct Body {
   bool fixed = false;
   bool point_mass = false;
   double mass = 0;
+  double attracting_mass = 0;          // what gravitation takes it for: a fixed body may have one too
   Mat3 inertia = Mat3::Zero();         // about the centre of mass, in body axes
   Vec3 center_of_mass = Vec3::Zero();  // in the body's frame
   Shape shape;
@@ -59,6 +61,8 @@ struct Model {
   std::vector<Body> bodies;
   std::vector<Joint> joints;
   std::vector<Wall> walls;
+  Particles particles;
+  Forces forces;
   Vec3 gravity = Vec3::Zero();
 
   // Hot copies, one per body; zero inverses for fixed bodies.
@@ -66,12 +70,15 @@ struct Model {
   std::vector<Mat3> inertia, inverse_inertia;
 
   [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }
+  [[nodiscard]] int particle_count() const { return particles.count(); }
+  /// Numbers in u.
+  [[nodiscard]] int velocity_count() const { return 6 * body_count() + 3 * particle_count(); }
   /// Whether the partner can be moved at all.
   [[nodiscard]] bool movable(int body) const { return body != world_body && !bodies[body].fixed; }
   /// Appends; the index is the position.
   void add(Body body);
   void add(Joint joint);
-  void remove_body(int index);  // with its joints
+  void remove_body(int index);  // with its joints and forces
   void remove_joint(int index);
   /// Gives point masses an inertia that keeps their orientation defined and matters to nobody: a ball whose radius is a
   /// thousandth of the longest arm to one of their joints.

@@ -1,38 +1,16 @@
 #pragma once
 // The one list of fields of everything that a scene is made of: its name in files, unit, meaning and legal range. Reader,
 // writer, schema, checks and tables all walk these lists; settings of a recipe bring their own (fields.h).
-#include <rotule/fields.h>
 #include <rotule/scene.h>
 
+#include <array>
 #include <string_view>
-#include <type_traits>
+
+#include "model/field_lists.h"
+#include "model/force_fields.h"
+#include "model/particle_fields.h"
 
 namespace rotule {
-
-/// What a field asks for beyond its type and range.
-enum class Need {
-  optional,
-  required,
-  direction,  // optional, but must not be the zero vector
-};
-
-/// Name in files and one line of description of a kind of joint or shape.
-template <class T>
-struct Kind;
-
-template <class T>
-struct SceneFields;
-
-/// Calls visit(Field, member [, Need]) for every field of the struct.
-template <class Self, class Visitor>
-void visit_fields(Self& self, Visitor&& visit) {
-  using T = std::remove_const_t<Self>;
-  if constexpr (requires { T::fields(self, visit); }) {
-    T::fields(self, visit);
-  } else {
-    SceneFields<T>::fields(self, visit);
-  }
-}
 
 template <>
 struct SceneFields<Material> {
@@ -105,6 +83,9 @@ struct SceneFields<Scene> {
     visit(Field{"materials", "", "what bodies are made of"}, s.materials);
     visit(Field{"bodies", "", "rigid bodies"}, s.bodies);
     visit(Field{"joints", "", "what ties them"}, s.joints);
+    visit(Field{"particles", "", "groups of particles"}, s.particles);
+    visit(Field{"solids", "", "mass-spring solids: particles and springs in a few numbers"}, s.solids);
+    visit(Field{"forces", "", "springs, drag, gravitation ..."}, s.forces);
     visit(Field{"impulses", "", "blows at the start"}, s.impulses);
     visit(Field{"walls", "", "invisible walls"}, s.walls);
     visit(Field{"recipe", "", "how it would like to be run"}, s.recipe);

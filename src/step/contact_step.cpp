@@ -248,10 +248,11 @@ void ContactStep::displace(const JointedMechanism& mechanism, const VecX& start,
     for (const int body : island.bodies) touched_[body] = 1;
   for (const Contact& c : contacts_)
     if (c.x[0] > 0) touched_[c.a] = touched_[c.b] = 1;
-  // What nothing touches falls along its parabola: the mean velocity is exact there.
+  // What nothing touches and no spring holds falls along its parabola: the mean velocity is exact there.
   VecX move = h * s.u;
   for (int i = 0; i < model_.body_count(); ++i)
-    if (!touched_[i]) move.segment<3>(6 * i) = 0.5 * h * (s.u.segment<3>(6 * i) + start.segment<3>(6 * i));
+    if (!touched_[i] && model_.forces.empty())
+      move.segment<3>(6 * i) = 0.5 * h * (s.u.segment<3>(6 * i) + start.segment<3>(6 * i));
   rotule::displace(s, move, s);
 }
 

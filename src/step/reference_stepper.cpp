@@ -143,7 +143,7 @@ void ReferenceStepper::forget() {
 }
 
 void require_finite(const Model& model, const State& s) {
-  if (s.u.allFinite()) {
+  if (s.u.allFinite() && s.x.allFinite()) {
     bool finite = true;
     for (int i = 0; finite && i < s.bodies(); ++i) finite = s.p[i].allFinite() && s.theta[i].coeffs().allFinite();
     if (finite) return;
@@ -152,6 +152,10 @@ void require_finite(const Model& model, const State& s) {
     if (!s.p[i].allFinite() || !s.theta[i].coeffs().allFinite() || !s.u.segment<6>(6 * i).allFinite())
       throw Error("body \"" + model.bodies[i].name + "\"",
                   "its motion is no longer a number; take a smaller step or another method");
+  for (int k = 0; k < s.particles(); ++k)
+    if (!s.particle_position(k).allFinite() || !s.particle_velocity(k).allFinite())
+      throw Error("particle \"" + model.particles.name(k) + "\"",
+                  "its motion is no longer a number; take a smaller step or an implicit method");
 }
 
 void require_joined(const Model& model, const std::vector<Island>& islands) {

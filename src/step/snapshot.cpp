@@ -77,6 +77,7 @@ void archive(Archive& io, State& s, std::size_t bodies) {
     for (double& x : s.p[i]) io(x);
     for (double& x : s.theta[i].coeffs()) io(x);
   }
+  io(s.x);
   io(s.u);
 }
 
@@ -112,7 +113,7 @@ void archive(Archive& io, World::Implementation& w) {
 struct Header {
   std::uint64_t magic_number = magic;
   std::uint64_t checksum = 0;  // of all that follows the header
-  std::uint64_t bodies = 0, joints = 0, rows = 0, integrator = 0, formulation = 0;
+  std::uint64_t bodies = 0, particles = 0, joints = 0, rows = 0, integrator = 0, formulation = 0;
   friend bool operator==(const Header&, const Header&) = default;
 };
 
@@ -126,6 +127,7 @@ std::uint64_t checksum_of(std::span<const std::uint8_t> bytes) {
 Header header_of(World::Implementation& w) {
   Header header;
   header.bodies = static_cast<std::uint64_t>(w.model.body_count());
+  header.particles = static_cast<std::uint64_t>(w.model.particle_count());
   header.joints = w.model.joints.size();
   for (const Joint& joint : w.model.joints) header.rows += static_cast<std::uint64_t>(joint.rows());
   header.integrator = w.recipe.integrator.index();
@@ -153,7 +155,8 @@ void World::load(const Snapshot& snapshot) {
   if (header.magic_number != magic) throw Error("snapshot", "does not come from World::save of this version");
   const std::uint64_t checksum = std::exchange(header.checksum, 0);
   if (!(header == header_of(*implementation_)))
-    throw Error("snapshot", "was saved with other bodies, joints, integrator or formulation; load it into the same world");
+    throw Error("snapshot",
+                "was saved with other bodies, particles, joints, integrator or formulation; load it into the same world");
   if (checksum != checksum_of(std::span(snapshot.bytes).subspan(sizeof header)))
     throw Error("snapshot", "is damaged; save it again");
   // A bad snapshot must not leave a world half loaded: keep the present state to go back to.

@@ -25,15 +25,13 @@ void JointedMechanism::free_velocities(const VelocitySettings& settings, const S
   kinematics.update(model, s);
 
   // Free motion: M^-1 (M u + h f), with gyroscopic terms implicit.
-  forces_ = external;
-  add_weight(model, forces_);
-  free = s.u;
-  for (int i = 0; i < model.body_count(); ++i) {
-    if (!model.movable(i)) continue;
-    const Vec3 turned = implicit_gyroscopic_step(model.inertia[i], kinematics.bodies[i].R, s.omega(i), step);
-    free.segment<3>(6 * i) += step * model.inverse_mass[i] * forces_.segment<3>(6 * i);
-    free.segment<3>(6 * i + 3) = turned + step * (kinematics.inverse_inertia[i] * forces_.segment<3>(6 * i + 3));
-  }
+  sum_forces(t, s);
+  divide_by_mass(forces_);
+  free = s.u + step * forces_;
+  for (int i = 0; i < model.body_count(); ++i)
+    if (model.movable(i))
+      free.segment<3>(6 * i + 3) +=
+          implicit_gyroscopic_step(model.inertia[i], kinematics.bodies[i].R, s.omega(i), step) - s.omega(i);
 
   for_each_island([&](Island& island) {
     island.evaluate(model, kinematics, t);
@@ -63,8 +61,9 @@ void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s,
 }
 
 bool JointedMechanism::is_passive() const {
-  return external.isZero(0) && std::none_of(model.joints.begin(), model.joints.end(),
-                                            [](const Joint& joint) { return joint.kind == Joint::Kind::user; });
+  return external.isZero(0) && model.forces.empty() &&
+         std::none_of(model.joints.begin(), model.joints.end(),
+                      [](const Joint& joint) { return joint.kind == Joint::Kind::user; });
 }
 
 void JointedMechanism::stiffen(const State& s, double t, double factor) {

@@ -26,6 +26,7 @@ World::Implementation::Engine& World::Implementation::ready() {
 }
 
 void World::Implementation::changed() {
+  judge.reset();
   if (!engine) return;
   evaluations_before = engine->stepper.mechanism.evaluations;
   shock_energy_before = engine->stepper.shock_energy;
@@ -35,7 +36,11 @@ void World::Implementation::changed() {
 void World::Implementation::resize_state(int bodies) {
   state.p.resize(bodies, Vec3::Zero());
   state.theta.resize(bodies, Quat::Identity());
-  for (VecX* v : {&state.u, &external}) v->conservativeResizeLike(VecX::Zero(6 * bodies));
+  for (VecX* v : {&state.u, &external}) {
+    const VecX particles = v->tail(std::min(v->size(), state.x.size()));  // they stay behind the bodies
+    v->conservativeResizeLike(VecX::Zero(6 * bodies + state.x.size()));
+    v->tail(particles.size()) = particles;
+  }
 }
 
 void World::Implementation::add_body(const BodyDef& def, const std::string& place) {
@@ -53,6 +58,12 @@ int World::Implementation::find_body(std::string_view name) const {
   std::vector<std::string> known;
   for (const Body& body : model.bodies) known.push_back(body.name);
   throw Error(fmt::format("body {}", in_quotes(name)), "there is no such body; " + suggestion(name, known));
+}
+
+ForceEnd World::Implementation::find_end(const std::string& name) const {
+  if (name == "world") return {};
+  if (const int particle = model.particles.find(name); particle >= 0) return {ForceEnd::Kind::particle, particle};
+  return {ForceEnd::Kind::body, find_body(name)};
 }
 
 void World::Implementation::add_joint(const JointDef& def) {
@@ -110,7 +121,13 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
   w.model.walls = named.walls;
   w.resize_state(static_cast<int>(named.bodies.size()));
   for (std::size_t i = 0; i < named.bodies.size(); ++i) w.add_body(named.bodies[i], fmt::format("/bodies/{}", i));
+  for (const ParticleGroup& group : named.particles) add_particles(group, w.model, w.state);
+  for (const SolidDef& solid : named.solids) add_particles(build(solid), w.model, w.state);
+  w.external.setZero(w.model.velocity_count());
   for (const JointDef& joint : named.joints) w.add_joint(joint);
+  for (std::size_t i = 0; i < named.forces.size(); ++i)
+    add_force(named.forces[i], fmt::format("/forces/{}/{}", i, kind_of(named.forces[i])), w.model, w.state,
+              [&w](const std::string& name) { return w.find_end(name); });
   for (const ImpulseDef& blow : named.impulses) {
     const int body = w.find_body(blow.body);
     w.impulse(body, blow.impulse, blow.at.value_or(w.state.p[body]));
@@ -371,6 +388,54 @@ std::vector<Redundancy> World::redundancies() const {
   return out;
 }
 
+int World::particles() const { return implementation_->model.particle_count(); }
+
+int World::particle(std::string_view name) const {
+  const Particles& particles = implementation_->model.particles;
+  if (const int found = particles.find(name); found >= 0) return found;
+  std::vector<std::string> known;
+  for (const Particles::Group& group : particles.groups)
+    known.push_back(group.count == 1 ? group.name : group.name + "/" + std::to_string(group.count - 1));
+  throw Error(fmt::format("particle {}", in_quotes(name)), "there is no such particle; " + suggestion(name, known));
+}
+
+namespace {
+void require_particle(const Model& model, int particle) {
+  if (particle < 0 || particle >= model.particle_count())
+    throw Error("particle", fmt::format("there is no number {}; there are {}", particle, model.particle_count()));
+}
+}  // namespace
+
+std::string World::particle_name(int particle) const {
+  require_particle(implementation_->model, particle);
+  return implementation_->model.particles.name(particle);
+}
+Vec3 World::particle_position(int particle) const {
+  require_particle(implementation_->model, particle);
+  return implementation_->state.particle_position(particle);
+}
+Vec3 World::particle_velocity(int particle) const {
+  require_particle(implementation_->model, particle);
+  return implementation_->state.particle_velocity(particle);
+}
+double World::particle_mass(int particle) const {
+  require_particle(implementation_->model, particle);
+  return implementation_->model.particles.mass[particle];
+}
+std::span<const double> World::particle_positions() const {
+  const VecX& x = implementation_->state.x;
+  return {x.data(), static_cast<std::size_t>(x.size())};
+}
+
+void World::set_particle(int particle, const Vec3& position, const Vec3& velocity) {
+  Implementation& w = *implementation_;
+  require_particle(w.model, particle);
+  if (!position.allFinite() || !velocity.allFinite()) throw Error("set_particle", "needs a finite position and velocity");
+  w.state.x.segment<3>(3 * particle) = position;
+  w.state.u.segment<3>(w.state.first(particle)) = velocity;
+  w.ready().stepper.forget();
+}
+
 std::uint64_t World::state_hash() const {
   // FNV-1a over the bits, eight bytes at a time, with a final mix so that every bit counts.
   std::uint64_t hash = 0xcbf29ce484222325ull;
@@ -387,6 +452,7 @@ std::uint64_t World::state_hash() const {
     mix(s.p[i].data(), 3);
     mix(s.theta[i].coeffs().data(), 4);
   }
+  mix(s.x.data(), s.x.size());
   mix(s.u.data(), s.u.size());
   return hash;
 }
