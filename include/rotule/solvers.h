@@ -2,7 +2,12 @@
 // Settings of the solvers (A10), one struct each. The choice at run time is a variant, visited once per island and solve.
 #include <rotule/fields.h>
 #include <rotule/solver_traits.h>
+<<<<<<< HEAD
 #include <rotule/solvers_newton.h>
+=======
+#include <rotule/solvers_gradient.h>
+#include <rotule/solvers_sweep.h>
+>>>>>>> main
 
 #include <string_view>
 #include <variant>
@@ -123,7 +128,13 @@ struct GaussSeidelSettings {
   }
 };
 
+<<<<<<< HEAD
 using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings,
                                     SorSettings, GaussSeidelSettings, ProxNewtonSettings>;
+=======
+using SolverSettings =
+    std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
+                 GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings>;
+>>>>>>> main
 
 }  // namespace rotule
