@@ -2,12 +2,9 @@
 // Settings of the solvers (A10), one struct each. The choice at run time is a variant, visited once per island and solve.
 #include <rotule/fields.h>
 #include <rotule/solver_traits.h>
-<<<<<<< HEAD
-#include <rotule/solvers_newton.h>
-=======
 #include <rotule/solvers_gradient.h>
+#include <rotule/solvers_newton.h>
 #include <rotule/solvers_sweep.h>
->>>>>>> main
 
 #include <string_view>
 #include <variant>
@@ -128,13 +125,8 @@ struct GaussSeidelSettings {
   }
 };
 
-<<<<<<< HEAD
-using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings,
-                                    SorSettings, GaussSeidelSettings, ProxNewtonSettings>;
-=======
 using SolverSettings =
     std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
-                 GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings>;
->>>>>>> main
+                 GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings, ProxNewtonSettings>;
 
 }  // namespace rotule
