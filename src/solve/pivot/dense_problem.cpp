@@ -56,7 +56,7 @@ void solve_lu(const DenseProblem::Matrix& A, int n, const std::vector<std::int32
 void DenseProblem::load(const ConstraintProblem& problem, std::string_view solver, bool cones, SolveReport& report) {
   if (!cones)
     for (const FrictionRows& f : problem.friction)
-      if (f.cone)
+      if (f.cone && f.count > 1)
         throw Error("solver " + std::string(solver),
                     "knows friction as a box, not as a cone; set friction to box, or choose block_gauss_seidel, hybrid or auto");
   schur.split(problem);

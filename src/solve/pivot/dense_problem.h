@@ -4,10 +4,10 @@
 //   w = A x - b,   lower <= x <= upper;  a friction box row t of normal n has the bounds -mu x_n and mu x_n.
 //
 // `active_set_newton` takes the guess that a pivoting method leaves, which rows are free and which stand at which bound, solves
-// for it with the bounds of sliding rows following their normal (x_t = +-mu x_n, so the system is not symmetric), looks at the signs
-// and tries again: exact after finitely many steps where the guess is near, and it removes what rounding in many pivots left.
-// Equal forces that redundant contacts can share in many ways: systems are regularised and refined, which leaves the share near
-// where it was.
+// for it with the bounds of sliding rows following their normal (x_t = +-mu x_n, so the system is not symmetric), looks at the
+// signs and tries again: exact after finitely many steps where the guess is near, and it removes what rounding in many pivots
+// left. Equal forces that redundant contacts can share in many ways: systems are regularised and refined, which leaves the share
+// near where it was.
 #include <rotule/problem.h>
 
 #include <string_view>
@@ -37,7 +37,8 @@ class DenseProblem {
   double judge();
   /// Which rows are free, by x and w: an index set to start from.
   void guess_states();
-  /// x from the states, bounds following; at most `steps` guesses. True where the residual fell to the tolerance; x is the best seen.
+  /// x from the states, bounds following; at most `steps` guesses. True where the residual fell to the tolerance; x is the best
+  /// seen.
   bool active_set_newton(int steps, double tolerance);
 
   /// Writes the whole answer, joints too, and judges it. Corrects b by what rounding in the reduction cost and refines once.
