@@ -2,6 +2,7 @@
 // Settings of the solvers (A10), one struct each. The choice at run time is a variant, visited once per island and solve.
 #include <rotule/fields.h>
 #include <rotule/solver_traits.h>
+#include <rotule/solvers_hybrid.h>
 #include <rotule/solvers_pivot.h>
 
 #include <string_view>
@@ -123,8 +124,8 @@ struct GaussSeidelSettings {
   }
 };
 
-using SolverSettings =
-    std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
-                 GaussSeidelSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings>;
+using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings,
+                                    SorSettings, GaussSeidelSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings,
+                                    SplitPivotingSettings, HybridSettings, TwoLevelSettings>;
 
 }  // namespace rotule

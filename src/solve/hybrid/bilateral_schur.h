@@ -41,6 +41,8 @@ class BilateralSchur {
   void scatter(std::span<const double> x_c, std::span<double> x) const;
   /// x_j from x_c, both in the full vector, refined against the whole problem.
   void recover_joints(const ConstraintProblem& problem, std::span<double> x);
+  /// Joint rows of a full vector: right-hand side to answer; other rows are left alone.
+  void solve_joints(std::span<double> x);
   /// b' such that S x_c - b' = (A x - b)_c.
   void correct(const ConstraintProblem& problem, std::span<const double> x);
 
@@ -52,8 +54,6 @@ class BilateralSchur {
   void form_from_bodies(const ConstraintProblem& problem);
   void form_from_matrix(const ConstraintProblem& problem);
   void respond(const ConstraintProblem& problem, const ConstraintBlock& block, int row, int group);
-  /// Joint rows of a full vector: right-hand side to answer.
-  void solve_joints(std::span<double> x);
 
   std::vector<BlockSet> sets_;
   std::vector<ConstraintBlock> joint_blocks_;            // by assembly
