@@ -46,24 +46,4 @@ class Block3Matrix {
   std::vector<double> values_;
 };
 
-struct ConjugateGradientsReport {
-  int iterations = 0;
-  double residual = 0;  // relative
-  bool converged = true;
-};
-
-/// Solves A x = b from x = 0; keeps its vectors from call to call.
-class ConjugateGradients {
- public:
-  /// Inverts the diagonal blocks.
-  void prepare(const Block3Matrix& A, int threads);
-  ConjugateGradientsReport solve(const Block3Matrix& A, const VecX& b, double tolerance, int max_iterations, int threads,
-                                 VecX& x);
-
- private:
-  std::vector<double> inverse_;
-  VecX r_, z_, p_, q_;
-  std::vector<double> partial_;
-};
-
 }  // namespace rotule

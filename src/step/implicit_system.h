@@ -16,7 +16,7 @@
 #include <Eigen/SparseCore>
 #include <Eigen/SparseLU>
 
-#include "linalg/block3_matrix.h"
+#include "linalg/block_conjugate_gradients.h"
 #include "linalg/block_ldlt.h"
 #include "step/island.h"
 

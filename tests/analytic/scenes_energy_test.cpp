@@ -26,6 +26,7 @@ TEST(Scenes, KeepTheirEnergyWithRk4) {
   for (const std::string& name : scenes::names()) {
     const Scene scene = *scenes::build(name);
     if (scene.recipe.integrator.index() != IntegratorSettings(Rk4Settings{}).index()) continue;
+    if (!scene.solids.empty()) continue;  // mass-spring solids have dampers, which are there to lose energy
     World world(scene);
     const Diagnostics start = world.diagnostics();
     double liveliest = start.kinetic_energy;

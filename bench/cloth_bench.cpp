@@ -1,0 +1,234 @@
+// Mass-spring solids, explicit against implicit (E4).
+//   1. The step at which explicit methods explode: predicted from the largest frequency, observed by bisection; implicit Euler at
+//      100 times that step, and with 1000 times the stiffness.
+//   2. A stiff cloth of 100 x 100, hung by two corners until it is at rest: CPU time of the best explicit method and of implicit
+//      Euler, and the sag that each finds.
+//   3. One implicit step on larger and larger cloths.
+// --quick leaves out all but small sizes.
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <cmath>
+
+#include "bench/report.h"
+#include "scenes/builders.h"
+#include "step/largest_frequency.h"
+#include "step/world_implementation.h"
+
+using namespace rotule;
+
+namespace {
+
+/// Implicit Euler by Newton's method, u+ = u + h a(q + h u+, u+).
+struct ImplicitEuler {
+  explicit ImplicitEuler(const World& world)
+      : mechanism(world.implementation().model, world.recipe()), s(world.implementation().state) {}
+  void step(double h, int newton_steps) {
+    start = s;
+    for (int k = 0; k < newton_steps; ++k) {
+      sigma = h * s.u;
+      mechanism.displace(start, sigma, s);
+      mechanism.accelerations(0, s, udot);
+      mechanism.linearise(0, s);
+      rest = start.u + h * udot - s.u;
+      mechanism.solve_implicit(h, h * h, rest, delta);
+      s.u += delta;
+    }
+    sigma = h * s.u;
+    mechanism.displace(start, sigma, s);
+  }
+  JointedMechanism mechanism;
+  State s, start;
+  VecX udot, sigma, rest, delta;
+};
+
+double energy(const Model& model, const State& s) {
+  double twice = 0;
+  for (int k = 0; k < s.particles(); ++k) twice += model.particles.mass[k] * s.particle_velocity(k).squaredNorm();
+  return 0.5 * twice;
+}
+
+bool explodes(Scene scene, const IntegratorSettings& method, double h) {
+  scene.recipe.dt = h;
+  scene.recipe.integrator = method;
+  World world(scene);
+  for (int k = 0; k < world.particles(); k += 3)
+    world.set_particle(k, world.particle_position(k), 1e-6 * Vec3(std::sin(k), std::cos(k), 0.5));
+  const double start = energy(world.implementation().model, world.implementation().state);
+  try {
+    for (int i = 0; i < 1500; ++i) world.step();
+  } catch (const Error&) {
+    return true;
+  }
+  return energy(world.implementation().model, world.implementation().state) > 1e6 * start;
+}
+
+double explosion_step(const Scene& scene, const IntegratorSettings& method, double predicted) {
+  double stable = 0.5 * predicted, unstable = 2 * predicted;
+  while (unstable - stable > 0.002 * predicted) {
+    const double h = 0.5 * (stable + unstable);
+    (explodes(scene, method, h) ? unstable : stable) = h;
+  }
+  return stable;
+}
+
+/// Springs alone, weightless: the system whose frequencies are known.
+Scene undamped(Scene scene) {
+  scene.gravity.setZero();
+  scene.forces.clear();
+  for (SolidDef& solid : scene.solids) std::visit([](auto& s) { s.damping = 0; }, solid);
+  return scene;
+}
+
+std::string explosions(bool quiet) {
+  std::string rows;
+  if (!quiet)
+    fmt::print("1. largest stable step\n{:<10} {:<20} {:>13} {:>13} {:>8}   implicit Euler\n", "scene", "method", "predicted, s",
+               "observed, s", "ratio");
+  for (const Scene& full : {scenes::cloth(20), scenes::block(4)}) {
+    const Scene scene = undamped(full);
+    const double omega = largest_frequency(World(scene)).frequency;
+    // Under its weight, at 100 times the largest explicit step, and there with 1000 times the stiffness.
+    const auto survives = [&](double stiffer) {
+      Scene stiff = full;
+      for (SolidDef& solid : stiff.solids)
+        std::visit(
+            [&](auto& s) {
+              s.stiffness *= stiffer;
+              if constexpr (requires { s.shear_stiffness; }) s.shear_stiffness *= stiffer;
+              if constexpr (requires { s.bending_stiffness; }) s.bending_stiffness *= stiffer;
+            },
+            solid);
+      World world(stiff);
+      ImplicitEuler implicit(world);
+      double largest = 0;
+      for (int i = 0; i < 100; ++i) {
+        implicit.step(100 * 2 / omega, 3);
+        largest = std::max(largest, implicit.s.u.cwiseAbs().maxCoeff());
+      }
+      return std::isfinite(largest) && largest < 20 && implicit.s.u.cwiseAbs().maxCoeff() < 5;
+    };
+    const bool large_step = survives(1), stiff = survives(1000);
+    for (const auto& [method, limit] :
+         {std::pair(IntegratorSettings(SemiImplicitEulerSettings{}), 2.0), std::pair(IntegratorSettings(LeapfrogSettings{}), 2.0),
+          std::pair(IntegratorSettings(Rk4Settings{}), 2 * std::sqrt(2.0))}) {
+      const double predicted = limit / omega, observed = explosion_step(scene, method, predicted);
+      rows += fmt::format(
+          R"({}    {{"scene": "{}", "method": "{}", "predicted": {:.6g}, "observed": {:.6g}, "implicit_at_100_steps": {}, "implicit_at_1000_stiffness": {}}})",
+          rows.empty() ? "" : ",\n", full.name, name_of(method), predicted, observed, large_step, stiff);
+      if (!quiet)
+        fmt::print("{:<10} {:<20} {:>13.4g} {:>13.4g} {:>8.3f}   100 x step: {}, 1000 x stiffness: {}\n", full.name,
+                   name_of(method), predicted, observed, observed / predicted, large_step ? "stable" : "EXPLODES",
+                   stiff ? "stable" : "EXPLODES");
+    }
+  }
+  return rows;
+}
+
+/// A cloth so stiff that explicit methods need steps below 1e-4 s.
+Scene stiff_cloth(int side) {
+  Scene scene = scenes::cloth(side);
+  auto& cloth = std::get<Cloth>(scene.solids[0]);
+  const double factor = 10 * 100.0 * 100 / (static_cast<double>(side) * side);
+  cloth.stiffness *= factor;
+  cloth.shear_stiffness *= factor;
+  cloth.bending_stiffness *= factor;
+  return scene;
+}
+
+struct Hanging {
+  std::string method;
+  double h = 0, cpu = 0, sag = 0, speed = 0;
+  int steps = 0;
+};
+
+std::string hanging(int side, bool quiet) {
+  constexpr double seconds = 10;
+  const Scene scene = stiff_cloth(side);
+  const double omega = largest_frequency(World(scene)).frequency;
+  const int corner = side * (side - 1);
+  std::vector<Hanging> found;
+  for (const auto& [method, limit] :
+       {std::pair(IntegratorSettings(SemiImplicitEulerSettings{}), 2.0), std::pair(IntegratorSettings(Rk4Settings{}), 2.828)}) {
+    // The air's drag and the springs' dampers take something off the limit.
+    Scene run = scene;
+    run.recipe.integrator = method;
+    run.recipe.dt = 0.85 * limit / omega;
+    World world(run);
+    Hanging out{std::string(name_of(method)), run.recipe.dt};
+    const double start = bench::cpu_seconds();
+    while (world.time() < seconds) world.step();
+    out.cpu = bench::cpu_seconds() - start;
+    out.steps = static_cast<int>(world.steps());
+    out.sag = -world.particle_position(corner).z();
+    out.speed = world.implementation().state.u.cwiseAbs().maxCoeff();
+    found.push_back(out);
+  }
+  {
+    Scene run = scene;
+    run.recipe.implicit_solver = ImplicitCgSettings{.tolerance = 1e-3};
+    World world(run);
+    ImplicitEuler implicit(world);
+    Hanging out{"implicit_euler", 0.1};
+    const double start = bench::cpu_seconds();
+    // Until nothing moves any more.
+    do {
+      implicit.step(out.h, 1);
+      out.speed = implicit.s.u.cwiseAbs().maxCoeff();
+      ++out.steps;
+    } while (out.speed > 2e-3 && out.steps < 300);
+    out.cpu = bench::cpu_seconds() - start;
+    out.sag = -implicit.s.particle_position(corner).z();
+    found.push_back(out);
+  }
+  std::string rows;
+  if (!quiet)
+    fmt::print("\n2. cloth {0} x {0}, until it is at rest\n{1:<22} {2:>10} {3:>8} {4:>10} {5:>10} {6:>12}\n", side, "method",
+               "step, s", "steps", "CPU, s", "sag, m", "speed, m/s");
+  for (const Hanging& h : found) {
+    rows += fmt::format(
+        R"({}    {{"side": {}, "method": "{}", "h": {:.4g}, "steps": {}, "cpu_seconds": {:.5g}, "sag": {:.6g}, "speed": {:.3g}}})",
+        rows.empty() ? "" : ",\n", side, h.method, h.h, h.steps, h.cpu, h.sag, h.speed);
+    if (!quiet)
+      fmt::print("{:<22} {:>10.3g} {:>8} {:>10.2f} {:>10.5f} {:>12.2g}\n", h.method, h.h, h.steps, h.cpu, h.sag, h.speed);
+  }
+  return rows;
+}
+
+std::string growth(const std::vector<int>& sides, bool quiet) {
+  std::string rows;
+  if (!quiet)
+    fmt::print("\n3. one implicit step of 1/60 s\n{:>12} {:>14} {:>16} {:>12}\n", "particles", "CPU, s", "us per particle",
+               "iterations");
+  for (const int side : sides) {
+    Scene scene = scenes::cloth(side);
+    scene.recipe.implicit_solver = ImplicitCgSettings{.tolerance = 1e-3};
+    World world(scene);
+    ImplicitEuler implicit(world);
+    implicit.step(1.0 / 60, 1);
+    implicit.mechanism.report = {};
+    constexpr int steps = 3;
+    const double start = bench::cpu_seconds();
+    for (int i = 0; i < steps; ++i) implicit.step(1.0 / 60, 1);
+    const double cpu = (bench::cpu_seconds() - start) / steps, count = static_cast<double>(side) * side;
+    const double iterations = implicit.mechanism.report.iterations / static_cast<double>(steps);
+    rows += fmt::format(R"({}    {{"side": {}, "cpu_seconds_per_step": {:.5g}, "iterations_per_step": {:.4g}}})",
+                        rows.empty() ? "" : ",\n", side, cpu, iterations);
+    if (!quiet) fmt::print("{:>12.0f} {:>14.4f} {:>16.3f} {:>12.0f}\n", count, cpu, 1e6 * cpu / count, iterations);
+  }
+  return rows;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool quick = argc == 2 && std::string_view(argv[1]) == "--quick";
+  const bench::Options options = quick ? bench::Options{} : bench::parse(argc, argv);
+  if (!options.json) fmt::print("mass-spring solids on {}\n", bench::machine());
+  const std::string first = explosions(options.json);
+  const std::string second = hanging(quick ? 30 : 100, options.json);
+  const std::string third = growth(quick ? std::vector{50, 100} : std::vector{100, 300, 1000}, options.json);
+  publish(options, fmt::format("{{\n  \"machine\": \"{}\",\n  \"explosions\": [\n{}\n  ],\n  \"hanging\": [\n{}\n  ],\n  "
+                               "\"growth\": [\n{}\n  ]\n}}",
+                               bench::machine(), first, second, third));
+}

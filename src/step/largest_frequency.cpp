@@ -1,0 +1,97 @@
+#include "step/largest_frequency.h"
+
+#include <rotule/error.h>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/SparseCore>
+#include <cmath>
+
+#include "step/world_implementation.h"
+
+namespace rotule {
+
+LargestFrequency largest_frequency(const World& world, double tolerance) {
+  static_cast<void>(world.evaluations());  // makes the engine, and with it the inertia of point masses
+  const World::Implementation& w = world.implementation();
+  const Model& model = w.model;
+  const State& s = w.state;
+  if (!model.joints.empty()) throw Error("largest_frequency", "is for systems without joints");
+
+  // K over the movable triples, and M^-1 triple by triple.
+  const int bodies = model.body_count(), triples = model.velocity_count() / 3;
+  std::vector<int> place(static_cast<std::size_t>(triples), -1);
+  std::vector<Mat3> inverse_mass, mass;
+  for (int i = 0; i < bodies; ++i) {
+    if (!model.movable(i)) continue;
+    const Mat3 R = s.theta[i].toRotationMatrix();
+    place[2 * i] = static_cast<int>(mass.size());
+    mass.push_back(model.bodies[i].mass * Mat3::Identity());
+    inverse_mass.push_back(model.inverse_mass[i] * Mat3::Identity());
+    place[2 * i + 1] = static_cast<int>(mass.size());
+    mass.push_back(R * model.inertia[i] * R.transpose());
+    inverse_mass.push_back(R * model.inverse_inertia[i] * R.transpose());
+  }
+  for (int k = 0; k < model.particle_count(); ++k) {
+    if (!model.particles.movable(k)) continue;
+    place[2 * bodies + k] = static_cast<int>(mass.size());
+    mass.push_back(model.particles.mass[k] * Mat3::Identity());
+    inverse_mass.push_back(model.particles.inverse_mass[k] * Mat3::Identity());
+  }
+  std::vector<Eigen::Triplet<double>> entries;
+  auto sink = [&](int row, int column, const Mat3& block) {
+    if (place[row] < 0 || place[column] < 0) return;
+    for (int r = 0; r < 3; ++r)
+      for (int c = 0; c < 3; ++c) entries.emplace_back(3 * place[row] + r, 3 * place[column] + c, -block(r, c));
+  };
+  add_force_derivatives(model, s, w.time, 0, 1, false, sink);
+  add_particle_spring_derivatives(model, s, 0, 1, false, sink);
+  const auto n = 3 * static_cast<Eigen::Index>(mass.size());
+  LargestFrequency out;
+  if (n == 0 || entries.empty()) return out;
+  Eigen::SparseMatrix<double, Eigen::RowMajor> K(n, n);
+  K.setFromTriplets(entries.begin(), entries.end());
+  const auto times = [](const std::vector<Mat3>& blocks, const VecX& x) {
+    VecX y(x.size());
+    for (std::size_t i = 0; i < blocks.size(); ++i) y.segment<3>(3 * i) = blocks[i] * x.segment<3>(3 * i);
+    return y;
+  };
+
+  // Lanczos: the tridiagonal matrix grows until its largest eigenvalue stands still.
+  constexpr int most = 300;
+  std::vector<VecX> basis, basis_times_mass;
+  std::vector<double> diagonal, beside;
+  VecX q(n);
+  for (Eigen::Index i = 0; i < n; ++i) q[i] = std::sin(1.0 + 12.9898 * static_cast<double>(i));  // no symmetry of the system
+  double before = 0;
+  while (true) {
+    VecX Mq = times(mass, q);
+    const double length = std::sqrt(q.dot(Mq));
+    if (!(length > 0)) break;
+    basis.push_back(q / length);
+    basis_times_mass.push_back(Mq / length);
+    const VecX Kq = K * basis.back();
+    diagonal.push_back(basis.back().dot(Kq));
+    q = times(inverse_mass, Kq);
+    for (int pass = 0; pass < 2; ++pass)
+      for (std::size_t j = 0; j < basis.size(); ++j) q -= basis_times_mass[j].dot(q) * basis[j];
+    ++out.iterations;
+
+    const auto size = static_cast<Eigen::Index>(diagonal.size());
+    Eigen::SelfAdjointEigenSolver<MatX> eigen;
+    eigen.computeFromTridiagonal(Eigen::Map<const VecX>(diagonal.data(), size), Eigen::Map<const VecX>(beside.data(), size - 1),
+                                 Eigen::EigenvaluesOnly);
+    const double largest = eigen.eigenvalues()[size - 1];
+    out.frequency = std::sqrt(std::max(largest, 0.0));
+    const double next = std::sqrt(q.dot(times(mass, q)));
+    if (size == n || !(next > 1e-12 * std::abs(largest)) || (size > 8 && std::abs(largest - before) < tolerance * largest)) break;
+    if (out.iterations == most) {
+      out.converged = false;
+      break;
+    }
+    before = largest;
+    beside.push_back(next);
+  }
+  return out;
+}
+
+}  // namespace rotule
