@@ -124,8 +124,9 @@ struct GaussSeidelSettings {
   }
 };
 
-using SolverSettings =
-    std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
-                 GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings>;
+using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings,
+                                    SorSettings, GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings,
+                                    NncgSettings, JacobiSettings, ShockPropagationSettings, ColouredGaussSeidelSettings,
+                                    ModulusGaussSeidelSettings, ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings>;
 
 }  // namespace rotule
