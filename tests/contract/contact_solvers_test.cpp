@@ -54,7 +54,7 @@ SolverSettings patient(SolverSettings settings, double tolerance = 0) {
         if constexpr (requires { s.tolerance; })
           if (tolerance > 0) s.tolerance = tolerance;
         if constexpr (requires { s.max_iterations; })
-          if (s.max_iterations >= 1000) s.max_iterations = 100000;
+          if (s.max_iterations >= 1000) s.max_iterations = 300000;
       },
       settings);
   return settings;
@@ -132,7 +132,8 @@ TEST_P(ContactSolvers, StickBelowTheFrictionAngleAndSlideAboveIt) {
       const Vec3 pull = 9.81 * h * (-std::cos(angle) * Vec3::UnitZ() + std::sin(angle) * slope.downhill);
       const Vec3 velocity = u.head<3>() + pull;
       if (answer.report.converged) {
-        EXPECT_LT((velocity - slope.speed * slope.downhill).norm(), 1e-6 * 9.81 * h) << angle << " " << i;
+        const double allowed = std::max(1e-6, 100 * tolerance_of(GetParam()));
+        EXPECT_LT((velocity - slope.speed * slope.downhill).norm(), allowed * 9.81 * h) << angle << " " << i;
       }
       EXPECT_TRUE(answer.report.converged || is_rough(GetParam()));
     }

@@ -2,9 +2,9 @@
 // taken for which the combined f is smallest,
 //   theta = argmin |f_k - sum theta_j (f_k-j+1 - f_k-j)|,   x_k+1 = G(x_k) - sum theta_j (G(x_k-j+1) - G(x_k-j)).
 // Anderson (1965); Walker, Ni (2011). The least squares go by normal equations, slightly raised against dependence. Safeguard: an
-// x at which the sweep changes more than twice what it did before the step is given up for the plain sweep's x, and the history
-// with it; plain sweeps follow, more of them each time that this happens again. On a settled active set it is near GMRES over
-// Gauss-Seidel; while the set changes it may gain nothing.
+// x at which the sweep changes more than twice (once, after such a failure) what it did before the step is given up for the plain
+// sweep's x, and the history with it; plain sweeps follow, more of them each time that this happens again. On a settled active
+// set it is near GMRES over Gauss-Seidel; while the set changes it may gain nothing.
 #include "linalg/dense_ldlt.h"
 #include "solve/best_answer.h"
 #include "solve/solve.h"
@@ -65,7 +65,7 @@ void solve(const ConstraintProblem& problem, const AndersonSettings& settings, W
       double* const f = work.before.data();  // x before becomes f
       for (std::size_t i = 0; i < n; ++i) f[i] = x[i] - f[i];
       const double length = std::sqrt(dot(f, f, n));
-      if (length > 2 * accepted) {
+      if (length > (cool_down > 1 ? 1 : 2) * accepted) {
         std::copy(work.plain.begin(), work.plain.end(), x.begin());
         blocks.op().start(x);
         held = next = 0;

@@ -96,6 +96,8 @@ void solve(const ConstraintProblem& problem, const ApgdSettings& settings, Works
       for (std::size_t i = 0; i < n; ++i) convex += (x[i] - psi[i]) * (x[i] - psi[i]);
       if (outer.due(std::sqrt(convex) / answer.scale(), estimate)) {
         law.follow(x, w);
+        law.project(x);  // sizes of boxes have changed
+        blocks.op().residual(x, w);
         std::copy(x.begin(), x.end(), y.begin());
         std::copy(w.begin(), w.end(), w_y.begin());
         theta = 1;

@@ -30,7 +30,7 @@ double sweep(const ConstraintProblem& problem, const ModulusGaussSeidelSettings&
   for (const RowUnit& unit : units) {
     const double d = unit.diagonal, Omega = settings.omega * d, split = d / settings.relaxation;
     if (!(d > 0)) continue;
-    double w[6], before[6];
+    double w[6] = {}, before[6];
     for (int k = 0; k < unit.count; ++k) w[k] = rows.row(unit.block, unit.first_row + k, x);
     add_residual(problem, unit, x, w, squares, sum);
     for (int k = 0; k < unit.count; ++k) {
