@@ -127,9 +127,6 @@ struct GaussSeidelSettings {
   }
 };
 
-using SolverSettings =
-    std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
-                 GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings, ProxNewtonSettings,
-                 LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings, HybridSettings, TwoLevelSettings>;
+using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings, GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings, ProxNewtonSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings, HybridSettings, TwoLevelSettings, JacobiSettings, ShockPropagationSettings, ColouredGaussSeidelSettings, ModulusGaussSeidelSettings, ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings>;
 
 }  // namespace rotule

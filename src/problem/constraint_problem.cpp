@@ -76,7 +76,9 @@ Residual residual(const ConstraintProblem& problem, std::span<const double> x, R
 
 void natural_residual(const ConstraintProblem& problem, std::span<const double> x, std::span<double> w) {
   const auto bounded = [&](int r, double lower, double upper) {
-    w[r] = std::max(std::min(upper - x[r], std::max(-w[r], 0.0)), std::min(x[r] - lower, std::max(w[r], 0.0)));
+    // D4 speaks of x within its bounds; an x outside them is wrong by at least that much.
+    const double within = std::max(std::min(upper - x[r], std::max(-w[r], 0.0)), std::min(x[r] - lower, std::max(w[r], 0.0)));
+    w[r] = std::max({within, x[r] - upper, lower - x[r]});
   };
   int row = 0;
   const auto plain_until = [&](int end) {

@@ -30,6 +30,14 @@ void solve(const ConstraintProblem&, const DantzigSettings&, Workspace&, std::sp
 void solve(const ConstraintProblem&, const SplitPivotingSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const HybridSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const TwoLevelSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const JacobiSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const ShockPropagationSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const ColouredGaussSeidelSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const ModulusGaussSeidelSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const ChebyshevSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const AndersonSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const ApgdSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const SpgSettings&, Workspace&, std::span<double> x, SolveReport& report);
 
 /// Visits the choice.
 void solve(const ConstraintProblem&, const SolverSettings&, Workspace&, std::span<double> x, SolveReport& report);

@@ -1,9 +1,11 @@
 #pragma once
 // Relaxation estimated while sweeping. The change of x from sweep to sweep falls by a ratio lambda that tends to the largest
-// eigenvalue of the iteration; for over-relaxation omega of a consistently ordered matrix (Young 1954)
+// eigenvalue of the iteration. For over-relaxation omega of a consistently ordered matrix (Young 1954) that tells the best omega:
 //   (lambda + omega - 1)^2 = lambda omega^2 mu^2,   omega_best = 2 / (1 + sqrt(1 - mu^2)),
-// mu being that of Jacobi's iteration. Contact matrices are ordered so only roughly: the estimate is approached by halves, kept
-// away from 2, and given up for the start value where the active set changes much or changes of x grow.
+// mu being that of Jacobi's iteration. Contact matrices are ordered so only roughly, and bounds bend the iteration: the formula
+// gives a cautious first step, and from there on omega climbs towards smaller ratios, each taken over a window of sweeps, turning
+// round and shortening its step where the ratio grew. It goes back to the start value where the active set changes much, and
+// towards 1 where changes of x grow.
 #include <algorithm>
 #include <cmath>
 
@@ -18,32 +20,46 @@ class AdaptiveRelaxation {
   /// After a sweep: the length of its change, and the part of the rows that came to or left a bound in it.
   void observe(double change, double moved_rows) {
     if (!adaptive_) return;
-    if (moved_rows > 0.01 || change > 2 * smallest_) {
-      // An omega that made changes grow was too large: its bound comes down for good.
-      if (change > 2 * smallest_) limit_ = std::max(1.0, 0.5 * (1 + omega_));
-      omega_ = std::min(start_, limit_);
-      last_ = 0;
-      settled_ = 0;
-      smallest_ = change;
+    if (moved_rows > 0.1) {
+      omega_ = start_;
+      begin(change);
+      step_ = 0;
       return;
     }
-    smallest_ = std::min(smallest_, change);
-    if (moved_rows > 0) settled_ = 0;
-    const double ratio = last_ > 0 ? change / last_ : 0.0;
-    last_ = change;
-    if (++settled_ < sweeps_to_settle || !(ratio > 0 && ratio < 1)) return;
-    settled_ = 0;
-    const double mu2 = std::min((ratio + omega_ - 1) * (ratio + omega_ - 1) / (ratio * omega_ * omega_), 0.9999);
-    const double best = 2 / (1 + std::sqrt(1 - mu2));
-    omega_ = std::clamp(0.5 * (omega_ + best), std::min(1.0, start_), limit_);
+    if (change > 3 * first_) {
+      omega_ = 1 + 0.5 * (omega_ - 1);
+      begin(change);
+      step_ = -0.5 * std::abs(step_);
+      return;
+    }
+    if (++sweeps_ == settling) first_ = change;  // what a new omega stirs up has died down
+    if (sweeps_ < settling + window || !(change > 0)) return;
+    const double ratio = std::pow(change / first_, 1.0 / window);
+    if (step_ == 0) {
+      const double lambda = std::clamp(ratio, 1e-6, 1.0);
+      const double mu2 = std::min(std::pow(lambda + omega_ - 1, 2) / (lambda * omega_ * omega_), 0.999);
+      step_ = std::clamp(0.5 * (2 / (1 + std::sqrt(1 - mu2)) - omega_), 0.1, 0.3);
+    } else if (ratio > last_ratio_) {
+      step_ *= -0.5;
+      if (std::abs(step_) < smallest_step) step_ = std::copysign(smallest_step, step_);
+    }
+    omega_ = std::clamp(omega_ + step_, std::min(1.0, start_), std::max(1.9, start_));
+    last_ratio_ = ratio;
+    begin(change);
   }
 
  private:
-  static constexpr int sweeps_to_settle = 8;
+  void begin(double change) {
+    first_ = change;
+    sweeps_ = 0;
+  }
+
+  static constexpr int settling = 6, window = 12;
+  static constexpr double smallest_step = 0.04;
   double start_, omega_;
   bool adaptive_;
-  double limit_ = 1.9, last_ = 0, smallest_ = 1e300;
-  int settled_ = 0;
+  double first_ = 1e300, last_ratio_ = 1, step_ = 0;
+  int sweeps_ = 0;
 };
 
 }  // namespace rotule

@@ -34,7 +34,7 @@ struct Sweep {
 template <class Rows>
 void relax_unit(const ConstraintProblem& problem, const RowUnit& unit, double alpha, double kappa, Rows& rows, std::int8_t& side,
                 std::span<double> x, Sweep& seen) {
-  double w[6], before[6];
+  double w[6] = {}, before[6];
   const double d = unit.diagonal + kappa, step = d > 0 ? alpha / d : 0.0;
   for (int k = 0; k < unit.count; ++k) w[k] = rows.row(unit.block, unit.first_row + k, x);
   add_residual(problem, unit, x, w, seen.squares, seen.sum);
