@@ -125,8 +125,8 @@ struct GaussSeidelSettings {
   }
 };
 
-using SolverSettings =
-    std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
-                 GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings, ProxNewtonSettings>;
+using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings,
+                                    SorSettings, GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings,
+                                    NncgSettings, ProxNewtonSettings, InteriorPointSettings, AdmmSettings, PgsSmSettings>;
 
 }  // namespace rotule
