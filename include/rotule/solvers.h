@@ -3,7 +3,9 @@
 #include <rotule/fields.h>
 #include <rotule/solver_traits.h>
 #include <rotule/solvers_gradient.h>
+#include <rotule/solvers_hybrid.h>
 #include <rotule/solvers_newton.h>
+#include <rotule/solvers_pivot.h>
 #include <rotule/solvers_sweep.h>
 
 #include <string_view>
@@ -125,8 +127,10 @@ struct GaussSeidelSettings {
   }
 };
 
-using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings,
-                                    SorSettings, GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings,
-                                    NncgSettings, ProxNewtonSettings, InteriorPointSettings, AdmmSettings, PgsSmSettings>;
+using SolverSettings =
+    std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
+                 GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings, ProxNewtonSettings,
+                 LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings, HybridSettings, TwoLevelSettings,
+                 InteriorPointSettings, AdmmSettings, PgsSmSettings>;
 
 }  // namespace rotule
