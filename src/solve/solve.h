@@ -20,6 +20,9 @@ void solve(const ConstraintProblem&, const CgSettings&, Workspace&, std::span<do
 void solve(const ConstraintProblem&, const SorSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const GaussSeidelSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const ProxNewtonSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const InteriorPointSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const AdmmSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const PgsSmSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const PgsSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const PsorSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const BlockGaussSeidelSettings&, Workspace&, std::span<double> x, SolveReport& report);

@@ -3,92 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solve/newton/friction_cones.h"
+
 namespace rotule {
-
-namespace {
-
-/// One group of friction in a block: |t| <= mu n. A box is one group per row.
-struct Group {
-  int begin, end;
-  double mu;
-  double length;  // of the point to be projected
-  bool on_boundary;
-};
-
-/// The groups of a contact.
-int groups_of(const ConstraintProblem& problem, const ConstraintBlock& block, const BlockSet& set, Group* groups) {
-  int count = 0;
-  for (int g = set.first_friction; g < set.first_friction + set.friction_count; ++g) {
-    const FrictionRows& f = problem.friction[g];
-    const int begin = f.first_row - block.first_row;
-    if (f.cone)
-      groups[count++] = {begin, begin + f.count, f.mu, 0, false};
-    else
-      for (int k = begin; k < begin + f.count; ++k) groups[count++] = {k, k + 1, f.mu, 0, false};
-  }
-  return count;
-}
-
-double length_of(const double* v, int begin, int end) {
-  if (end - begin == 1) return std::abs(v[begin]);
-  double squares = 0;
-  for (int k = begin; k < end; ++k) squares += v[k] * v[k];
-  return std::sqrt(squares);
-}
-
-/// z becomes the nearest point of { |t_g| <= mu_g n for all groups } in the metric S, and D the derivative (row-major, n x n).
-/// The nearest n is the zero of a concave, piecewise linear function of one number; Newton from 0 finds it in a few steps.
-void project_on_cones(const double* inverse_S, int n, Group* groups, int count, double* z, double* D) {
-  double normal = 0, weight = 0;
-  const double S_n = 1 / inverse_S[0];
-  for (int g = 0; g < count; ++g) {
-    groups[g].length = length_of(z, groups[g].begin, groups[g].end);
-    groups[g].on_boundary = false;
-  }
-  for (int k = 0; k <= count; ++k) {
-    double sum = S_n * z[0];
-    weight = S_n;
-    bool same = k > 0;
-    for (int g = 0; g < count; ++g) {
-      const bool outside = groups[g].length > groups[g].mu * normal;
-      same = same && outside == groups[g].on_boundary;
-      groups[g].on_boundary = outside;
-      if (!outside) continue;
-      const double S_mu = groups[g].mu / inverse_S[groups[g].begin];
-      sum += S_mu * groups[g].length;
-      weight += S_mu * groups[g].mu;
-    }
-    if (same) break;
-    normal = sum / weight;
-    if (!(normal > 0)) break;
-  }
-  if (!(normal > 0)) {
-    std::fill_n(z, groups[count - 1].end, 0.0);
-    return;
-  }
-  D[0] = S_n / weight;
-  for (int g = 0; g < count; ++g)
-    if (groups[g].on_boundary)
-      for (int k = groups[g].begin; k < groups[g].end; ++k) D[k] = groups[g].mu / inverse_S[k] / weight * z[k] / groups[g].length;
-  for (int g = 0; g < count; ++g) {
-    const auto& [begin, end, mu, length, on_boundary] = groups[g];
-    if (!on_boundary) {
-      for (int k = begin; k < end; ++k) D[k * n + k] = 1;
-      continue;
-    }
-    for (int k = begin; k < end; ++k) {
-      const double e = z[k] / length;
-      for (int c = 0; c < n; ++c) D[k * n + c] = mu * e * D[c];
-      for (int l = begin; l < end; ++l) D[k * n + l] += mu * normal / length * ((k == l ? 1.0 : 0.0) - e * z[l] / length);
-    }
-  }
-  for (int g = 0; g < count; ++g)
-    if (groups[g].on_boundary)
-      for (int k = groups[g].begin; k < groups[g].end; ++k) z[k] *= groups[g].mu * normal / groups[g].length;
-  z[0] = normal;
-}
-
-}  // namespace
 
 /// P_ = P(anchor - (w + shift) / S); with derivatives, E = D / S and T = I go to `linear`.
 double AugmentedLagrangian::project(const ConstraintProblem& problem, std::span<const BlockSet> sets, std::span<const double> w,
@@ -110,8 +27,8 @@ double AugmentedLagrangian::project(const ConstraintProblem& problem, std::span<
     };
     int r = 0;
     if (set.kind == RowSet::contact) {
-      Group groups[6];
-      const int count = groups_of(problem, block, set, groups);
+      FrictionCone groups[6];
+      const int count = cones_of(problem, block, set, groups);
       z[0] -= inverse_S_[first] * shift_[i];
       project_on_cones(inverse_S_.data() + first, n, groups, count, z, D);
       r = 1;
@@ -148,8 +65,8 @@ AugmentedLagrangian::Outcome AugmentedLagrangian::step(const ConstraintProblem& 
   for (std::size_t i = 0; i < problem.blocks.size(); ++i) {
     if (sets[i].kind != RowSet::contact) continue;
     const int first = problem.blocks[i].first_row;
-    Group groups[6];
-    const int count = groups_of(problem, problem.blocks[i], sets[i], groups);
+    FrictionCone groups[6];
+    const int count = cones_of(problem, problem.blocks[i], sets[i], groups);
     for (int g = 0; g < count; ++g) shift_[i] += groups[g].mu * length_of(w.data() + first, groups[g].begin, groups[g].end);
   }
   std::copy(x.begin(), x.end(), anchor_.begin());

@@ -42,6 +42,22 @@ double ContactSystem::evaluate(const ConstraintProblem& problem, std::span<const
   return merit;
 }
 
+void ContactSystem::freeze_directions(const ConstraintProblem& problem) {
+  for (std::size_t i = 0; i < problem.blocks.size(); ++i) {
+    if (activity_[i] != Activity::mixed || sets_[i].kind != RowSet::contact) continue;
+    const int n = problem.blocks[i].rows;
+    double* const D = D_.data() + most * i;
+    for (int g = sets_[i].first_friction; g < sets_[i].first_friction + sets_[i].friction_count; ++g) {
+      const int first = problem.friction[g].first_row - problem.blocks[i].first_row, end = first + problem.friction[g].count;
+      bool sliding = false;
+      for (int k = first; k < end; ++k) sliding = sliding || D[k * n] != 0;
+      if (!sliding || !problem.friction[g].cone) continue;
+      for (int k = first; k < end; ++k)
+        for (int l = first; l < end; ++l) D[k * n + l] = 0;
+    }
+  }
+}
+
 void ContactSystem::factor(const ConstraintProblem& problem, double epsilon) {
   for (int i = 0; i < static_cast<int>(problem.blocks.size()); ++i) {
     const int n = problem.blocks[i].rows;

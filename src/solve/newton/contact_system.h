@@ -21,6 +21,8 @@ class ContactSystem {
   void velocities(const ConstraintProblem& problem, std::span<const double> x, std::span<double> w);
   /// F, D and the blocks' activity; returns the merit: the sum of F^2 / rho.
   double evaluate(const ConstraintProblem& problem, std::span<const double> x, std::span<const double> w);
+  /// Forgets in D how the direction of a sliding group turns: what is left is linear in x_n.
+  void freeze_directions(const ConstraintProblem& problem);
   /// Factors (I - D + D rho (A + S)) for the last `evaluate`, S = epsilon / rho.
   void factor(const ConstraintProblem& problem, double epsilon);
 

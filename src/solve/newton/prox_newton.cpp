@@ -2,14 +2,15 @@
 // the problem with w + S (x - a), S = epsilon / rho, has a better conditioned Jacobian, also where A is singular (a table with
 // four legs); it is solved by Newton steps with a nonmonotone line search on |F|^2 in the norm of 1 / rho, and its answer becomes
 // the next anchor. With a small epsilon one Newton step per anchor is enough and the last ones are quadratic.
-// Where Newton fails, the method of multipliers (augmented.h) brings x nearer, with epsilon falling from step to step, and Newton
-// is tried again from there.
-// Alart, Curnier (1991); Acary, Bremond, Huber, "On solving contact problems with Coulomb friction" (2018), section 4.
-// It fails (and says so) where the problem has no solution, as Painleve's rod may, or where rounding exceeds the tolerance.
+// Where Newton fails, the interior point (interior_point.h) finds a better place to start from; where that fails too, the method
+// of multipliers (augmented.h), with epsilon falling from step to step, and sweeps. Alart, Curnier (1991); Acary, Bremond, Huber,
+// "On solving contact problems with Coulomb friction" (2018), section 4. It fails (and says so) where the problem has no
+// solution, as Painleve's rod may, or where rounding exceeds the tolerance.
 #include <rotule/error.h>
 
 #include "solve/newton/augmented.h"
 #include "solve/newton/contact_system.h"
+#include "solve/newton/interior_point.h"
 #include "solve/refine.h"
 #include "solve/solve.h"
 #include "solve/structure.h"
@@ -34,12 +35,14 @@ class ProxNewton {
   double evaluate(const ConstraintProblem& problem, std::span<const double> x, std::span<const double> w, double epsilon);
   bool newton(const ConstraintProblem& problem, int max_steps, double epsilon, bool cautious, std::span<double> x);
   bool newton_around_anchors(const ConstraintProblem& problem, int max_steps, double epsilon, bool cautious, std::span<double> x);
+  bool newton_until_stuck(const ConstraintProblem& problem, int max_steps, double epsilon, std::span<double> x);
   void multipliers(const ConstraintProblem& problem, std::span<double> x);
   void continuation(const ConstraintProblem& problem, std::span<double> x);
   [[nodiscard]] bool done() const { return best_ <= std::max(goal_, floor_) || iterations_ >= max_iterations_; }
 
   ContactSystem system_;
   AugmentedLagrangian augmented_;
+  InteriorPoint interior_;
   std::vector<double> w_, shifted_, dx_, A_dx_, anchor_, trial_, trial_w_, best_x_, psi_, safe_, trusted_;
   double scale_ = 1, best_ = infinity, floor_ = 0, goal_ = 0, proximal_ = 0;
   double multiplier_epsilon_ = 0, smallest_multiplier_epsilon_ = 0;
@@ -206,16 +209,29 @@ void ProxNewton::continuation(const ConstraintProblem& problem, std::span<double
   }
 }
 
-void ProxNewton::run(const ConstraintProblem& problem, const ProxNewtonSettings&, std::span<double> x) {
-  constexpr int most_steps = 30, sweeps = 20;
-  for (const double factor : {1.0, 100.0}) {
-    while (newton_around_anchors(problem, most_steps, factor * proximal_, true, x) && !done()) {
-    }
-    if (done()) return;
-    restore(x);
-    system_.sweep(problem, sweeps, x);
-    judge(problem, x);
+/// Newton for as long as it gains much; true where all is done. x is then the best.
+bool ProxNewton::newton_until_stuck(const ConstraintProblem& problem, int max_steps, double epsilon, std::span<double> x) {
+  while (!done() && newton_around_anchors(problem, max_steps, epsilon, true, x)) {
   }
+  restore(x);
+  return done();
+}
+
+void ProxNewton::run(const ConstraintProblem& problem, const ProxNewtonSettings&, std::span<double> x) {
+  constexpr int most_steps = 30, sweeps = 20, interior_steps = 60;
+  constexpr double interior_tolerance = 1e-9;
+  if (newton_until_stuck(problem, most_steps, proximal_, x)) return;
+  // From the middle of the cones: slower than a good Newton, but sure in most cases; Newton then finishes.
+  interior_.prepare(problem, system_.linear());
+  restore(x);
+  double residual = best_;
+  iterations_ += interior_.run(problem, std::max(goal_, interior_tolerance),
+                               std::min(interior_steps, max_iterations_ - iterations_), x, residual);
+  judge(problem, x);
+  for (const double factor : {1.0, 100.0})
+    if (newton_until_stuck(problem, most_steps, factor * proximal_, x)) return;
+  system_.sweep(problem, sweeps, x);
+  judge(problem, x);
   restore(x);
   multiplier_epsilon_ = 0.1;
   smallest_multiplier_epsilon_ = 0.1 * proximal_;
