@@ -28,7 +28,8 @@ SEES["tune"] = [*SEES]
 # The folder to which a public header belongs: who may see the folder may include the header.
 PUBLIC = {
     "error.h": "base", "fields.h": "base", "ids.h": "base", "types.h": "base",
-    "integrators.h": "base", "solvers.h": "base", "solver_traits.h": "base", "solvers_pivot.h": "base", "solvers_hybrid.h": "base",  # settings: names and numbers only
+    "integrators.h": "base", "solvers.h": "base", "solver_traits.h": "base",  # settings: names and numbers only
+    "solvers_sweep.h": "base", "solvers_gradient.h": "base", "solvers_pivot.h": "base", "solvers_hybrid.h": "base",
     "jet.h": "math",
     "problem.h": "problem",
     "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rotule {
@@ -73,6 +74,7 @@ struct ConstraintProblem {
 
 /// What a solver did. Rows that are linear combinations of others have no unique x: they are listed.
 struct SolveReport {
+  std::string_view solver;  // the name of who gave the answer: where the choice was left open, who was chosen
   int iterations = 0;
   double residual = 0;  // relative: |A x - b| / |b|, of the last check that the solver made
   bool converged = true;

@@ -2,8 +2,10 @@
 // Settings of the solvers (A10), one struct each. The choice at run time is a variant, visited once per island and solve.
 #include <rotule/fields.h>
 #include <rotule/solver_traits.h>
+#include <rotule/solvers_gradient.h>
 #include <rotule/solvers_hybrid.h>
 #include <rotule/solvers_pivot.h>
+#include <rotule/solvers_sweep.h>
 
 #include <string_view>
 #include <variant>
@@ -126,6 +128,7 @@ struct GaussSeidelSettings {
 
 using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings,
                                     SorSettings, GaussSeidelSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings,
-                                    SplitPivotingSettings, HybridSettings, TwoLevelSettings>;
+                                    SplitPivotingSettings, HybridSettings, TwoLevelSettings, PgsSettings, PsorSettings,
+                                    BlockGaussSeidelSettings, NncgSettings, AutoSettings>;
 
 }  // namespace rotule
