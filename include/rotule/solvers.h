@@ -126,9 +126,11 @@ struct GaussSeidelSettings {
   }
 };
 
-using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings,
-                                    SorSettings, GaussSeidelSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings,
-                                    SplitPivotingSettings, HybridSettings, TwoLevelSettings, PgsSettings, PsorSettings,
-                                    BlockGaussSeidelSettings, NncgSettings, AutoSettings>;
+using SolverSettings =
+    std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
+                 GaussSeidelSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings,
+                 HybridSettings, TwoLevelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings,
+                 JacobiSettings, ShockPropagationSettings, ColouredGaussSeidelSettings, ModulusGaussSeidelSettings,
+                 ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings, AutoSettings>;
 
 }  // namespace rotule

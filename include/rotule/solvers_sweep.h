@@ -149,4 +149,88 @@ struct BlockGaussSeidelSettings {
   }
 };
 
+/// Projected Jacobi by blocks, damped.
+struct JacobiSettings {
+  static constexpr std::string_view name = "jacobi";
+  static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
+  static constexpr std::string_view summary =
+      "all blocks solved at once from the same x, damped; damps more where the residual grows";
+  double relaxation = 0.5;
+  BlockStorage storage;
+  double tolerance = 1e-8;
+  int max_iterations = 20000;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"relaxation", "", "part of each block's step that is taken, at first", 0, 1, true}, s.relaxation);
+    visit(Field{"storage", "", "how A is held"}, s.storage);
+    visit(Field{"tolerance", "", "relative residual at which it stops", 0, 1}, s.tolerance);
+    visit(Field{"max_iterations", "", "most sweeps per solve", 1, 1e9}, s.max_iterations);
+  }
+};
+
+/// Levels from the ground up: lower ones are held while upper ones are solved, then loads are handed down.
+struct ShockPropagationSettings {
+  static constexpr std::string_view name = "shock_propagation";
+  static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
+  static constexpr std::string_view summary =
+      "level by level from the ground up, then loads from the top down; fast on stacks, approximate elsewhere";
+  int sweeps = 3;
+  int polish = 20;
+  double tolerance = 1e-4;
+  int max_iterations = 50;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"sweeps", "", "sweeps over a level each time", 1, 1e6}, s.sweeps);
+    visit(Field{"polish", "", "sweeps of block Gauss-Seidel over all after each pass", 0, 1e6}, s.polish);
+    visit(Field{"tolerance", "", "relative residual at which it stops", 0, 1}, s.tolerance);
+    visit(Field{"max_iterations", "", "most passes up and down per solve", 1, 1e9}, s.max_iterations);
+  }
+};
+
+/// Block Gauss-Seidel by colours, in parallel.
+struct ColouredGaussSeidelSettings {
+  static constexpr std::string_view name = "coloured_gauss_seidel";
+  static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
+  static constexpr std::string_view summary =
+      "block Gauss-Seidel over colours of blocks that share no body, in parallel; same bits on any number of threads";
+  int threads = 1;
+  double relaxation = 1;
+  BlockStorage storage;
+  double tolerance = 1e-8;
+  int max_iterations = 10000;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"threads", "", "threads to use; 0 for all", 0, 1024}, s.threads);
+    visit(Field{"relaxation", "", "1 is Gauss-Seidel, towards 2 over-relaxes", 0, 2, true}, s.relaxation);
+    visit(Field{"storage", "", "how A is held"}, s.storage);
+    visit(Field{"tolerance", "", "relative residual at which it stops", 0, 1}, s.tolerance);
+    visit(Field{"max_iterations", "", "most sweeps per solve", 1, 1e9}, s.max_iterations);
+  }
+};
+
+/// Accelerated modulus-based Gauss-Seidel by rows.
+struct ModulusGaussSeidelSettings {
+  static constexpr std::string_view name = "modulus_gauss_seidel";
+  static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
+  static constexpr std::string_view summary = "accelerated modulus-based matrix splitting by rows";
+  double relaxation = 1.2;
+  double omega = 1;
+  BlockStorage storage;
+  double tolerance = 1e-8;
+  int max_iterations = 10000;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"relaxation", "", "of the splitting; 1 is Gauss-Seidel's", 0, 2, true}, s.relaxation);
+    visit(Field{"omega", "", "parameter matrix Omega over the diagonal of A; with 1 and relaxation 1 it is pgs", 0, 100, true},
+          s.omega);
+    visit(Field{"storage", "", "how A is held"}, s.storage);
+    visit(Field{"tolerance", "", "relative residual at which it stops", 0, 1}, s.tolerance);
+    visit(Field{"max_iterations", "", "most sweeps per solve", 1, 1e9}, s.max_iterations);
+  }
+};
+
 }  // namespace rotule

@@ -3,6 +3,7 @@
 #include <rotule/error.h>
 #include <rotule/problem.h>
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <string>
@@ -59,7 +60,7 @@ class BestAnswer {
 };
 
 /// When to ask the judge, whose word costs about a sweep: where the method's own estimate, of which it has one for free, says
-/// that the tolerance is met; now and then besides; and less readily after the estimate was wrong.
+/// that the tolerance is met, and now and then besides. What the judge says tells how far to trust the estimate.
 class Patience {
  public:
   explicit Patience(double tolerance, int sweeps_per_check = 100)
@@ -69,7 +70,7 @@ class Patience {
     return !(estimate > threshold_) || iterations % sweeps_per_check_ == 0;
   }
   void hear(double estimate, double judged) {
-    if (estimate <= threshold_ && judged > tolerance_) threshold_ = 0.5 * estimate * tolerance_ / judged;
+    if (judged > 0) threshold_ = 0.95 * tolerance_ * std::clamp(estimate / judged, 0.01, 100.0);
   }
 
  private:

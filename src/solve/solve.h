@@ -30,6 +30,14 @@ void solve(const ConstraintProblem&, const PsorSettings&, Workspace&, std::span<
 void solve(const ConstraintProblem&, const BlockGaussSeidelSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const NncgSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const AutoSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const JacobiSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const ShockPropagationSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const ColouredGaussSeidelSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const ModulusGaussSeidelSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const ChebyshevSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const AndersonSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const ApgdSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const SpgSettings&, Workspace&, std::span<double> x, SolveReport& report);
 
 /// Visits the choice; the report names who solved it.
 void solve(const ConstraintProblem&, const SolverSettings&, Workspace&, std::span<double> x, SolveReport& report);

@@ -14,12 +14,14 @@ void BodyOperator::assemble(const ConstraintProblem& problem) {
   lines_.resize(24 * static_cast<std::size_t>(problem.rows()));
   blocks_.clear();
   for (const ConstraintBlock& block : problem.blocks) {
-    const auto place = [&](int body) { return 6 * (body < 0 ? bodies : body); };
-    blocks_.push_back({block.first_row, block.rows, place(block.body_a), place(block.body_b)});
+    const auto moves = [&](int body) { return body >= 0 && !problem.inverse_mass[body].isZero(0); };
+    const bool moves_a = moves(block.body_a), moves_b = moves(block.body_b);
+    blocks_.push_back({block.first_row, block.rows, 6 * (moves_a ? block.body_a : bodies), 6 * (moves_b ? block.body_b : bodies),
+                       moves_a, moves_b});
     for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
-      const auto write = [&](int body, const JacobianRows& J, double* line) {
+      const auto write = [&](bool movable, int body, const JacobianRows& J, double* line) {
         Eigen::Map<Vec6> j(line), Wj(line + 12);
-        if (body < 0) {
+        if (!movable) {
           j.setZero();
           Wj.setZero();
         } else {
@@ -28,8 +30,8 @@ void BodyOperator::assemble(const ConstraintProblem& problem) {
         }
       };
       double* const line = lines_.data() + 24 * static_cast<std::ptrdiff_t>(r);
-      write(block.body_a, problem.J_a, line);
-      write(block.body_b, problem.J_b, line + 6);
+      write(moves_a, block.body_a, problem.J_a, line);
+      write(moves_b, block.body_b, problem.J_b, line + 6);
     }
   }
 }

@@ -27,17 +27,17 @@ class BodyOperator {
     for (int r = block.first_row; r < block.first_row + block.rows; ++r, line += 24)
       *w++ = (Eigen::Map<const Vec6>(line).dot(u_a) + Eigen::Map<const Vec6>(line + 6).dot(u_b)) + (C_[r] * x[r] - b_[r]);
   }
-  /// After x of block i has changed by dx.
+  /// After x of block i has changed by dx. Writes only to bodies that move: blocks without one in common may run in parallel.
   void update(int i, const double* dx) {
     const Block& block = blocks_[i];
-    const double* line = lines_.data() + 24 * static_cast<std::ptrdiff_t>(block.first_row);
-    Vec6 a = Eigen::Map<const Vec6>(line + 12) * dx[0], b = Eigen::Map<const Vec6>(line + 18) * dx[0];
-    for (int r = 1; r < block.rows; ++r) {
-      a += Eigen::Map<const Vec6>(line + 24 * r + 12) * dx[r];
-      b += Eigen::Map<const Vec6>(line + 24 * r + 18) * dx[r];
-    }
-    Eigen::Map<Vec6>(u_.data() + block.u_a) += a;
-    Eigen::Map<Vec6>(u_.data() + block.u_b) += b;
+    const double* const line = lines_.data() + 24 * static_cast<std::ptrdiff_t>(block.first_row);
+    const auto push = [&](const double* Wj, std::int32_t u) {
+      Vec6 sum = Eigen::Map<const Vec6>(Wj) * dx[0];
+      for (int r = 1; r < block.rows; ++r) sum += Eigen::Map<const Vec6>(Wj + 24 * r) * dx[r];
+      Eigen::Map<Vec6>(u_.data() + u) += sum;
+    };
+    if (block.moves_a) push(line + 12, block.u_a);
+    if (block.moves_b) push(line + 18, block.u_b);
   }
   /// The same for one row of the block, counted from the problem's first.
   [[nodiscard]] double single_row(int i, int r, std::span<const double> x) const {
@@ -65,6 +65,7 @@ class BodyOperator {
  private:
   struct Block {
     std::int32_t first_row, rows, u_a, u_b;  // u_: where its bodies' velocities begin
+    bool moves_a, moves_b;
   };
   std::vector<Block> blocks_;
   std::vector<double> lines_;  // per row: J_a, J_b, M^-1 J_a, M^-1 J_b; zero for what never moves

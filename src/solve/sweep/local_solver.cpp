@@ -51,7 +51,14 @@ void LocalSolver::add_block(int i, const double* D) {
       const double part[9] = {D[0], D[1], D[2], D[n], D[n + 1], D[n + 2], D[2 * n], D[2 * n + 1], D[2 * n + 2]};
       add_cone(block, f.mu, part);
     }
-    if (block.kind == Kind::general) {
+    bool boxes = true;  // whether friction covers all rows, and is of boxes alone
+    int covered = 1;
+    for (int g = set.first_friction; g < set.first_friction + set.friction_count; ++g) {
+      boxes = boxes && (!problem_->friction[g].cone || problem_->friction[g].count == 1);
+      covered += problem_->friction[g].count;
+    }
+    if (boxes && covered == n) block.kind = Kind::boxes;
+    if (block.kind != Kind::cone) {
       for (int r = 0; r < n; ++r)
         for (int c = 0; c < n; ++c) data_.push_back(0.5 * (D[r * n + c] + D[c * n + r]));
       block.disks = static_cast<std::int32_t>(disks_.size());
@@ -256,6 +263,84 @@ void LocalSolver::solve_group(int i, int g, const double* w, double* x) {
   }
 }
 
+/// Which rows are at their limits is guessed from the last x, and corrected until it agrees with the x that follows from it:
+/// w = 0 for the normal and for rows within their limits, x_k = +- mu_k x_n for the others. False where no guess agrees.
+bool LocalSolver::solve_boxes(int i, const double* w, double* x) const {
+  const Block& block = blocks_[i];
+  const BlockSet& set = sets_[i];
+  const int n = block.rows;
+  const double* const D = data_.data() + block.data;
+  double q[6] = {}, mu[6] = {}, v[6] = {};
+  for (int r = 0; r < n; ++r) {
+    q[r] = w[r];
+    for (int c = 0; c < n; ++c) q[r] -= D[r * n + c] * x[c];
+  }
+  if (q[0] >= 0 || !(D[0] > 0)) {
+    std::fill_n(x, n, 0.0);
+    return true;
+  }
+  for (int g = set.first_friction, r = 1; g < set.first_friction + set.friction_count; ++g)
+    for (int k = 0; k < problem_->friction[g].count; ++k) mu[r++] = problem_->friction[g].mu;
+  int side[6] = {};
+  const auto side_of = [&](int r, double value, double normal) {
+    const double limit = mu[r] * normal;
+    return value >= limit ? 1 : value <= -limit ? -1 : 0;
+  };
+  const double normal = std::max(0.0, x[0] - w[0] / D[0]);
+  for (int r = 1; r < n; ++r) side[r] = side_of(r, D[r * n + r] > 0 ? x[r] - w[r] / D[r * n + r] : x[r], normal);
+  for (int round = 0; round < 12; ++round) {
+    // Gaussian elimination with pivoting on the rows that are free, the tied columns added to the normal's.
+    double A[6][7];
+    int free[6] = {0}, count = 1;
+    for (int r = 1; r < n; ++r)
+      if (side[r] == 0) free[count++] = r;
+    for (int a = 0; a < count; ++a) {
+      const double* const row = D + free[a] * n;
+      A[a][0] = row[0];
+      for (int r = 1; r < n; ++r) A[a][0] += side[r] * mu[r] * row[r];
+      for (int b = 1; b < count; ++b) A[a][b] = row[free[b]];
+      A[a][count] = -q[free[a]];
+    }
+    for (int k = 0; k < count; ++k) {
+      int pivot = k;
+      for (int a = k + 1; a < count; ++a)
+        if (std::abs(A[a][k]) > std::abs(A[pivot][k])) pivot = a;
+      if (std::abs(A[pivot][k]) <= smallest_part * D[free[k] * n + free[k]]) return false;
+      if (pivot != k) std::swap(A[k], A[pivot]);
+      for (int a = k + 1; a < count; ++a) {
+        const double factor = A[a][k] / A[k][k];
+        for (int b = k; b <= count; ++b) A[a][b] -= factor * A[k][b];
+      }
+    }
+    for (int k = count - 1; k >= 0; --k) {
+      double sum = A[k][count];
+      for (int b = k + 1; b < count; ++b) sum -= A[k][b] * v[free[b]];
+      v[free[k]] = sum / A[k][k];
+    }
+    if (!(v[0] > 0)) return false;
+    for (int r = 1; r < n; ++r)
+      if (side[r] != 0) v[r] = side[r] * mu[r] * v[0];
+    bool same = true;
+    for (int r = 1; r < n; ++r) {
+      int next = 0;
+      if (side[r] == 0) {
+        next = std::abs(v[r]) <= mu[r] * v[0] ? 0 : v[r] > 0 ? 1 : -1;
+      } else {
+        double w_r = q[r];
+        for (int c = 0; c < n; ++c) w_r += D[r * n + c] * v[c];
+        next = side[r] * w_r <= 0 ? side[r] : 0;
+      }
+      same = same && next == side[r];
+      side[r] = next;
+    }
+    if (same) {
+      std::copy_n(v, n, x);
+      return true;
+    }
+  }
+  return false;
+}
+
 void LocalSolver::solve_general(int i, const double* w_start, double* x) {
   const Block& block = blocks_[i];
   const BlockSet& set = sets_[i];
@@ -381,11 +466,12 @@ double LocalSolver::solve(int i, const double* w, double* x) {
       solve_bounded(block, w, x);
       return residual;
     }
+    case Kind::boxes:
     case Kind::general:
       break;
   }
   const double residual = residual_of_laws(i, w, x);
-  solve_general(i, w, x);
+  if (block.kind != Kind::boxes || !solve_boxes(i, w, x)) solve_general(i, w, x);
   return residual;
 }
 

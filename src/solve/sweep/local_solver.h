@@ -7,7 +7,8 @@
 //                       w_n = 0, w_t = -lambda t, |t| = mu n. With the normal eliminated and S = D_tt - D_tn D_nt / D_nn, this is
 //                       (S + lambda) t = -r, and one equation mu n(lambda) / |t(lambda)| = 1 in lambda > 0, solved in the frame
 //                       of S by Newton's method between brackets, from the last lambda of the same block.
-//   contacts with boxes, torsion, rolling   group after group, each exactly, until nothing changes.
+//   friction boxes      as rows with bounds, those at a bound being tied to the normal
+//   cones with torsion and rolling   group after group, each exactly, until nothing changes
 // mu = 0 and rows that nothing moves are no special cases for the caller: such rows keep x or go to 0. Where D is singular its
 // smallest part is raised by rounding; an x at which nothing changes is a solution all the same, as w is the true one.
 // A solution of the cone's problem is not unique where friction is large against the coupling of D; one of them is returned.
@@ -42,7 +43,7 @@ class LocalSolver {
   void make_feasible(int i, std::span<double> x) const { clamp(*problem_, problem_->blocks[i], sets_[i], x); }
 
  private:
-  enum class Kind : std::uint8_t { bilateral, row, bounded, cone, general };
+  enum class Kind : std::uint8_t { bilateral, row, bounded, cone, boxes, general };
   struct Block {
     Kind kind = Kind::bilateral;
     std::int32_t rows = 0, first_row = 0;
@@ -68,6 +69,7 @@ class LocalSolver {
   static double solve_cone(Cone& cone, const double* w, double* x);
   void solve_bounded(const Block& block, const double* w, double* x) const;
   [[nodiscard]] double residual_of_laws(int i, const double* w, const double* x) const;
+  bool solve_boxes(int i, const double* w_start, double* x) const;
   void solve_general(int i, const double* w_start, double* x);
   void solve_group(int i, int g, const double* w, double* x);
 
