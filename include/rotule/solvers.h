@@ -4,6 +4,7 @@
 #include <rotule/solver_traits.h>
 #include <rotule/solvers_gradient.h>
 #include <rotule/solvers_hybrid.h>
+#include <rotule/solvers_newton.h>
 #include <rotule/solvers_pivot.h>
 #include <rotule/solvers_sweep.h>
 
@@ -131,6 +132,6 @@ using SolverSettings =
                  GaussSeidelSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings,
                  HybridSettings, TwoLevelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings,
                  JacobiSettings, ShockPropagationSettings, ColouredGaussSeidelSettings, ModulusGaussSeidelSettings,
-                 ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings, AutoSettings>;
+                 ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings, ProxNewtonSettings, AutoSettings>;
 
 }  // namespace rotule

@@ -25,6 +25,7 @@ void solve(const ConstraintProblem&, const DantzigSettings&, Workspace&, std::sp
 void solve(const ConstraintProblem&, const SplitPivotingSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const HybridSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const TwoLevelSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const ProxNewtonSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const PgsSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const PsorSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const BlockGaussSeidelSettings&, Workspace&, std::span<double> x, SolveReport& report);

@@ -103,17 +103,18 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   const HybridSettings hybrid{.tolerance = tolerance};
   const BlockPivotingSettings pivoting{.tolerance = tolerance};
   const TwoLevelSettings two_level{.tolerance = tolerance};
+  const ProxNewtonSettings newton{.tolerance = tolerance};
 
   // The ladder: the first rung by its looks, then what is stronger or slower.
   std::array<SolverSettings, 3> ladder;
   if (looks.joints)
-    ladder = {limited(hybrid, 500), hybrid, sweeps};
+    ladder = {hybrid, newton, limited(sweeps, 2000)};
   else if (!looks.cones && problem.rows() <= most_rows_for_pivoting)
-    ladder = {pivoting, limited(two_level, 400), sweeps};
+    ladder = {limited(pivoting, 200), newton, limited(sweeps, 2000)};
   else if (looks.height >= tall || looks.mass_ratio >= heavy)
-    ladder = {limited(two_level, 200), sweeps, two_level};
+    ladder = {limited(two_level, 60), newton, limited(sweeps, 2000)};
   else
-    ladder = {limited(sweeps, 500), limited(two_level, 400), sweeps};
+    ladder = {limited(sweeps, 200), newton, limited(two_level, 2000)};
 
   work.answer.begin(problem, "auto", report);
   const ConstraintProblem* from = &problem;

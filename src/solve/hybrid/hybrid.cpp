@@ -26,13 +26,24 @@ struct Hybrid {
   Workspace workspace;
   std::vector<double> x_c, before, direction, u_before, u_direction, rhs;
   BlockSweep<BodyOperator> sweep;
+  ConstraintProblem restarted;
 };
 
-void iterate(const ConstraintProblem& problem, double tolerance, int max_iterations, Hybrid& work, std::span<double> x) {
+/// nncg, then prox_newton from its answer; `restarted` is the same problem with an x0 to write, or a copy to make.
+void iterate(const ConstraintProblem& problem, double tolerance, int max_iterations, Hybrid& work, std::span<double> x,
+             ConstraintProblem& restarted) {
+  constexpr int most_sweeps = 500;
   NncgSettings sweeps;
   sweeps.tolerance = tolerance;
-  sweeps.max_iterations = max_iterations;
+  sweeps.max_iterations = std::min(max_iterations, most_sweeps);
   solve(problem, sweeps, work.workspace, x, work.inner);
+  if (work.inner.converged || max_iterations <= most_sweeps) return;
+  const int spent = work.inner.iterations;
+  if (&restarted != &problem) restarted = problem;
+  std::copy(x.begin(), x.end(), restarted.x0.begin());
+  const int steps = std::min(max_iterations - spent, ProxNewtonSettings{}.max_iterations);
+  solve(restarted, ProxNewtonSettings{.tolerance = tolerance, .max_iterations = steps}, work.workspace, x, work.inner);
+  work.inner.iterations += spent;
 }
 
 /// S written out.
@@ -46,7 +57,7 @@ void solve_complement(const ConstraintProblem& problem, const HybridSettings& se
   for (int pass = 0; pass <= corrections; ++pass) {
     const double norm = reduced.b.norm();
     const double tolerance = std::min(1.0, 0.5 * settings.tolerance * scale / (norm > 0 ? norm : 1.0));
-    iterate(reduced, tolerance, settings.max_iterations, work, work.x_c);
+    iterate(reduced, tolerance, settings.max_iterations, work, work.x_c, reduced);
     report.iterations += work.inner.iterations;
     work.schur.scatter(work.x_c, x);
     work.schur.recover_joints(problem, x);
@@ -61,7 +72,7 @@ void solve_complement(const ConstraintProblem& problem, const HybridSettings& se
 void solve_through_factor(const ConstraintProblem& problem, const HybridSettings& settings, Hybrid& work, std::span<double> x,
                           SolveReport& report) {
   constexpr int iterations_per_start = 20;
-  auto& [schur, answer, inner, workspace, x_c, before, direction, u_before, u_direction, rhs, sweep] = work;
+  auto& [schur, answer, inner, workspace, x_c, before, direction, u_before, u_direction, rhs, sweep, restarted] = work;
   sweep.prepare(problem, x);
   const std::span<double> u = sweep.op().velocities();
   before.resize(x.size());
@@ -133,7 +144,7 @@ void solve(const ConstraintProblem& problem, const HybridSettings& settings, Wor
   std::copy_n(problem.x0.data(), x.size(), x.begin());
   if (work.answer.judge(x) > settings.tolerance) {
     if (!work.schur.has_joints()) {
-      iterate(problem, settings.tolerance, settings.max_iterations, work, x);
+      iterate(problem, settings.tolerance, settings.max_iterations, work, x, work.restarted);
       report.iterations = work.inner.iterations;
       work.answer.judge(x);
       return work.answer.finish(settings.tolerance, x, report);
