@@ -74,12 +74,12 @@ struct ConstraintProblem {
 
 /// What a solver did. Rows that are linear combinations of others have no unique x: they are listed.
 struct SolveReport {
-  std::string_view solver;  // the name of who gave the answer: where the choice was left open, who was chosen
   int iterations = 0;
   double residual = 0;  // relative: |A x - b| / |b|, of the last check that the solver made
   bool converged = true;
   double smallest_pivot = 1;  // kept pivot over its diagonal entry, where the solver has pivots: how near rows are to depending
   std::vector<std::int32_t> redundant_rows;
+  std::string_view solver;  // the name of who gave the answer: where the choice was left open, who was chosen
 };
 
 /// The one judge of any answer by any solver (D4). Rows with bounds: psi_i = max(min(upper - x, w^-), min(x - lower, w^+)), those

@@ -87,7 +87,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
            SolveReport& report) {
   auto& work = workspace.get<Auto>();
   const Looks looks = look(problem, work);
-  if (!looks.others && !problem.has_matrix()) {
+  if (!looks.others && !problem.has_matrix() && problem.rows() > 0) {
     solve(problem, LdltSettings{}, workspace, x, report);
     report.solver = LdltSettings::name;
     return;
@@ -117,6 +117,9 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
     ladder = {limited(sweeps, 200), newton, limited(two_level, 2000)};
 
   work.answer.begin(problem, "auto", report);
+  report.solver = AutoSettings::name;
+  std::copy_n(problem.x0.data(), x.size(), x.begin());
+  if (work.answer.judge(x) <= tolerance) return work.answer.finish(tolerance, x, report);
   const ConstraintProblem* from = &problem;
   for (const SolverSettings& rung : ladder) {
     solve(*from, rung, workspace, x, work.rung);

@@ -71,7 +71,7 @@ void solve_complement(const ConstraintProblem& problem, const HybridSettings& se
 /// S through the factor: contacts one by one, joints at once, and conjugate directions over both.
 void solve_through_factor(const ConstraintProblem& problem, const HybridSettings& settings, Hybrid& work, std::span<double> x,
                           SolveReport& report) {
-  constexpr int iterations_per_start = 20;
+  constexpr int iterations_per_start = 20, most_iterations = 1000;
   auto& [schur, answer, inner, workspace, x_c, before, direction, u_before, u_direction, rhs, sweep, restarted] = work;
   sweep.prepare(problem, x);
   const std::span<double> u = sweep.op().velocities();
@@ -109,7 +109,7 @@ void solve_through_factor(const ConstraintProblem& problem, const HybridSettings
   sweep.op().start(x);
   joints();
   double last = 0;
-  while (report.iterations < settings.max_iterations) {
+  while (report.iterations < std::min(settings.max_iterations, most_iterations)) {
     if (report.iterations % iterations_per_start == 0) {
       if (answer.judge(x) <= settings.tolerance) return;
       sweep.op().start(x);
@@ -131,13 +131,24 @@ void solve_through_factor(const ConstraintProblem& problem, const HybridSettings
   answer.judge(x);
 }
 
+/// The whole problem, joints too, from the best x so far.
+void finish_by_newton(const ConstraintProblem& problem, const HybridSettings& settings, Hybrid& work, std::span<double> x,
+                      SolveReport& report) {
+  work.restarted = problem;
+  std::ranges::copy(work.answer.best_x(), work.restarted.x0.begin());
+  const ProxNewtonSettings newton{.tolerance = settings.tolerance};
+  solve(work.restarted, newton, work.workspace, x, work.inner);
+  report.iterations += work.inner.iterations;
+  work.answer.judge(x);
+}
+
 }  // namespace
 
 void solve(const ConstraintProblem& problem, const HybridSettings& settings, Workspace& workspace, std::span<double> x,
            SolveReport& report) {
   auto& work = workspace.get<Hybrid>();
   work.schur.split(problem);
-  if (work.schur.reduced_rows() == 0 && !problem.has_matrix())
+  if (work.schur.reduced_rows() == 0 && !problem.has_matrix() && problem.rows() > 0)
     return solve(problem, LdltSettings{.pivot_tolerance = settings.pivot_tolerance}, work.workspace, x, report);
 
   work.answer.begin(problem, "hybrid", report);
@@ -154,6 +165,8 @@ void solve(const ConstraintProblem& problem, const HybridSettings& settings, Wor
       solve_complement(problem, settings, work, x, report);
     else
       solve_through_factor(problem, settings, work, x, report);
+    if (work.answer.best() > settings.tolerance && report.iterations < settings.max_iterations)
+      finish_by_newton(problem, settings, work, x, report);
   }
   work.answer.finish(settings.tolerance, x, report);
 }
