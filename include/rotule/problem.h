@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rotule {
@@ -78,6 +79,7 @@ struct SolveReport {
   bool converged = true;
   double smallest_pivot = 1;  // kept pivot over its diagonal entry, where the solver has pivots: how near rows are to depending
   std::vector<std::int32_t> redundant_rows;
+  std::string_view solver;  // the name of who gave the answer: where the choice was left open, who was chosen
 };
 
 /// The one judge of any answer by any solver (D4). Rows with bounds: psi_i = max(min(upper - x, w^-), min(x - lower, w^+)), those

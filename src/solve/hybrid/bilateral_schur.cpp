@@ -9,6 +9,9 @@ namespace rotule {
 
 namespace {
 
+/// Below this ratio of a pivot to its diagonal entry, columns of S are refined.
+constexpr double suspicious_ratio = 1e-5;
+
 /// Lists by key, compressed: `start` gets one more than `keys` entries, `items` the items in the order given.
 template <class KeysOf>
 void group_by(int keys, int items, KeysOf&& keys_of, std::vector<std::int32_t>& start, std::vector<std::int32_t>& list) {
@@ -146,6 +149,8 @@ void BilateralSchur::factor(const ConstraintProblem& problem, double pivot_toler
   if (problem.has_matrix()) return factor_matrix(problem, pivot_tolerance, report);
   const std::size_t assemblies = assembly_start_.size() - 1;
   if (systems_.size() < assemblies) systems_.resize(assemblies);
+  refine_.resize(assemblies);
+  joint_sum_.resize(problem.rows());
   for (std::size_t k = 0; k < assemblies; ++k) {
     const std::span<const ConstraintBlock> blocks(joint_blocks_.data() + assembly_start_[k],
                                                   joint_blocks_.data() + assembly_start_[k + 1]);
@@ -154,6 +159,7 @@ void BilateralSchur::factor(const ConstraintProblem& problem, double pivot_toler
     system.assemble(problem);
     const BlockLdlt::Outcome outcome = system.factor.factor(pivot_tolerance, report.redundant_rows);
     report.smallest_pivot = std::min(report.smallest_pivot, outcome.smallest_ratio);
+    refine_[k] = outcome.smallest_ratio < suspicious_ratio || system.has_hubs();
   }
   std::ranges::sort(report.redundant_rows);
 }
@@ -212,16 +218,26 @@ void BilateralSchur::respond(const ConstraintProblem& problem, const ConstraintB
         joint_x_[r] = -row_velocity(problem, joint, r, velocities_);
     }
   }
-  systems_[assembly].solve(joint_x_);
-  for (const ConstraintBlock& joint : joints) {
-    const auto answer = [&](int body, const JacobianRows& J) {
-      if (body < 0 || group_[body] != group) return;
-      Vec6 impulse = Vec6::Zero();
-      for (int r = joint.first_row; r < joint.first_row + joint.rows; ++r) impulse += J.row(r).transpose() * joint_x_[r];
-      Eigen::Map<Vec6>(velocities_.data() + 6 * body) += multiply_inverse_mass(problem, body, impulse);
-    };
-    answer(joint.body_a, problem.J_a);
-    answer(joint.body_b, problem.J_b);
+  // A second pass, for what the factor lost to cancellation, sees all joints of the assembly.
+  const int passes = refine_[assembly] ? 2 : 1;
+  for (int pass = 0; pass < passes; ++pass) {
+    if (pass > 0)
+      for (const ConstraintBlock& joint : joints)
+        for (int r = joint.first_row; r < joint.first_row + joint.rows; ++r)
+          joint_x_[r] = -row_velocity(problem, joint, r, velocities_) - problem.C[r] * joint_sum_[r];
+    systems_[assembly].solve(joint_x_);
+    for (const ConstraintBlock& joint : joints) {
+      for (int r = joint.first_row; r < joint.first_row + joint.rows; ++r)
+        joint_sum_[r] = joint_x_[r] + (pass > 0 ? joint_sum_[r] : 0.0);
+      const auto answer = [&](int body, const JacobianRows& J) {
+        if (body < 0 || group_[body] != group) return;
+        Vec6 impulse = Vec6::Zero();
+        for (int r = joint.first_row; r < joint.first_row + joint.rows; ++r) impulse += J.row(r).transpose() * joint_x_[r];
+        Eigen::Map<Vec6>(velocities_.data() + 6 * body) += multiply_inverse_mass(problem, body, impulse);
+      };
+      answer(joint.body_a, problem.J_a);
+      answer(joint.body_b, problem.J_b);
+    }
   }
 }
 

@@ -66,7 +66,8 @@ class BilateralSchur {
   std::vector<std::int32_t> others_, new_row_;           // blocks of c; per row of the problem, its row in S or -1
   std::vector<std::int32_t> parent_, count_, columns_, mark_;
   std::vector<SparseSystem> systems_;
-  std::vector<double> velocities_, joint_x_, row_, product_;
+  std::vector<char> refine_;  // per assembly, whether its factor lost digits
+  std::vector<double> velocities_, joint_x_, joint_sum_, row_, product_;
   std::vector<std::int32_t> joint_row_list_;  // with a matrix: which rows are joints'
   std::vector<double> dense_, scale_, work_, dense_x_;
   int joint_rows_ = 0, reduced_rows_ = 0;

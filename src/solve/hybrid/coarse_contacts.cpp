@@ -126,7 +126,7 @@ void CoarseContacts::find_columns(const ConstraintProblem& problem, int i, std::
 
 void CoarseContacts::correct(const ConstraintProblem& problem, std::span<const double> w, std::span<double> dx) {
   const int pairs = static_cast<int>(pair_start_.size()) - 1;
-  coarse_row_.assign(pairs, -1);
+  coarse_row_.resize(pairs);
   coarse_.inverse_mass = problem.inverse_mass;
   coarse_.coupled = problem.coupled;
   coarse_.blocks.clear();
@@ -139,8 +139,6 @@ void CoarseContacts::correct(const ConstraintProblem& problem, std::span<const d
     const ConstraintBlock& one = problem.blocks[members[0]];
     columns_.clear();
     for (const int i : members) find_columns(problem, i, w);
-    if (columns_.empty()) continue;
-
     // E Q: joints and limits as they are, contacts by the range of what they do to one of the bodies, in its own measure.
     int kept = 0;
     if (sets_[members[0]].kind != RowSet::contact) {
@@ -168,7 +166,7 @@ void CoarseContacts::correct(const ConstraintProblem& problem, std::span<const d
       }
       const Eigen::SelfAdjointEigenSolver<Mat6> eigen(gram);
       Eigen::Matrix<double, 6, 6> basis;
-      for (int k = 5; k >= 0 && eigen.eigenvalues()[k] > smallest_part * eigen.eigenvalues()[5]; --k)
+      for (int k = 5; !columns_.empty() && k >= 0 && eigen.eigenvalues()[k] > smallest_part * eigen.eigenvalues()[5]; --k)
         basis.col(kept++) = eigen.eigenvectors().col(k) / std::sqrt(eigen.eigenvalues()[k]);
       for (const Column& column : columns_) {
         const ConstraintBlock& block = problem.blocks[column.block];
@@ -179,12 +177,20 @@ void CoarseContacts::correct(const ConstraintProblem& problem, std::span<const d
         }
       }
     }
-    if (kept == 0) continue;
 
-    // Its rows in the coarse problem.
+    // Its rows in the coarse problem; those that are not needed now stand alone, so that the structure stays.
+    int most = 0;
+    for (const int i : members) most = std::min(6, most + problem.blocks[i].rows);
     coarse_row_[p] = rows;
-    coarse_.blocks.push_back({rows, kept, one.body_a, one.body_b, -1});
-    for (int c = 0; c < kept; ++c, ++rows) {
+    coarse_.blocks.push_back({rows, most, one.body_a, one.body_b, -1});
+    for (int c = 0; c < most; ++c, ++rows) {
+      if (c >= kept) {
+        coarse_.J_a.row(rows).setZero();
+        coarse_.J_b.row(rows).setZero();
+        coarse_.b[rows] = 0;
+        coarse_.C[rows] = 1;
+        continue;
+      }
       Vec6 J_a = Vec6::Zero(), J_b = Vec6::Zero();
       double b = 0, C = 0;
       for (const int i : members) {
@@ -211,10 +217,8 @@ void CoarseContacts::correct(const ConstraintProblem& problem, std::span<const d
   std::fill(dx.begin(), dx.end(), 0.0);
   if (rows == 0) return;
   solve(coarse_, LdltSettings{}, workspace_, y_, report_);
-  std::size_t at = 0;
   for (int p = 0; p < pairs; ++p) {
-    if (coarse_row_[p] < 0) continue;
-    const int kept = coarse_.blocks[at++].rows;
+    const int kept = coarse_.blocks[p].rows;
     for (int k = pair_start_[p]; k < pair_start_[p + 1]; ++k) {
       const ConstraintBlock& block = problem.blocks[order_[k]];
       for (int r = block.first_row; r < block.first_row + block.rows; ++r)

@@ -48,7 +48,7 @@ class CoarseContacts {
   std::vector<std::int32_t> order_, pair_start_;  // blocks, sorted by pair of bodies; joints stand alone
   std::vector<double> right_, spread_;            // per row: what a column is told; six coarse coefficients
   std::vector<Column> columns_;
-  std::vector<std::int32_t> coarse_row_;  // per pair, its first row in the coarse problem, or -1
+  std::vector<std::int32_t> coarse_row_;  // per pair, its first row in the coarse problem
   ConstraintProblem coarse_;
   SolveReport report_;
   Workspace workspace_;

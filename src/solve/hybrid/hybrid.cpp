@@ -26,13 +26,24 @@ struct Hybrid {
   Workspace workspace;
   std::vector<double> x_c, before, direction, u_before, u_direction, rhs;
   BlockSweep<BodyOperator> sweep;
+  ConstraintProblem restarted;
 };
 
-void iterate(const ConstraintProblem& problem, double tolerance, int max_iterations, Hybrid& work, std::span<double> x) {
+/// nncg, then prox_newton from its answer; `restarted` is the same problem with an x0 to write, or a copy to make.
+void iterate(const ConstraintProblem& problem, double tolerance, int max_iterations, Hybrid& work, std::span<double> x,
+             ConstraintProblem& restarted) {
+  constexpr int most_sweeps = 500;
   NncgSettings sweeps;
   sweeps.tolerance = tolerance;
-  sweeps.max_iterations = max_iterations;
+  sweeps.max_iterations = std::min(max_iterations, most_sweeps);
   solve(problem, sweeps, work.workspace, x, work.inner);
+  if (work.inner.converged || max_iterations <= most_sweeps) return;
+  const int spent = work.inner.iterations;
+  if (&restarted != &problem) restarted = problem;
+  std::copy(x.begin(), x.end(), restarted.x0.begin());
+  const int steps = std::min(max_iterations - spent, ProxNewtonSettings{}.max_iterations);
+  solve(restarted, ProxNewtonSettings{.tolerance = tolerance, .max_iterations = steps}, work.workspace, x, work.inner);
+  work.inner.iterations += spent;
 }
 
 /// S written out.
@@ -46,7 +57,7 @@ void solve_complement(const ConstraintProblem& problem, const HybridSettings& se
   for (int pass = 0; pass <= corrections; ++pass) {
     const double norm = reduced.b.norm();
     const double tolerance = std::min(1.0, 0.5 * settings.tolerance * scale / (norm > 0 ? norm : 1.0));
-    iterate(reduced, tolerance, settings.max_iterations, work, work.x_c);
+    iterate(reduced, tolerance, settings.max_iterations, work, work.x_c, reduced);
     report.iterations += work.inner.iterations;
     work.schur.scatter(work.x_c, x);
     work.schur.recover_joints(problem, x);
@@ -60,8 +71,8 @@ void solve_complement(const ConstraintProblem& problem, const HybridSettings& se
 /// S through the factor: contacts one by one, joints at once, and conjugate directions over both.
 void solve_through_factor(const ConstraintProblem& problem, const HybridSettings& settings, Hybrid& work, std::span<double> x,
                           SolveReport& report) {
-  constexpr int iterations_per_start = 20;
-  auto& [schur, answer, inner, workspace, x_c, before, direction, u_before, u_direction, rhs, sweep] = work;
+  constexpr int iterations_per_start = 20, most_iterations = 1000;
+  auto& [schur, answer, inner, workspace, x_c, before, direction, u_before, u_direction, rhs, sweep, restarted] = work;
   sweep.prepare(problem, x);
   const std::span<double> u = sweep.op().velocities();
   before.resize(x.size());
@@ -98,7 +109,7 @@ void solve_through_factor(const ConstraintProblem& problem, const HybridSettings
   sweep.op().start(x);
   joints();
   double last = 0;
-  while (report.iterations < settings.max_iterations) {
+  while (report.iterations < std::min(settings.max_iterations, most_iterations)) {
     if (report.iterations % iterations_per_start == 0) {
       if (answer.judge(x) <= settings.tolerance) return;
       sweep.op().start(x);
@@ -120,20 +131,31 @@ void solve_through_factor(const ConstraintProblem& problem, const HybridSettings
   answer.judge(x);
 }
 
+/// The whole problem, joints too, from the best x so far.
+void finish_by_newton(const ConstraintProblem& problem, const HybridSettings& settings, Hybrid& work, std::span<double> x,
+                      SolveReport& report) {
+  work.restarted = problem;
+  std::ranges::copy(work.answer.best_x(), work.restarted.x0.begin());
+  const ProxNewtonSettings newton{.tolerance = settings.tolerance};
+  solve(work.restarted, newton, work.workspace, x, work.inner);
+  report.iterations += work.inner.iterations;
+  work.answer.judge(x);
+}
+
 }  // namespace
 
 void solve(const ConstraintProblem& problem, const HybridSettings& settings, Workspace& workspace, std::span<double> x,
            SolveReport& report) {
   auto& work = workspace.get<Hybrid>();
   work.schur.split(problem);
-  if (work.schur.reduced_rows() == 0 && !problem.has_matrix())
+  if (work.schur.reduced_rows() == 0 && !problem.has_matrix() && problem.rows() > 0)
     return solve(problem, LdltSettings{.pivot_tolerance = settings.pivot_tolerance}, work.workspace, x, report);
 
   work.answer.begin(problem, "hybrid", report);
   std::copy_n(problem.x0.data(), x.size(), x.begin());
   if (work.answer.judge(x) > settings.tolerance) {
     if (!work.schur.has_joints()) {
-      iterate(problem, settings.tolerance, settings.max_iterations, work, x);
+      iterate(problem, settings.tolerance, settings.max_iterations, work, x, work.restarted);
       report.iterations = work.inner.iterations;
       work.answer.judge(x);
       return work.answer.finish(settings.tolerance, x, report);
@@ -143,6 +165,8 @@ void solve(const ConstraintProblem& problem, const HybridSettings& settings, Wor
       solve_complement(problem, settings, work, x, report);
     else
       solve_through_factor(problem, settings, work, x, report);
+    if (work.answer.best() > settings.tolerance && report.iterations < settings.max_iterations)
+      finish_by_newton(problem, settings, work, x, report);
   }
   work.answer.finish(settings.tolerance, x, report);
 }

@@ -135,7 +135,7 @@ void solve(const ConstraintProblem& problem, const DantzigSettings& settings, Wo
            SolveReport& report) {
   auto& memory = workspace.get<DantzigMemory>();
   DenseProblem& p = memory.problem;
-  clear(report, problem.rows());
+  if (p.start_is_answer(problem, settings.name, settings.tolerance, x, report)) return;
   p.load(problem, settings.name, false, report);
   memory.free.reserve(p.size());
   memory.bound.reserve(p.size());

@@ -53,6 +53,17 @@ void solve_lu(const DenseProblem::Matrix& A, int n, const std::vector<std::int32
 
 }  // namespace
 
+bool DenseProblem::start_is_answer(const ConstraintProblem& problem, std::string_view solver, double tolerance,
+                                   std::span<double> x_full, SolveReport& report) {
+  solver_ = solver;
+  clear(report, problem.rows());
+  std::copy_n(problem.x0.data(), x_full.size(), x_full.begin());
+  report.residual = residual(problem, x_full, judge_).relative;
+  if (!std::isfinite(report.residual))
+    throw Error("solver " + std::string(solver), "the residual is not finite; check masses, Jacobians and right-hand side");
+  return report.residual <= tolerance;
+}
+
 void DenseProblem::load(const ConstraintProblem& problem, std::string_view solver, bool cones, SolveReport& report) {
   if (!cones)
     for (const FrictionRows& f : problem.friction)
@@ -207,7 +218,8 @@ void DenseProblem::finish(const ConstraintProblem& problem, double tolerance, st
       report.residual = again;
     }
   }
-  if (!all_finite(x_full)) throw Error("solver", "the answer is not finite: the motion has blown up; take a smaller step");
+  if (!all_finite(x_full))
+    throw Error("solver " + std::string(solver_), "the answer is not finite: the motion has blown up; take a smaller step");
   report.converged = report.residual <= tolerance;
 }
 

@@ -24,6 +24,9 @@ class DenseProblem {
  public:
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+  /// Whether the start x0 is an answer already; it is then written to x and reported. Throws where numbers are not finite.
+  bool start_is_answer(const ConstraintProblem& problem, std::string_view solver, double tolerance, std::span<double> x,
+                       SolveReport& report);
   /// Eliminates the joints and reads the rest. Throws where the problem has a cone and the solver knows only boxes.
   void load(const ConstraintProblem& problem, std::string_view solver, bool cones, SolveReport& report);
 
@@ -32,7 +35,10 @@ class DenseProblem {
   /// The bounds of friction rows from the normals that x has now.
   void follow_normals();
   /// w = A x - b.
-  void update_w() { w.noalias() = A * x - b; }
+  void update_w() {
+    w.noalias() = A * x;
+    w -= b;
+  }
   /// Norm of the natural residual over that of the whole problem's b; updates w.
   double judge();
   /// Which rows are free, by x and w: an index set to start from.
@@ -55,6 +61,7 @@ class DenseProblem {
  private:
   bool solve_states();
 
+  std::string_view solver_;
   double scale_ = 1;
   Matrix system_;
   VecX step_, rhs_, best_, psi_;

@@ -112,7 +112,7 @@ void write_dictionary(LemkeMemory& m) {
   const int size = static_cast<int>(m.unknowns.size());
   m.T.setZero(size, size + 1);
   m.q.setZero(size);
-  m.s_b -= m.S * m.shift;  // so that w = S (x - shift) - s_b
+  m.s_b.noalias() -= m.S * m.shift;  // so that w = S (x - shift) - s_b
 
   // How much x of its row an unknown is worth: the columns of w.
   const auto sign = [](Part part) {
@@ -293,7 +293,7 @@ void solve(const ConstraintProblem& problem, const LemkeSettings& settings, Work
            SolveReport& report) {
   auto& memory = workspace.get<LemkeMemory>();
   DenseProblem& p = memory.problem;
-  clear(report, problem.rows());
+  if (p.start_is_answer(problem, settings.name, settings.tolerance, x, report)) return;
   p.load(problem, settings.name, false, report);
   const double target = 0.1 * settings.tolerance;
   if (p.judge() > target) {

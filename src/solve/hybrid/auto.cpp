@@ -1,0 +1,140 @@
+// The choice of a solver by what a problem looks like. Rules, from the measurements in docs/contact_solvers.md, the first that
+// fits:
+//
+//   only joints                                     ldlt
+//   joints and contacts, limits or motors           hybrid
+//   boxes and bounds alone, at most 150 rows        block_pivoting
+//   a stack: loads pass through 4 pairs or more,
+//   or a body 30 times as heavy as one it touches   two_level
+//   anything else                                   nncg
+//
+// Each has a budget; where it ends unconverged the next one goes on from its answer: see `ladder`. The report names the one
+// whose answer it is, and counts the iterations of all.
+#include <algorithm>
+#include <array>
+
+#include "problem/row_sets.h"
+#include "solve/best_answer.h"
+#include "solve/solve.h"
+
+namespace rotule {
+
+namespace {
+
+constexpr int most_rows_for_pivoting = 150;
+constexpr int tall = 4;
+constexpr double heavy = 30;
+
+struct Looks {
+  bool joints = false, others = false, cones = false;
+  int height = 0;         // most pairs between a body and the ground, along the shortest way
+  double mass_ratio = 1;  // largest between bodies that touch
+};
+
+struct Auto {
+  BestAnswer answer;
+  SolveReport rung;
+  ConstraintProblem restarted;
+  std::vector<BlockSet> sets;
+  std::vector<int> level, queue, start, around;
+};
+
+Looks look(const ConstraintProblem& problem, Auto& work) {
+  Looks looks;
+  classify(problem, work.sets);
+  for (const BlockSet& set : work.sets) (set.kind == RowSet::bilateral ? looks.joints : looks.others) = true;
+  for (const FrictionRows& f : problem.friction) looks.cones = looks.cones || f.cone;
+
+  // Neighbours of every body; one that cannot move is ground.
+  const int bodies = problem.bodies();
+  const auto inverse_mass = [&](int body) { return body < 0 ? 0.0 : problem.inverse_mass[body](0, 0); };
+  work.start.assign(bodies + 2, 0);
+  for (const ConstraintBlock& block : problem.blocks)
+    for (const int body : {block.body_a, block.body_b})
+      if (body >= 0) ++work.start[body + 2];
+  for (int body = 0; body <= bodies; ++body) work.start[body + 1] += work.start[body];
+  work.around.resize(work.start[bodies + 1]);
+  work.level.assign(bodies, -1);
+  work.queue.clear();
+  for (const ConstraintBlock& block : problem.blocks) {
+    const int a = block.body_a, b = block.body_b;
+    const double p = inverse_mass(a), q = inverse_mass(b);
+    if (a >= 0) work.around[work.start[a + 1]++] = b;
+    if (b >= 0) work.around[work.start[b + 1]++] = a;
+    if (p > 0 && q > 0) looks.mass_ratio = std::max({looks.mass_ratio, p / q, q / p});
+    for (const auto& [body, other] : {std::pair(a, q), std::pair(b, p)})
+      if (body >= 0 && other == 0 && work.level[body] < 0) {
+        work.level[body] = 1;
+        work.queue.push_back(body);
+      }
+  }
+  for (std::size_t k = 0; k < work.queue.size(); ++k) {
+    const int body = work.queue[k];
+    looks.height = std::max(looks.height, work.level[body]);
+    for (int n = work.start[body]; n < work.start[body + 1]; ++n) {
+      const int other = work.around[n];
+      if (other < 0 || work.level[other] >= 0) continue;
+      work.level[other] = work.level[body] + 1;
+      work.queue.push_back(other);
+    }
+  }
+  return looks;
+}
+
+}  // namespace
+
+void solve(const ConstraintProblem& problem, const AutoSettings& settings, Workspace& workspace, std::span<double> x,
+           SolveReport& report) {
+  auto& work = workspace.get<Auto>();
+  const Looks looks = look(problem, work);
+  if (!looks.others && !problem.has_matrix() && problem.rows() > 0) {
+    solve(problem, LdltSettings{}, workspace, x, report);
+    report.solver = LdltSettings::name;
+    return;
+  }
+
+  const double tolerance = settings.tolerance;
+  NncgSettings sweeps;
+  sweeps.tolerance = tolerance;
+  const auto limited = [](auto solver, int iterations) {
+    solver.max_iterations = iterations;
+    return solver;
+  };
+  const HybridSettings hybrid{.tolerance = tolerance};
+  const BlockPivotingSettings pivoting{.tolerance = tolerance};
+  const TwoLevelSettings two_level{.tolerance = tolerance};
+  const ProxNewtonSettings newton{.tolerance = tolerance};
+
+  // The ladder: the first rung by its looks, then what is stronger or slower.
+  std::array<SolverSettings, 3> ladder;
+  if (looks.joints)
+    ladder = {hybrid, newton, limited(sweeps, 2000)};
+  else if (!looks.cones && problem.rows() <= most_rows_for_pivoting)
+    ladder = {limited(pivoting, 200), newton, limited(sweeps, 2000)};
+  else if (looks.height >= tall || looks.mass_ratio >= heavy)
+    ladder = {limited(two_level, 60), newton, limited(sweeps, 2000)};
+  else
+    ladder = {limited(sweeps, 200), newton, limited(two_level, 2000)};
+
+  work.answer.begin(problem, "auto", report);
+  report.solver = AutoSettings::name;
+  std::copy_n(problem.x0.data(), x.size(), x.begin());
+  if (work.answer.judge(x) <= tolerance) return work.answer.finish(tolerance, x, report);
+  const ConstraintProblem* from = &problem;
+  for (const SolverSettings& rung : ladder) {
+    solve(*from, rung, workspace, x, work.rung);
+    report.iterations += work.rung.iterations;
+    report.smallest_pivot = std::min(report.smallest_pivot, work.rung.smallest_pivot);
+    const double before = work.answer.best();
+    if (work.answer.judge(x) < before) report.solver = work.rung.solver;
+    if (work.answer.best() <= tolerance) break;
+    if (from == &problem) {
+      work.restarted = problem;
+      from = &work.restarted;
+    }
+    std::ranges::copy(work.answer.best_x(), work.restarted.x0.begin());
+  }
+  work.answer.finish(tolerance, x, report);
+}
+
+}  // namespace rotule
