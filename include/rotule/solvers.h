@@ -127,6 +127,12 @@ struct GaussSeidelSettings {
   }
 };
 
-using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings, GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings, ProxNewtonSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings, HybridSettings, TwoLevelSettings, JacobiSettings, ShockPropagationSettings, ColouredGaussSeidelSettings, ModulusGaussSeidelSettings, ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings, InteriorPointSettings, AdmmSettings, PgsSmSettings, AutoSettings>;
+using SolverSettings =
+    std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
+                 GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings, ProxNewtonSettings,
+                 LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings, HybridSettings, TwoLevelSettings,
+                 JacobiSettings, ShockPropagationSettings, ColouredGaussSeidelSettings, ModulusGaussSeidelSettings,
+                 ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings, InteriorPointSettings, AdmmSettings,
+                 PgsSmSettings, AutoSettings>;
 
 }  // namespace rotule

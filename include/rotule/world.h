@@ -77,6 +77,7 @@ class World {
   [[nodiscard]] Vec3 particle_position(int particle) const;
   [[nodiscard]] Vec3 particle_velocity(int particle) const;
   [[nodiscard]] double particle_mass(int particle) const;
+  [[nodiscard]] bool particle_pinned(int particle) const;
   /// All of them, three coordinates each; valid until the next step.
   [[nodiscard]] std::span<const double> particle_positions() const;
   void set_particle(int particle, const Vec3& position, const Vec3& velocity);

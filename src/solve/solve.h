@@ -33,11 +33,6 @@ void solve(const ConstraintProblem&, const DantzigSettings&, Workspace&, std::sp
 void solve(const ConstraintProblem&, const SplitPivotingSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const HybridSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const TwoLevelSettings&, Workspace&, std::span<double> x, SolveReport& report);
-void solve(const ConstraintProblem&, const ProxNewtonSettings&, Workspace&, std::span<double> x, SolveReport& report);
-void solve(const ConstraintProblem&, const PgsSettings&, Workspace&, std::span<double> x, SolveReport& report);
-void solve(const ConstraintProblem&, const PsorSettings&, Workspace&, std::span<double> x, SolveReport& report);
-void solve(const ConstraintProblem&, const BlockGaussSeidelSettings&, Workspace&, std::span<double> x, SolveReport& report);
-void solve(const ConstraintProblem&, const NncgSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const AutoSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const JacobiSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const ShockPropagationSettings&, Workspace&, std::span<double> x, SolveReport& report);
