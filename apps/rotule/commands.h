@@ -63,9 +63,21 @@ struct ConvergenceOptions {
   std::vector<std::string> integrators;
   std::vector<std::int64_t> steps;
   std::vector<std::string> settings;
+  std::string reference = "fine";  // rk4 at 8 times the finest count, or "invariant": energy alone
+  std::string svg;                 // work-precision plots: error against seconds and against evaluations
   bool json = false;
 };
 void convergence(const ConvergenceOptions& options);
+
+struct StabilityOptions {
+  std::string scene;  // empty: the methods themselves
+  std::vector<std::string> integrators;
+  std::vector<std::string> settings;
+  std::string svg;
+  int steps = 2000;  // of every observed run
+  bool json = false;
+};
+void stability(const StabilityOptions& options);
 
 struct ExportOptions {
   std::string scene;

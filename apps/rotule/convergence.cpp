@@ -13,6 +13,8 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "record/json_text.h"
+#include "record/svg_plot.h"
 
 namespace rotule::app {
 namespace {
@@ -25,7 +27,8 @@ struct Outcome {
   double energy_change = 0;  // relative, signed: below zero where energy was lost
   std::int64_t evaluations = 0;
   double seconds = 0;
-  std::vector<double> state;  // 13 numbers per body
+  std::vector<double> state;  // 13 numbers per body, then 6 per particle
+  std::size_t bodies = 0;
 };
 
 std::vector<double> state_of(const World& world) {
@@ -37,12 +40,17 @@ std::vector<double> state_of(const World& world) {
     put(world.velocity(body));
     put(world.angular_velocity(body));
   }
+  for (int i = 0; i < world.particles(); ++i) {
+    put(world.particle_position(i));
+    put(world.particle_velocity(i));
+  }
   return out;
 }
 
-double state_error(const std::vector<double>& a, const std::vector<double>& b) {
+double state_error(const std::vector<double>& a, const std::vector<double>& b, std::size_t bodies) {
   double out = 0;
-  for (std::size_t i = 0; i < a.size(); i += 13) {
+  for (std::size_t i = 13 * bodies; i < a.size(); ++i) out = std::max(out, std::abs(a[i] - b[i]));
+  for (std::size_t i = 0; i < 13 * bodies; i += 13) {
     double dot = 0;  // q and -q are the same rotation
     for (std::size_t k = 3; k < 7; ++k) dot += a[i + k] * b[i + k];
     for (std::size_t k = 0; k < 13; ++k) {
@@ -84,6 +92,7 @@ Outcome simulate(const NamedScene& named, Recipe recipe, const IntegratorSetting
     const double change = end.energy() + end.shock_energy - start.energy();
     out.energy_change = scale > 0 ? change / scale : change;
     out.state = state_of(world);
+    out.bodies = world.bodies().size();
     out.finished = std::isfinite(out.energy_change) && std::abs(out.energy_change) <= blown_up;
   } catch (const Error& error) {
     throw Error(named.origin, error.what());
@@ -100,6 +109,28 @@ Json order(const Json& before, const Json& error, std::int64_t steps_before, std
 
 std::string cell(const Json& value, const char* format) {
   return value.is_null() ? "-" : fmt::format(fmt::runtime(format), value.get<double>());
+}
+
+/// Error against what it cost, in seconds and in evaluations, one line per method: two plots, one above the other.
+std::string work_precision(const std::string& scene, const Json& rows, bool fine) {
+  const std::string error = fine ? "state_error" : "energy_error";
+  std::vector<Plot> plots;
+  for (const auto& [cost, label] : {std::pair("seconds", "time [s]"), std::pair("evaluations", "evaluations of the accelerations")}) {
+    Plot& plot = plots.emplace_back();
+    plot.title = fmt::format("{}: {} against cost", scene, fine ? "error of the state" : "error of the energy");
+    plot.x = {.label = label, .logarithmic = true};
+    plot.y = {.label = fine ? "largest error [m, m/s, rad/s]" : "relative error", .logarithmic = true};
+    for (const Json& row : rows) {
+      const auto name = row["integrator"].get<std::string>();
+      if (plot.series.empty() || plot.series.back().name != name)
+        plot.series.push_back({.name = name, .x = {}, .y = {}, .markers = true});
+      if (!row[error].is_number() || !row[cost].is_number()) continue;
+      plot.series.back().x.push_back(row[cost].get<double>());
+      plot.series.back().y.push_back(row[error].get<double>());
+    }
+    std::erase_if(plot.series, [](const PlotSeries& series) { return series.x.empty(); });
+  }
+  return to_svg(plots);
 }
 
 }  // namespace
@@ -128,8 +159,11 @@ void convergence(const ConvergenceOptions& options) {
   Recipe exact = recipe;
   exact.formulation = AccelerationSettings{};
   exact.correction = ProjectionSettings{};
-  const Outcome reference = simulate(named, exact, Rk4Settings{}, reference_factor * finest);
-  if (!reference.finished)
+  const bool fine = options.reference == "fine";
+  if (!fine && options.reference != "invariant")
+    throw Error(fmt::format("--reference: must be fine or invariant, is {}", in_quotes(options.reference)));
+  const Outcome reference = fine ? simulate(named, exact, Rk4Settings{}, reference_factor * finest) : Outcome{};
+  if (fine && !reference.finished)
     throw Error(named.origin,
                 fmt::format("even the reference (rk4, {} steps) blows up; take more steps", reference_factor * finest));
 
@@ -142,7 +176,7 @@ void convergence(const ConvergenceOptions& options) {
       Json row = {{"integrator", name_of(integrator)}, {"steps", n}};
       row["energy_error"] = outcome.finished ? Json(std::abs(outcome.energy_change)) : Json();
       row["energy_order"] = nullptr;
-      row["state_error"] = outcome.finished ? Json(state_error(outcome.state, reference.state)) : Json();
+      row["state_error"] = outcome.finished && fine ? Json(state_error(outcome.state, reference.state, outcome.bodies)) : Json();
       row["state_order"] = nullptr;
       row["evaluations"] = outcome.finished ? Json(outcome.evaluations) : Json();
       row["seconds"] = outcome.finished ? Json(outcome.seconds) : Json();
@@ -157,6 +191,7 @@ void convergence(const ConvergenceOptions& options) {
     }
   }
 
+  if (!options.svg.empty()) write_text_file(options.svg, work_precision(named.name, rows, fine));
   if (options.json) {
     print(Json{{"rows", rows}}.dump(2) + "\n");
     return;

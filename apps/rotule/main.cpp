@@ -101,7 +101,21 @@ int main(int argc, char** argv) {
       ->required()
       ->delimiter(',');
   convergence_command->add_option("--set", convergence_options.settings, "KEY=VALUE of the recipe")->allow_extra_args(false);
+  convergence_command->add_option("--reference", convergence_options.reference,
+                                  "fine: rk4 at 8 times the finest count (default); invariant: energy alone");
+  convergence_command->add_option("--svg", convergence_options.svg, "draw error against time and evaluations to this file");
   convergence_command->add_flag("--json", convergence_options.json, "one JSON object on stdout");
+
+  StabilityOptions stability_options;
+  CLI::App* stability_command =
+      app.add_subcommand("stability", "where methods are stable; with a scene: its largest stable step, predicted and observed");
+  stability_command->add_option("SCENE", stability_options.scene, "file or name; none: the methods themselves");
+  stability_command->add_option("--integrator,--integrators", stability_options.integrators, "methods, separated by commas")
+      ->delimiter(',');
+  stability_command->add_option("--set", stability_options.settings, "KEY=VALUE of the recipe")->allow_extra_args(false);
+  stability_command->add_option("--svg", stability_options.svg, "draw the regions of stability to this file");
+  stability_command->add_option("--steps", stability_options.steps, "steps of every observed run (default 2000)");
+  stability_command->add_flag("--json", stability_options.json, "one JSON object on stdout");
 
   ExportOptions export_options;
   CLI::App* export_command = app.add_subcommand("export", "a scene as a scene file");
@@ -116,6 +130,7 @@ int main(int argc, char** argv) {
     if (list_command->parsed()) list(list_options);
     if (check_command->parsed()) check(check_options);
     if (convergence_command->parsed()) convergence(convergence_options);
+    if (stability_command->parsed()) stability(stability_options);
     if (export_command->parsed()) export_scene(export_options);
     if (schema_command->parsed()) print(rotule::scene_schema());
     return 0;

@@ -422,6 +422,10 @@ double World::particle_mass(int particle) const {
   require_particle(implementation_->model, particle);
   return implementation_->model.particles.mass[particle];
 }
+bool World::particle_pinned(int particle) const {
+  require_particle(implementation_->model, particle);
+  return !implementation_->model.particles.movable(particle);
+}
 std::span<const double> World::particle_positions() const {
   const VecX& x = implementation_->state.x;
   return {x.data(), static_cast<std::size_t>(x.size())};
