@@ -28,7 +28,7 @@ SEES["tune"] = [*SEES]
 # The folder to which a public header belongs: who may see the folder may include the header.
 PUBLIC = {
     "error.h": "base", "fields.h": "base", "ids.h": "base", "types.h": "base",
-    "integrators.h": "base", "solvers.h": "base",  # settings: names and numbers only
+    "integrators.h": "base", "integrators_adaptive.h": "base", "integrator_traits.h": "base", "solvers.h": "base",  # settings: names and numbers only
     "jet.h": "math",
     "problem.h": "problem",
     "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",

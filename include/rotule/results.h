@@ -42,6 +42,8 @@ struct StepReport {
   int iterations = 0;  // of iterative solvers, summed
   bool converged = true;
   int shocks = 0;
+  int late_shocks = 0;  // whether shocks followed too fast to be located in time, and were left to the end of the step
+  int inner_steps = 1;  // that a method with error control made
 };
 
 /// A joint with rows that others already imply.

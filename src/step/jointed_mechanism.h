@@ -75,4 +75,7 @@ class JointedMechanism {
   std::vector<Placement> placements_;
 };
 
+/// Throws where the state holds something that is not a number, with the body's name.
+void require_finite(const Model& model, const State& s);
+
 }  // namespace rotule

@@ -19,6 +19,8 @@ Integrator make_integrator(const IntegratorSettings& settings) {
     Integrator operator()(const Rk4Settings&) { return Rk4<JointedMechanism>(); }
     Integrator operator()(const Ab4Settings&) { return Ab4<JointedMechanism>(); }
     Integrator operator()(const LeapfrogSettings&) { return Leapfrog<JointedMechanism>(); }
+    Integrator operator()(const DormandPrinceSettings& s) { return Adaptive<Course, DormandPrince5>(s); }
+    Integrator operator()(const DormandPrince8Settings& s) { return Adaptive<Course, DormandPrince8>(s); }
   };
   return std::visit(Make(), settings);
 }
@@ -32,13 +34,18 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   mechanism.report = {};
   mechanism.h = h;
 
+  if (step_adaptively(s, t, h)) return mechanism.report;
   mechanism.begin_step(s, t);
 
   // Move, by impulses or through the integrator, which asks for constrained accelerations once per stage; close the joints again.
   if (const auto* velocity = std::get_if<VelocitySettings>(&mechanism.recipe.formulation)) {
     step_by_impulses(*velocity, s, t, h);
   } else {
-    std::visit([&](auto& integrator) { integrator.advance(mechanism, s, t, h); }, integrator_);
+    std::visit(
+        [&](auto& integrator) {
+          if constexpr (requires { integrator.advance(mechanism, s, t, h); }) integrator.advance(mechanism, s, t, h);
+        },
+        integrator_);
     require_finite(mechanism.model, s);
     correct(s, t + h);
   }
@@ -48,6 +55,24 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   require_finite(mechanism.model, s);
   require_joined(mechanism.model, mechanism.islands);
   return mechanism.report;
+}
+
+bool ReferenceStepper::step_adaptively(State& s, double t, double h) {
+  return std::visit(
+      [&](auto& integrator) {
+        if constexpr (requires { integrator.rejected; }) {
+          Course course(mechanism, shocks, integrator.control, shock_energy);
+          const std::int64_t before = integrator.steps;
+          integrator.advance(course, s, t, h);
+          mechanism.report.inner_steps = static_cast<int>(integrator.steps - before);
+          require_finite(mechanism.model, s);
+          require_joined(mechanism.model, mechanism.islands);
+          return true;
+        } else {
+          return false;
+        }
+      },
+      integrator_);
 }
 
 void ReferenceStepper::step_by_impulses(const VelocitySettings& settings, State& s, double t, double h) {
@@ -105,7 +130,18 @@ void ReferenceStepper::bounce(State& s, double t) {
 Memory<State>* ReferenceStepper::memory() {
   return std::visit(
       [](auto& integrator) -> Memory<State>* {
-        if constexpr (requires { integrator.memory; })
+        if constexpr (requires { integrator.memory.samples; })
+          return &integrator.memory;
+        else
+          return nullptr;
+      },
+      integrator_);
+}
+
+AdaptiveMemory* ReferenceStepper::adaptive_memory() {
+  return std::visit(
+      [](auto& integrator) -> AdaptiveMemory* {
+        if constexpr (requires { integrator.rejected; })
           return &integrator.memory;
         else
           return nullptr;
@@ -115,6 +151,7 @@ Memory<State>* ReferenceStepper::memory() {
 
 void ReferenceStepper::forget() {
   if (Memory<State>* m = memory()) m->forget();
+  if (AdaptiveMemory* m = adaptive_memory()) m->forget();
 }
 
 void require_finite(const Model& model, const State& s) {

@@ -2,18 +2,22 @@
 // The reference path: integrator x formulation x solver, all double.
 #include <variant>
 
+#include "integrate/adaptive/adaptive.h"
+#include "integrate/adaptive/tableau_5.h"
+#include "integrate/adaptive/tableau_8.h"
 #include "integrate/explicit/explicit_euler.h"
 #include "integrate/explicit/rk2.h"
 #include "integrate/explicit/rk4.h"
 #include "integrate/multistep/ab4.h"
 #include "integrate/symplectic/leapfrog.h"
 #include "integrate/symplectic/semi_implicit_euler.h"
-#include "step/shock.h"
+#include "step/course.h"
 
 namespace rotule {
 
 using Integrator = std::variant<Rk4<JointedMechanism>, ExplicitEuler<JointedMechanism>, SemiImplicitEuler<JointedMechanism>,
-                                Rk2<JointedMechanism>, Ab4<JointedMechanism>, Leapfrog<JointedMechanism>>;
+                                Rk2<JointedMechanism>, Ab4<JointedMechanism>, Leapfrog<JointedMechanism>,
+                                Adaptive<Course, DormandPrince5>, Adaptive<Course, DormandPrince8>>;
 
 class ReferenceStepper {
  public:
@@ -25,12 +29,16 @@ class ReferenceStepper {
   void forget();
   /// The memory of a multistep method, for snapshots; null where the method has none.
   Memory<State>* memory();
+  /// That of a method with error control; null for the others.
+  AdaptiveMemory* adaptive_memory();
 
   JointedMechanism mechanism;
   ShockSolver shocks;
   double shock_energy = 0;
 
  private:
+  /// By a method with error control, where the recipe has one; else nothing is done.
+  bool step_adaptively(State& s, double t, double h);
   void step_by_impulses(const VelocitySettings& settings, State& s, double t, double h);
   void correct(State& s, double t);
   void bounce(State& s, double t);
@@ -42,7 +50,5 @@ class ReferenceStepper {
 
 /// Throws where a joint's points are further apart than its island's bodies reach: nobody would call that a joint any more.
 void require_joined(const Model& model, const std::vector<Island>& islands);
-/// Throws where the state holds something that is not a number, with the body's name.
-void require_finite(const Model& model, const State& s);
 
 }  // namespace rotule

@@ -97,6 +97,12 @@ void archive(Archive& io, World::Implementation& w) {
     io(island.problem.C);  // which rows are set aside, and how
     island.redundant.archive(io);
   }
+  if (AdaptiveMemory* memory = stepper.adaptive_memory()) {
+    io(memory->step);
+    io(memory->previous_error);
+    io(memory->knows_acceleration);
+    io(memory->acceleration);
+  }
   if (Memory<State>* memory = stepper.memory()) {
     io(memory->h);
     io(memory->filled);
