@@ -45,7 +45,8 @@ struct LeapfrogSettings : NoFields {
   static constexpr IntegratorTraits traits{.order = 2, .evaluations = 1, .symplectic = true};
 };
 
-using IntegratorSettings = std::variant<Rk4Settings, ExplicitEulerSettings, SemiImplicitEulerSettings, Rk2Settings, Ab4Settings,
-                                        LeapfrogSettings, DormandPrinceSettings, DormandPrince8Settings>;
+using IntegratorSettings =
+    std::variant<Rk4Settings, ExplicitEulerSettings, SemiImplicitEulerSettings, Rk2Settings, Ab4Settings, LeapfrogSettings,
+                 DormandPrinceSettings, DormandPrince8Settings, RattleSettings, Rattle4Settings, Rattle6Settings>;
 
 }  // namespace rotule

@@ -21,6 +21,8 @@ void check_combination(const Recipe& recipe) {
        "semi_implicit_euler, or formulation to acceleration"},
       {springs && corrected,
        "formulation penalty pulls by the joints' errors, which a correction takes away; set correction to none"},
+      {traits.constrained && !std::holds_alternative<AccelerationSettings>(recipe.formulation),
+       "rattle holds the joints by impulses of its own; set formulation to acceleration"},
       {stabilised && traits.adaptive,
        "formulation stabilised_acceleration pulls by the step's length, which an integrator with error control changes; set "
        "formulation to acceleration, with correction projection"},

@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "constraint/formulation/formulations.h"
 #include "constraint/tree_placement.h"
+#include "dynamics/free_rotation.h"
 #include "dynamics/kinematics.h"
 #include "step/island.h"
 
@@ -47,6 +48,12 @@ class JointedMechanism {
   /// A7 d alone.
   void project_velocities(State& s, double t);
 
+  // What RATTLE asks for (integrate/symplectic/rattle.h).
+  void begin_drifts(const State& s, double t);
+  void kick(State& s, double t, double step);
+  void drift(State& s, double t, double step);
+  void constrain_velocities(State& s, double t);
+
   /// Rows and masses of all islands at this state.
   void evaluate(const State& s, double t);
 
@@ -70,9 +77,20 @@ class JointedMechanism {
   void close_velocities(State& s);
   void count_solves();
 
+  /// Every body from `from`, with the velocities of `s`, for `step` seconds without any force.
+  void drift_freely(const State& from, State& s, double step) const;
+
   VecX forces_, sigma_;
   std::vector<VecX> warm_;  // answers put aside while a query solves
   std::vector<Placement> placements_;
+  /// Of one island and drift: the rows at its start, and what the joints gave.
+  struct Drift {
+    ConstraintProblem problem;
+    VecX impulse;
+  };
+  std::vector<Drift> drifts_;
+  std::vector<FreeRotor> rotors_;
+  State start_;
 };
 
 /// Throws where the state holds something that is not a number, with the body's name.

@@ -19,33 +19,49 @@ Integrator make_integrator(const IntegratorSettings& settings) {
     Integrator operator()(const Rk4Settings&) { return Rk4<JointedMechanism>(); }
     Integrator operator()(const Ab4Settings&) { return Ab4<JointedMechanism>(); }
     Integrator operator()(const LeapfrogSettings&) { return Leapfrog<JointedMechanism>(); }
-    Integrator operator()(const DormandPrinceSettings& s) { return Adaptive<Course, DormandPrince5>(s); }
-    Integrator operator()(const DormandPrince8Settings& s) { return Adaptive<Course, DormandPrince8>(s); }
   };
-  return std::visit(Make(), settings);
+  return std::visit(
+      []<class S>(const S& s) -> Integrator {
+        if constexpr (S::traits.adaptive || S::traits.constrained)
+          return {};
+        else
+          return Make()(s);
+      },
+      settings);
+}
+
+GuidedIntegrator make_guided(const IntegratorSettings& settings) {
+  return std::visit(
+      []<class S>(const S& s) -> GuidedIntegrator {
+        if constexpr (std::is_same_v<S, DormandPrinceSettings>)
+          return Adaptive<Course, DormandPrince5>(s);
+        else if constexpr (std::is_same_v<S, DormandPrince8Settings>)
+          return Adaptive<Course, DormandPrince8>(s);
+        else if constexpr (S::traits.constrained)
+          return Rattle<JointedMechanism>(S::traits.order);
+        else
+          return {};
+      },
+      settings);
 }
 
 }  // namespace
 
 ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
-    : mechanism(model, recipe), integrator_(make_integrator(recipe.integrator)) {}
+    : mechanism(model, recipe), integrator_(make_integrator(recipe.integrator)), guided_(make_guided(recipe.integrator)) {}
 
 const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   mechanism.report = {};
   mechanism.h = h;
 
-  if (step_adaptively(s, t, h)) return mechanism.report;
+  if (step_guided(s, t, h)) return mechanism.report;
   mechanism.begin_step(s, t);
 
   // Move, by impulses or through the integrator, which asks for constrained accelerations once per stage; close the joints again.
   if (const auto* velocity = std::get_if<VelocitySettings>(&mechanism.recipe.formulation)) {
     step_by_impulses(*velocity, s, t, h);
   } else {
-    std::visit(
-        [&](auto& integrator) {
-          if constexpr (requires { integrator.advance(mechanism, s, t, h); }) integrator.advance(mechanism, s, t, h);
-        },
-        integrator_);
+    std::visit([&](auto& integrator) { integrator.advance(mechanism, s, t, h); }, integrator_);
     require_finite(mechanism.model, s);
     correct(s, t + h);
   }
@@ -57,22 +73,27 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   return mechanism.report;
 }
 
-bool ReferenceStepper::step_adaptively(State& s, double t, double h) {
+bool ReferenceStepper::step_guided(State& s, double t, double h) {
   return std::visit(
-      [&](auto& integrator) {
-        if constexpr (requires { integrator.rejected; }) {
-          Course course(mechanism, shocks, integrator.control, shock_energy);
-          const std::int64_t before = integrator.steps;
-          integrator.advance(course, s, t, h);
-          mechanism.report.inner_steps = static_cast<int>(integrator.steps - before);
-          require_finite(mechanism.model, s);
-          require_joined(mechanism.model, mechanism.islands);
-          return true;
-        } else {
+      [&]<class Method>(Method& method) {
+        if constexpr (std::is_same_v<Method, std::monostate>) {
           return false;
+        } else if constexpr (std::is_same_v<Method, Rattle<JointedMechanism>>) {
+          mechanism.begin_step(s, t);
+          method.advance(mechanism, s, t, h);
+          require_finite(mechanism.model, s);
+          if (!mechanism.model.walls.empty()) bounce(s, t + h);
+        } else {
+          Course course(mechanism, shocks, method.control, shock_energy);
+          const std::int64_t before = method.steps;
+          method.advance(course, s, t, h);
+          mechanism.report.inner_steps = static_cast<int>(method.steps - before);
         }
+        require_finite(mechanism.model, s);
+        require_joined(mechanism.model, mechanism.islands);
+        return true;
       },
-      integrator_);
+      guided_);
 }
 
 void ReferenceStepper::step_by_impulses(const VelocitySettings& settings, State& s, double t, double h) {
@@ -130,7 +151,7 @@ void ReferenceStepper::bounce(State& s, double t) {
 Memory<State>* ReferenceStepper::memory() {
   return std::visit(
       [](auto& integrator) -> Memory<State>* {
-        if constexpr (requires { integrator.memory.samples; })
+        if constexpr (requires { integrator.memory; })
           return &integrator.memory;
         else
           return nullptr;
@@ -140,13 +161,13 @@ Memory<State>* ReferenceStepper::memory() {
 
 AdaptiveMemory* ReferenceStepper::adaptive_memory() {
   return std::visit(
-      [](auto& integrator) -> AdaptiveMemory* {
-        if constexpr (requires { integrator.rejected; })
-          return &integrator.memory;
+      [](auto& method) -> AdaptiveMemory* {
+        if constexpr (requires { method.memory; })
+          return &method.memory;
         else
           return nullptr;
       },
-      integrator_);
+      guided_);
 }
 
 void ReferenceStepper::forget() {

@@ -10,14 +10,17 @@
 #include "integrate/explicit/rk4.h"
 #include "integrate/multistep/ab4.h"
 #include "integrate/symplectic/leapfrog.h"
+#include "integrate/symplectic/rattle.h"
 #include "integrate/symplectic/semi_implicit_euler.h"
 #include "step/course.h"
 
 namespace rotule {
 
 using Integrator = std::variant<Rk4<JointedMechanism>, ExplicitEuler<JointedMechanism>, SemiImplicitEuler<JointedMechanism>,
-                                Rk2<JointedMechanism>, Ab4<JointedMechanism>, Leapfrog<JointedMechanism>,
-                                Adaptive<Course, DormandPrince5>, Adaptive<Course, DormandPrince8>>;
+                                Rk2<JointedMechanism>, Ab4<JointedMechanism>, Leapfrog<JointedMechanism>>;
+/// Methods that want more of a mechanism than accelerations: error control, and symplectic ones. None of them: nothing.
+using GuidedIntegrator =
+    std::variant<std::monostate, Adaptive<Course, DormandPrince5>, Adaptive<Course, DormandPrince8>, Rattle<JointedMechanism>>;
 
 class ReferenceStepper {
  public:
@@ -37,13 +40,14 @@ class ReferenceStepper {
   double shock_energy = 0;
 
  private:
-  /// By a method with error control, where the recipe has one; else nothing is done.
-  bool step_adaptively(State& s, double t, double h);
+  /// By one of the guided methods, where the recipe has one; else nothing is done.
+  bool step_guided(State& s, double t, double h);
   void step_by_impulses(const VelocitySettings& settings, State& s, double t, double h);
   void correct(State& s, double t);
   void bounce(State& s, double t);
 
   Integrator integrator_;
+  GuidedIntegrator guided_;
   State start_;  // of the step, where it may have to be made again
   std::vector<ShockPoint> points_;
 };

@@ -94,6 +94,7 @@ void archive(Archive& io, World::Implementation& w) {
     io(island.x);
     io(island.lambda);
     io(island.has_lambda);
+    io(island.drift_force);
     io(island.problem.C);  // which rows are set aside, and how
     island.redundant.archive(io);
   }

@@ -141,19 +141,20 @@ class Adaptive {
     const double bend = m.error_norm(rate_, change_) / trial;
     const double largest = std::max(bend, speed);
     if (!(largest > 0) || !std::isfinite(largest)) return trial;
-    return std::min(100 * trial, std::pow(0.01 / largest, 1.0 / (Tableau::order)));
+    return std::min(100 * trial, std::pow(0.01 * Tableau::share / largest, 1.0 / (Tableau::order)));
   }
 
   /// Tries until the error is small enough; returns the length of the step that was made, at most `remaining`.
   double make_step(M& m, const State& s, double t, double remaining) {
     const double longest = std::min(control.max_step, m.longest_step(s));
-    const double wanted = std::min(memory.step, longest);
+    const double wanted = std::max(std::min(memory.step, longest), control.min_step);
     // The last two steps before the end are made alike, rather than a long and a tiny one.
     double step = wanted >= remaining * (1 - 1e-10) ? remaining : 2 * wanted > remaining ? remaining / 2 : wanted;
     step = std::min(step, remaining);
     bool again = false;
     for (;;) {
-      const double error = pair_.attempt(m, s, t, step, norm_);
+      // Errors of many steps add up: one may take only its share.
+      const double error = pair_.attempt(m, s, t, step, norm_) / Tableau::share;
       const bool smallest = step <= control.min_step || t + 0.1 * step == t;
       if (!std::isfinite(error)) {
         if (smallest) throw Error("error control", "no step is small enough: the motion is no longer a number");

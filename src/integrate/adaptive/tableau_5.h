@@ -10,6 +10,7 @@ struct DormandPrince5 {
   static constexpr int stages = 7;                                      // the last one at the end of the step
   static constexpr int dense_stages = 7;                                // what the continuous extension needs
   static constexpr bool error_at_end = true;                            // the estimate looks at the last stage too
+  static constexpr double share = 0.04;                                 // of the tolerance, for one step
   static constexpr double exponent = 0.2 - 0.75 * 0.04, memory = 0.04;  // of the PI control
 
   static constexpr std::array<double, 7> c{0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1, 1};
