@@ -41,6 +41,8 @@ struct RunOptions {
   std::string record, record_problems;
   std::optional<int> parareal;      // slices of time
   std::vector<std::string> coarse;  // KEY=VALUE for its coarse runs
+  bool until_equilibrium = false;
+  std::optional<double> force_tolerance, speed_tolerance, hold;  // N and N m; m/s and rad/s; s
   bool json = false, quiet = false;
 };
 void run(const RunOptions& options);

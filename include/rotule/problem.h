@@ -28,17 +28,29 @@ struct ConstraintBlock {
   friend bool operator==(const ConstraintBlock&, const ConstraintBlock&) = default;
 };
 
-/// Friction of one contact: `count` rows from `first_row`, bounded by mu times the normal row's x.
+/// Friction of one contact: `count` rows from `first_row`, bounded by mu times the normal row's x: their length (a cone,
+/// Coulomb's law) or each by itself (a box, D2). A contact is one block: its normal row first, then its groups of friction:
+/// sliding, and, where asked for, torsional and rolling, whose mu is a length. Which of the static and the dynamic coefficient is
+/// in force has been decided by whoever wrote the problem.
 struct FrictionRows {
   std::int32_t first_row = 0;
   std::int32_t count = 0;
   std::int32_t normal_row = 0;
-  bool cone = true;  // else a box, row by row
-  double mu_static = 0;
-  double mu_dynamic = 0;
+  bool cone = true;
+  double mu = 0;
 };
 
+/// A matrix by compressed rows, columns in increasing order.
+struct SparseRows {
+  std::vector<std::int32_t> start;  // one more than rows
+  std::vector<std::int32_t> column;
+  std::vector<double> value;
+};
+
+/// A comes from J, M and C, or, where a file gives it outright, from `matrix` and C: there are no bodies then, and blocks have -1
+/// for both.
 struct ConstraintProblem {
+  SparseRows matrix;                    // empty where J and M are given
   std::vector<Mat6> inverse_mass;       // per body; symmetric, positive semidefinite
   bool coupled = false;                 // whether some block couples linear and angular parts; if not, those are zero
   std::vector<ConstraintBlock> blocks;  // in order of first_row, without gaps
@@ -46,12 +58,13 @@ struct ConstraintProblem {
   VecX b;                               // right-hand side
   VecX C;                               // compliance, a diagonal, >= 0
   VecX lower, upper;                    // infinite where bilateral
-  std::vector<FrictionRows> friction;
-  VecX x0;       // warm start
-  double h = 1;  // the step: x / h is in newtons where x is an impulse; 1 where x is a force already
+  std::vector<FrictionRows> friction;   // in order of first_row
+  VecX x0;                              // warm start
+  double h = 1;                         // the step: x / h is in newtons where x is an impulse; 1 where x is a force already
 
   [[nodiscard]] int bodies() const { return static_cast<int>(inverse_mass.size()); }
   [[nodiscard]] int rows() const { return static_cast<int>(b.size()); }
+  [[nodiscard]] bool has_matrix() const { return !matrix.start.empty(); }
 
   /// Sizes the arrays for `body_count` bodies and the blocks given; keeps memory, so that a step can reuse it. Bounds are set
   /// to bilateral, C and x0 to zero.
@@ -67,7 +80,9 @@ struct SolveReport {
   std::vector<std::int32_t> redundant_rows;
 };
 
-/// The one judge of any answer by any solver (D4): psi_i = max(min(upper - x, w^-), min(x - lower, w^+)).
+/// The one judge of any answer by any solver (D4). Rows with bounds: psi_i = max(min(upper - x, w^-), min(x - lower, w^+)), those
+/// of a friction box and of torsion and rolling with the bounds that their normal gives. A contact with a sliding cone K: the
+/// natural map of Coulomb's law in De Saxce's form, psi = x - P_K(x - (w + mu |w_t| n)), zero exactly at its solutions.
 struct Residual {
   double sum = 0;       // D4's e: sum of |psi_i|
   double max = 0;       // largest |psi_i|
@@ -75,7 +90,7 @@ struct Residual {
 };
 Residual residual(const ConstraintProblem& problem, std::span<const double> x);
 
-/// velocities += M^-1 J^T x; six numbers per body.
+/// velocities += M^-1 J^T x; six numbers per body. Without bodies there is nothing to push.
 void apply_impulses(const ConstraintProblem& problem, std::span<const double> x, std::span<double> velocities);
 
 /// Throws Error where arrays disagree in size, indices are out of range or numbers are not finite.

@@ -1,6 +1,9 @@
 #pragma once
 // Settings of the solvers (A10), one struct each. The choice at run time is a variant, visited once per island and solve.
 #include <rotule/fields.h>
+#include <rotule/solver_traits.h>
+#include <rotule/solvers_gradient.h>
+#include <rotule/solvers_sweep.h>
 
 #include <string_view>
 #include <variant>
@@ -10,6 +13,7 @@ namespace rotule {
 /// Block-sparse LDL^T of A = J M^-1 J^T: leaves first on trees, fill-reducing order on loops, symbolic part reused.
 struct LdltSettings {
   static constexpr std::string_view name = "ldlt";
+  static constexpr SolverTraits traits{.exact = true};
   static constexpr std::string_view summary =
       "block-sparse LDL^T, leaves first; linear time on trees, loops and redundancy allowed";
   double pivot_tolerance = 1e-12;
@@ -26,6 +30,7 @@ struct LdltSettings {
 /// Dense LDL^T of the whole matrix: the plain textbook answer that the others are compared with.
 struct DenseLdltSettings {
   static constexpr std::string_view name = "dense_ldlt";
+  static constexpr SolverTraits traits{.exact = true};
   static constexpr std::string_view summary = "dense LDL^T; cubic time, for small systems and comparison";
   double pivot_tolerance = 1e-12;
   int max_refinements = 3;
@@ -41,6 +46,7 @@ struct DenseLdltSettings {
 /// Featherstone's recursion in constraint form: O(n) on trees, bodies with many joints included. Refuses loops.
 struct ArticulatedBodySettings {
   static constexpr std::string_view name = "articulated_body";
+  static constexpr SolverTraits traits{.exact = true};
   static constexpr std::string_view summary = "articulated-body recursion; linear time, trees only";
   int max_refinements = 1;
 
@@ -53,6 +59,7 @@ struct ArticulatedBodySettings {
 /// Schur complement of the loop closures over a spanning tree that the articulated-body recursion solves.
 struct SchurSettings {
   static constexpr std::string_view name = "schur";
+  static constexpr SolverTraits traits{.exact = true};
   static constexpr std::string_view summary = "loop closures over a tree; linear time in the tree, cubic in the closures";
   bool conjugate_gradients = false;
   double pivot_tolerance = 1e-12;
@@ -73,6 +80,7 @@ struct SchurSettings {
 /// Conjugate gradients with block-Jacobi preconditioning, matrix-free.
 struct CgSettings {
   static constexpr std::string_view name = "cg";
+  static constexpr SolverTraits traits{};
   static constexpr std::string_view summary = "conjugate gradients, block-Jacobi preconditioned, matrix-free";
   double tolerance = 1e-12;
   int max_iterations = 10000;
@@ -87,6 +95,7 @@ struct CgSettings {
 /// Successive over-relaxation by blocks; with relaxation 1 it is Gauss-Seidel.
 struct SorSettings {
   static constexpr std::string_view name = "sor";
+  static constexpr SolverTraits traits{};
   static constexpr std::string_view summary = "block successive over-relaxation, matrix-free; relaxation 1 is Gauss-Seidel";
   double relaxation = 1.3;
   double tolerance = 1e-10;
@@ -103,6 +112,7 @@ struct SorSettings {
 /// Gauss-Seidel by blocks.
 struct GaussSeidelSettings {
   static constexpr std::string_view name = "gauss_seidel";
+  static constexpr SolverTraits traits{};
   static constexpr std::string_view summary = "block Gauss-Seidel, matrix-free";
   double tolerance = 1e-10;
   int max_iterations = 100000;
@@ -114,7 +124,8 @@ struct GaussSeidelSettings {
   }
 };
 
-using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings,
-                                    SorSettings, GaussSeidelSettings>;
+using SolverSettings =
+    std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
+                 GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings>;
 
 }  // namespace rotule

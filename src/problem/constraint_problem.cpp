@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "problem/cone.h"
 #include "problem/operators.h"
 
 namespace rotule {
@@ -20,6 +21,7 @@ void ConstraintProblem::resize(int body_count, int row_count) {
 }
 
 void apply_impulses(const ConstraintProblem& problem, std::span<const double> x, std::span<double> velocities) {
+  if (problem.has_matrix()) return;
   for (const ConstraintBlock& block : problem.blocks) {
     const double* const x_block = x.data() + block.first_row;
     const auto push = [&](int body, const JacobianRows& J) {
@@ -35,6 +37,14 @@ void apply_impulses(const ConstraintProblem& problem, std::span<const double> x,
 }
 
 void multiply(const ConstraintProblem& problem, std::span<const double> x, std::span<double> velocities, std::span<double> y) {
+  if (problem.has_matrix()) {
+    const auto& [start, column, value] = problem.matrix;
+    for (int r = 0; r < problem.rows(); ++r) {
+      y[r] = problem.C[r] * x[r];
+      for (int k = start[r]; k < start[r + 1]; ++k) y[r] += value[k] * x[column[k]];
+    }
+    return;
+  }
   std::fill(velocities.begin(), velocities.end(), 0.0);
   apply_impulses(problem, x, velocities);
   for (const ConstraintBlock& block : problem.blocks)
@@ -48,33 +58,55 @@ Residual residual(const ConstraintProblem& problem, std::span<const double> x) {
 }
 
 Residual residual(const ConstraintProblem& problem, std::span<const double> x, ResidualScratch& scratch) {
-  auto& [velocities, Ax, lower, upper] = scratch;
-  velocities.resize(6 * problem.bodies());
-  Ax.resize(problem.rows());
-  multiply(problem, x, {velocities.data(), static_cast<std::size_t>(velocities.size())},
-           {Ax.data(), static_cast<std::size_t>(Ax.size())});
-
-  // Friction bounds follow their normal, row by row (D2's box).
-  lower = problem.lower;
-  upper = problem.upper;
-  for (const FrictionRows& f : problem.friction)
-    for (int r = f.first_row; r < f.first_row + f.count; ++r) {
-      upper[r] = f.mu_dynamic * std::max(0.0, x[f.normal_row]);
-      lower[r] = -upper[r];
-    }
+  VecX& psi = scratch.psi;
+  scratch.velocities.resize(6 * problem.bodies());
+  psi.resize(problem.rows());
+  multiply(problem, x, {scratch.velocities.data(), static_cast<std::size_t>(scratch.velocities.size())},
+           {psi.data(), static_cast<std::size_t>(psi.size())});
+  psi -= problem.b;  // w so far
+  natural_residual(problem, x, {psi.data(), static_cast<std::size_t>(psi.size())});
 
   Residual out;
-  double squares = 0;
-  for (int i = 0; i < problem.rows(); ++i) {
-    const double w = Ax[i] - problem.b[i];
-    const double psi = std::max(std::min(upper[i] - x[i], std::max(-w, 0.0)), std::min(x[i] - lower[i], std::max(w, 0.0)));
-    out.sum += std::abs(psi);
-    out.max = std::max(out.max, std::abs(psi));
-    squares += psi * psi;
-  }
+  out.sum = psi.lpNorm<1>();
+  out.max = problem.rows() ? psi.lpNorm<Eigen::Infinity>() : 0.0;
   const double scale = problem.b.norm();
-  out.relative = std::sqrt(squares) / (scale > 0 ? scale : 1.0);
+  out.relative = psi.norm() / (scale > 0 ? scale : 1.0);
   return out;
+}
+
+void natural_residual(const ConstraintProblem& problem, std::span<const double> x, std::span<double> w) {
+  const auto bounded = [&](int r, double lower, double upper) {
+    w[r] = std::max(std::min(upper - x[r], std::max(-w[r], 0.0)), std::min(x[r] - lower, std::max(w[r], 0.0)));
+  };
+  int row = 0;
+  const auto plain_until = [&](int end) {
+    for (; row < end; ++row) bounded(row, problem.lower[row], problem.upper[row]);
+  };
+  for (const FrictionRows& f : problem.friction) {
+    const int n = f.normal_row;
+    const double limit = f.mu * std::max(0.0, x[n]);
+    if (f.cone && f.first_row == n + 1) {  // the sliding cone, judged together with its normal
+      plain_until(n);
+      double slip = 0;
+      for (int k = 1; k <= f.count; ++k) slip += w[n + k] * w[n + k];
+      double image[6];
+      image[0] = x[n] - (w[n] + f.mu * std::sqrt(slip));
+      for (int k = 1; k <= f.count; ++k) image[k] = x[n + k] - w[n + k];
+      project_on_cone(f.mu, f.count, image);
+      for (int k = 0; k <= f.count; ++k) w[n + k] = x[n + k] - image[k];
+    } else if (f.cone) {  // a disk whose radius the normal gives
+      plain_until(f.first_row);
+      double image[6];
+      for (int k = 0; k < f.count; ++k) image[k] = x[f.first_row + k] - w[f.first_row + k];
+      project_on_disk(limit, f.count, image);
+      for (int k = 0; k < f.count; ++k) w[f.first_row + k] = x[f.first_row + k] - image[k];
+    } else {
+      plain_until(f.first_row);
+      for (int r = f.first_row; r < f.first_row + f.count; ++r) bounded(r, -limit, limit);
+    }
+    row = f.first_row + f.count;
+  }
+  plain_until(problem.rows());
 }
 
 void validate(const ConstraintProblem& problem) {
@@ -82,7 +114,19 @@ void validate(const ConstraintProblem& problem) {
   const auto require = [](bool ok, const char* what) {
     if (!ok) throw Error("constraint problem", what);
   };
-  require(problem.J_a.rows() == rows && problem.J_b.rows() == rows, "J must have as many rows as b");
+  if (problem.has_matrix()) {
+    const auto& [start, column, value] = problem.matrix;
+    require(static_cast<int>(start.size()) == rows + 1 && start.front() == 0 && std::is_sorted(start.begin(), start.end()),
+            "the matrix must have as many rows as b");
+    require(static_cast<std::size_t>(start.back()) == column.size() && column.size() == value.size(),
+            "the matrix must have a column for every value");
+    require(std::all_of(column.begin(), column.end(), [&](int c) { return c >= 0 && c < rows; }),
+            "the matrix names a column that is not there");
+    require(std::all_of(value.begin(), value.end(), [](double v) { return std::isfinite(v); }), "the matrix must be finite");
+    require(problem.bodies() == 0, "a problem has a matrix or bodies, not both");
+  } else {
+    require(problem.J_a.rows() == rows && problem.J_b.rows() == rows, "J must have as many rows as b");
+  }
   require(problem.C.size() == rows && problem.lower.size() == rows && problem.upper.size() == rows && problem.x0.size() == rows,
           "C, lower, upper and x0 must be as long as b");
   int next_row = 0;
@@ -90,16 +134,32 @@ void validate(const ConstraintProblem& problem) {
     require(block.first_row == next_row, "blocks must follow each other without gaps");
     require(block.rows >= 1 && block.rows <= 6, "a block must have 1 to 6 rows");
     require(block.body_a < problem.bodies() && block.body_b < problem.bodies(), "a block names a body that is not there");
-    require(block.body_a >= 0 || block.body_b >= 0, "a block must act on a body");
-    require(block.body_a != block.body_b, "a block must not tie a body to itself");
+    if (problem.has_matrix()) {
+      require(block.body_a == -1 && block.body_b == -1, "a problem with a matrix has no bodies");
+    } else {
+      require(block.body_a >= 0 || block.body_b >= 0, "a block must act on a body");
+      require(block.body_a != block.body_b, "a block must not tie a body to itself");
+    }
     next_row += block.rows;
   }
   require(next_row == rows, "blocks must cover all rows");
   require(problem.b.allFinite() && problem.C.allFinite(), "b and C must be finite");
   require(rows == 0 || problem.C.minCoeff() >= 0, "compliance must not be negative");
-  for (const FrictionRows& f : problem.friction)
-    require(f.first_row >= 0 && f.first_row + f.count <= rows && f.normal_row >= 0 && f.normal_row < rows,
+  for (int i = 0; i < rows; ++i) require(problem.lower[i] <= problem.upper[i], "a lower bound must not exceed the upper one");
+  int next_friction = 0;
+  auto block = problem.blocks.begin();
+  for (const FrictionRows& f : problem.friction) {
+    require(f.count >= 1 && f.first_row >= next_friction && f.first_row <= rows - f.count,
             "friction names a row that is not there");
+    while (block->first_row + block->rows <= f.first_row) ++block;
+    require(
+        f.normal_row == block->first_row && f.first_row > f.normal_row && f.first_row + f.count <= block->first_row + block->rows,
+        "friction must lie in the block that its normal row begins");
+    require(std::isfinite(f.mu) && f.mu >= 0, "a friction coefficient must not be negative");
+    require(problem.lower[f.normal_row] == 0 && problem.upper[f.normal_row] == infinity,
+            "a normal row must have bounds 0 and infinity");
+    next_friction = f.first_row + f.count;
+  }
 }
 
 }  // namespace rotule

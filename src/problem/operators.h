@@ -42,8 +42,11 @@ void multiply(const ConstraintProblem& problem, std::span<const double> x, std::
 
 /// What `residual` works in; kept by callers that judge every step.
 struct ResidualScratch {
-  VecX velocities, Ax, lower, upper;
+  VecX velocities, psi;
 };
 Residual residual(const ConstraintProblem& problem, std::span<const double> x, ResidualScratch& scratch);
+
+/// The rows' residuals psi in the place of w = A x - b: for solvers that have w at hand and want to know whether they are done.
+void natural_residual(const ConstraintProblem& problem, std::span<const double> x, std::span<double> w);
 
 }  // namespace rotule

@@ -9,7 +9,7 @@ namespace rotule {
 namespace {
 
 constexpr std::string_view format_name = "rotule problems";
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 constexpr int block_columns = 5;     // first_row, rows, body_a, body_b, source
 constexpr int friction_columns = 4;  // first_row, count, normal_row, cone
 
@@ -62,12 +62,11 @@ void ProblemWriter::append(std::int64_t frame, double time, int island, const Co
   std::vector<double> mu;
   for (const FrictionRows& f : p.friction) {
     integers.insert(integers.end(), {f.first_row, f.count, f.normal_row, f.cone ? 1 : 0});
-    mu.insert(mu.end(), {f.mu_static, f.mu_dynamic});
+    mu.push_back(f.mu);
   }
   file_.write(group + "/friction", integers, {p.friction.size(), friction_columns});
   file_.attribute(group + "/friction", "columns", "first_row, count, normal_row, cone");
-  file_.write(group + "/mu", mu, {p.friction.size(), 2});
-  file_.attribute(group + "/mu", "columns", "mu_static, mu_dynamic");
+  file_.write(group + "/mu", mu, {p.friction.size()});
   file_.attribute(group, "time", time);
   file_.attribute(group, "h", p.h);
   file_.attribute(group, "coupled", p.coupled ? 1.0 : 0.0);
@@ -124,9 +123,9 @@ RecordedProblem read_problem(const std::string& path, std::int64_t frame, int is
   const Hdf5Size frictions = table("/friction", friction_columns);
   const std::vector<std::int32_t> links = file.integers(group + "/friction");
   const std::vector<double> mu = file.numbers(group + "/mu");
-  if (mu.size() != 2 * frictions) throw Error(path, fmt::format("{}/mu must have two numbers per row of friction", group));
+  if (mu.size() != frictions) throw Error(path, fmt::format("{}/mu must have one number per row of friction", group));
   for (std::size_t i = 0; i < frictions; ++i)
-    p.friction.push_back({links[4 * i], links[4 * i + 1], links[4 * i + 2], links[4 * i + 3] != 0, mu[2 * i], mu[2 * i + 1]});
+    p.friction.push_back({links[4 * i], links[4 * i + 1], links[4 * i + 2], links[4 * i + 3] != 0, mu[i]});
   try {
     validate(p);
   } catch (const Error& error) {

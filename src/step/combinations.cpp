@@ -15,6 +15,9 @@ void check_combination(const Recipe& recipe) {
   const bool stabilised = std::holds_alternative<StabilisedAccelerationSettings>(recipe.formulation);
   const IntegratorTraits traits = std::visit([](const auto& settings) { return settings.traits; }, recipe.integrator);
   const bool corrected = !std::holds_alternative<NoCorrectionSettings>(recipe.correction);
+  const bool contacts = !std::holds_alternative<NoContactSettings>(recipe.contacts);
+  const bool cones = std::holds_alternative<ConeContactSettings>(recipe.contacts);
+  const SolverTraits solver = std::visit([](const auto& settings) { return settings.traits; }, recipe.solver);
   const Rule rules[] = {
       {impulses && !semi_implicit,
        "formulation velocity moves by impulses, once per step, and has no accelerations to integrate; set integrator to "
@@ -26,6 +29,15 @@ void check_combination(const Recipe& recipe) {
       {stabilised && traits.adaptive,
        "formulation stabilised_acceleration pulls by the step's length, which an integrator with error control changes; set "
        "formulation to acceleration, with correction projection"},
+      {contacts && !impulses,
+       "contacts act by impulses, which methods of accelerations cannot take; set formulation to velocity and integrator to "
+       "semi_implicit_euler, or contacts to none"},
+      {contacts && !solver.bounds,
+       "this solver knows equations alone; contacts need one that knows bounds (rotule list solvers)"},
+      {contacts && cones && solver.bounds && !solver.cone,
+       "this solver does not know friction cones; set contacts to box, or take another solver (rotule list solvers)"},
+      {contacts && !cones && solver.bounds && !solver.box,
+       "this solver does not know friction boxes; set contacts to cone, or take another solver (rotule list solvers)"},
   };
   for (const Rule& rule : rules)
     if (rule.broken) throw Error("recipe", std::string(rule.reason));

@@ -20,7 +20,9 @@ void Course::settle(State& s, double t) {
 void Course::error_scale(const State& s, const VecX& acceleration) {
   const Model& model = mechanism_.model;
   Vec3 middle = Vec3::Zero();
-  for (const Vec3& p : s.p) middle += p / static_cast<double>(s.bodies());
+  const double count = s.bodies() + s.particles();
+  for (const Vec3& p : s.p) middle += p / count;
+  for (int k = 0; k < s.particles(); ++k) middle += s.particle_position(k) / count;
   double extent = 0, speed = 0, spin = 0, pull = 0, twist = 0;
   for (int i = 0; i < s.bodies(); ++i) {
     const Body& body = model.bodies[i];
@@ -30,6 +32,11 @@ void Course::error_scale(const State& s, const VecX& acceleration) {
     spin = std::max(spin, s.omega(i).squaredNorm());
     pull = std::max(pull, acceleration.segment<3>(6 * i).squaredNorm());
     twist = std::max(twist, acceleration.segment<3>(6 * i + 3).squaredNorm());
+  }
+  for (int k = 0; k < s.particles(); ++k) {
+    extent = std::max(extent, (s.particle_position(k) - middle).norm());
+    speed = std::max(speed, s.particle_velocity(k).squaredNorm());
+    pull = std::max(pull, acceleration.segment<3>(s.first(k)).squaredNorm());
   }
   speed = std::max(std::sqrt(speed), std::sqrt(std::sqrt(pull) * extent));
   spin = std::max(std::sqrt(spin), std::sqrt(std::sqrt(twist)));
@@ -42,11 +49,16 @@ void Course::error_scale(const State& s, const VecX& acceleration) {
 
 double Course::error_norm(const VecX& sigma, const VecX& u) const {
   double p = 0, angle = 0, v = 0, omega = 0;
-  for (Eigen::Index i = 0; i < u.size(); i += 6) {
+  const Eigen::Index bodies = 6 * static_cast<Eigen::Index>(mechanism_.model.body_count());
+  for (Eigen::Index i = 0; i < bodies; i += 6) {
     p = std::max(p, sigma.segment<3>(i).squaredNorm());
     angle = std::max(angle, sigma.segment<3>(i + 3).squaredNorm());
     v = std::max(v, u.segment<3>(i).squaredNorm());
     omega = std::max(omega, u.segment<3>(i + 3).squaredNorm());
+  }
+  for (Eigen::Index i = bodies; i < u.size(); i += 3) {
+    p = std::max(p, sigma.segment<3>(i).squaredNorm());
+    v = std::max(v, u.segment<3>(i).squaredNorm());
   }
   const auto share = [](double square, double unit) { return square / (unit * unit); };
   const double largest = std::max(std::max(share(p, position_unit_), share(angle, angle_unit_)),

@@ -1,7 +1,6 @@
 // What RATTLE asks of bodies under joints (integrate/symplectic/rattle.h).
 #include <algorithm>
 
-#include "dynamics/forces/weight.h"
 #include "solve/solve.h"
 #include "step/jointed_mechanism.h"
 
@@ -14,14 +13,11 @@ void JointedMechanism::begin_drifts(const State& s, double t) {
   evaluate(s, t);
 }
 
-void JointedMechanism::kick(State& s, double, double step) {
+void JointedMechanism::kick(State& s, double t, double step) {
   ++evaluations;
-  forces_ = external;
-  add_weight(model, forces_);
-  for (int i = 0; i < model.body_count(); ++i) {
-    s.v(i) += step * model.inverse_mass[i] * forces_.segment<3>(6 * i);
-    s.omega(i) += step * (kinematics.inverse_inertia[i] * forces_.segment<3>(6 * i + 3));
-  }
+  sum_forces(t, s);
+  divide_by_mass(forces_);
+  s.u += step * forces_;
 }
 
 void JointedMechanism::drift_freely(const State& from, State& s, double step) const {
@@ -33,6 +29,7 @@ void JointedMechanism::drift_freely(const State& from, State& s, double step) co
     rotors_[i].drift(s.theta[i], omega, step);
     s.omega(i) = omega;
   }
+  s.x = from.x + step * s.u.tail(s.x.size());
 }
 
 void JointedMechanism::drift(State& s, double t, double step) {

@@ -1,5 +1,6 @@
 #pragma once
 // The reference path: integrator x formulation x solver, all double.
+#include <optional>
 #include <variant>
 
 #include "integrate/adaptive/adaptive.h"
@@ -12,7 +13,9 @@
 #include "integrate/symplectic/leapfrog.h"
 #include "integrate/symplectic/rattle.h"
 #include "integrate/symplectic/semi_implicit_euler.h"
+#include "step/contact_step.h"
 #include "step/course.h"
+#include "step/shock.h"
 
 namespace rotule {
 
@@ -37,11 +40,13 @@ class ReferenceStepper {
 
   JointedMechanism mechanism;
   ShockSolver shocks;
+  std::optional<ContactStep> contacts;  // where the recipe has them
   double shock_energy = 0;
 
  private:
   /// By one of the guided methods, where the recipe has one; else nothing is done.
   bool step_guided(State& s, double t, double h);
+  void advance_by_impulses(const VelocitySettings& settings, State& s, double t, double h);
   void step_by_impulses(const VelocitySettings& settings, State& s, double t, double h);
   void correct(State& s, double t);
   void bounce(State& s, double t);

@@ -16,21 +16,14 @@
 #include "record/problem_file.h"
 #include "record/trajectory.h"
 #include "solve/solve.h"
+#include "support/files.h"
 
 namespace rotule {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Folder {
-  explicit Folder(const std::string& name) : path(fs::temp_directory_path() / ("rotule_" + name)) {
-    fs::remove_all(path);
-    fs::create_directories(path);
-  }
-  ~Folder() { fs::remove_all(path); }
-  [[nodiscard]] std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(path), {}); }
-  fs::path path;
-};
+using testing::Folder;
 
 TrajectoryFrame random_frame(std::mt19937_64& random, std::size_t bodies, std::size_t joints) {
   std::normal_distribution<double> normal;
@@ -140,7 +133,7 @@ TEST(Trajectory, AFullDiskGivesAnErrorAndLeavesNothing) {
     std::exit(status);
   };
   GTEST_FLAG_SET(death_test_style, "fast");
-  EXPECT_EXIT(run_out_of_space(), testing::ExitedWithCode(0), "File too large");
+  EXPECT_EXIT(run_out_of_space(), ::testing::ExitedWithCode(0), "File too large");
   EXPECT_EQ(folder.files(), 0);
 }
 
@@ -190,7 +183,8 @@ ConstraintProblem small_problem(std::mt19937_64& random) {
   for (auto* J : {&p.J_a, &p.J_b})
     for (int i = 0; i < J->size(); ++i) J->data()[i] = normal(random);
   p.C.setConstant(1e-3);
-  p.friction = {{6, 1, 7, false, 0.6, 0.5}};
+  p.lower[6] = 0;
+  p.friction = {{7, 1, 6, false, 0.5}};
   p.h = 1.0 / 60;
   return p;
 }
@@ -202,6 +196,7 @@ TEST(ProblemFile, ReadsBackAndCanBeSolvedAgain) {
   const ConstraintProblem p = small_problem(random);
   ConstraintProblem bilateral = p;
   bilateral.friction.clear();
+  bilateral.lower.setConstant(-infinity);
   MatX A(p.rows(), p.rows());
   VecX scratch(6 * p.bodies());
   for (int i = 0; i < p.rows(); ++i) {
@@ -233,9 +228,9 @@ TEST(ProblemFile, ReadsBackAndCanBeSolvedAgain) {
   EXPECT_EQ(back.x, x);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(back.problem.inverse_mass[i], p.inverse_mass[i]);
   ASSERT_EQ(back.problem.friction.size(), 1u);
-  EXPECT_EQ(back.problem.friction[0].normal_row, 7);
+  EXPECT_EQ(back.problem.friction[0].normal_row, 6);
   EXPECT_FALSE(back.problem.friction[0].cone);
-  EXPECT_EQ(back.problem.friction[0].mu_dynamic, 0.5);
+  EXPECT_EQ(back.problem.friction[0].mu, 0.5);
 
   // Another solver, given the file alone, finds the recorded answer.
   const RecordedProblem again = read_problem(path, 0, 1);
