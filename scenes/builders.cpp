@@ -16,7 +16,7 @@ Scene named(Scene scene, const char* name) {
 }
 
 using Builder = Scene (*)();
-constexpr std::array<std::pair<std::string_view, Builder>, 40> shipped{{
+constexpr std::array<std::pair<std::string_view, Builder>, 42> shipped{{
     {"ball", soft_ball},
     {"block", [] { return named(block(4), "block"); }},
     {"bouncing_ball", bouncing_ball},
@@ -31,12 +31,14 @@ constexpr std::array<std::pair<std::string_view, Builder>, 40> shipped{{
     {"domino_run", domino_run},
     {"double_pendulum", double_pendulum},
     {"dzhanibekov", dzhanibekov},
+    {"flyball_governor", flyball_governor},
     {"four_bar", four_bar},
     {"gripper_pinch", gripper_pinch},
     {"gyroscope", gyroscope},
     {"hanging_chain_1000", [] { return hanging_chain(1000); }},
     {"heavy_on_light", [] { return heavy_on_light(); }},
     {"incline", [] { return incline(); }},
+    {"kepler", kepler},
     {"mannequin", mannequin},
     {"mannequin_bounce", mannequin_bounce},
     {"marble_box", marble_box},

@@ -84,6 +84,10 @@ Scene disk();
 Scene soft_ball();
 Scene planets();
 
+// For error control: an orbit of eccentricity 0.9, and a stiff machine.
+Scene kepler();
+Scene flyball_governor();
+
 /// The names of the scenes above, in alphabetical order; each is also a file.
 std::vector<std::string> names();
 

@@ -28,7 +28,7 @@ SEES["tune"] = [*SEES]
 # The folder to which a public header belongs: who may see the folder may include the header.
 PUBLIC = {
     "error.h": "base", "fields.h": "base", "ids.h": "base", "types.h": "base",
-    "integrators.h": "base", "contacts.h": "base", "solvers.h": "base", "solver_traits.h": "base",  # settings: names and numbers only
+    "integrators.h": "base", "integrators_adaptive.h": "base", "integrator_traits.h": "base", "contacts.h": "base", "solvers.h": "base", "solver_traits.h": "base",  # settings: names and numbers only
     "solvers_sweep.h": "base", "solvers_gradient.h": "base", "solvers_newton.h": "base", "solvers_pivot.h": "base",
     "solvers_hybrid.h": "base",
     "jet.h": "math",

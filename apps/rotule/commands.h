@@ -39,6 +39,8 @@ struct RunOptions {
   std::optional<int> threads;
   std::vector<std::string> settings;
   std::string record, record_problems;
+  std::optional<int> parareal;      // slices of time
+  std::vector<std::string> coarse;  // KEY=VALUE for its coarse runs
   bool until_equilibrium = false;
   std::optional<double> force_tolerance, speed_tolerance, hold;  // N and N m; m/s and rad/s; s
   bool json = false, quiet = false;

@@ -71,6 +71,9 @@ int main(int argc, char** argv) {
   run_command->add_option("--record", run_options.record, "write the motion to this HDF5 file");
   run_command->add_option("--record-problems", run_options.record_problems,
                           "write every step's constraint problems to this HDF5 file");
+  run_command->add_option("--parareal", run_options.parareal, "run so many slices of time at once, over --threads threads");
+  run_command->add_option("--coarse", run_options.coarse, "KEY=VALUE of the recipe of parareal's coarse runs")
+      ->allow_extra_args(false);
   CLI::Option* equilibrium =
       run_command->add_flag("--until-equilibrium", run_options.until_equilibrium,
                             "stop when the sum of forces on everything vanishes and stays so; --steps or --duration: at most");

@@ -16,6 +16,7 @@
 #include "record/problem_file.h"
 #include "record/scene_json.h"
 #include "record/trajectory.h"
+#include "step/parareal_run.h"
 
 namespace rotule::app {
 namespace {
@@ -293,12 +294,47 @@ std::string table(const Json& r, double duration, bool free) {
   return out;
 }
 
+/// The whole duration by parareal: no steps to record or to watch in between, only the end.
+void run_in_slices(const NamedScene& named, const Recipe& recipe, std::int64_t steps, const RunOptions& options) {
+  if (!options.record.empty() || !options.record_problems.empty())
+    throw Error("--parareal: has no steps in order to record; leave out --record and --record-problems");
+  PararealSettings settings{.slices = *options.parareal, .threads = recipe.threads, .coarse = coarser(recipe)};
+  apply_settings(settings.coarse, options.coarse);
+  try {
+    World world(named.scene, recipe);
+    const Diagnostics start = world.diagnostics();
+    const auto before = std::chrono::steady_clock::now();
+    const PararealReport report = run_parareal(world, static_cast<double>(steps) * recipe.dt, settings);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - before;
+    const Diagnostics end = world.diagnostics();
+    if (options.json) {
+      const Json result = {{"scene", named.name},           {"slices", settings.slices},
+                           {"rounds", report.rounds},       {"fine_slices", report.fine_slices},
+                           {"jump", report.jump},           {"estimate", report.estimate},
+                           {"converged", report.converged}, {"energy", {{"initial", start.energy()}, {"final", end.energy()}}},
+                           {"seconds", taken.count()},      {"state_hash", fmt::format("{:016x}", world.state_hash())}};
+      print(result.dump(2) + "\n");
+    } else if (!options.quiet) {
+      print(fmt::format(
+          "{}: {:.6g} s in {} slices of time\n  parareal      {}, {} fine slices, last jump {:.3g}, error left {:.3g}{}\n"
+          "  energy        {:.9g} J -> {:.9g} J\n  time          {:.4g} s\n  state hash    {:016x}\n",
+          named.name, world.time(), settings.slices, counted(report.rounds, "round", "rounds"), report.fine_slices, report.jump,
+          report.estimate, report.converged ? "" : " (not converged)", start.energy(), end.energy(), taken.count(),
+          world.state_hash()));
+    }
+  } catch (const Error& error) {
+    throw Error(named.origin, error.what());
+  }
+}
+
 }  // namespace
 
 void run(const RunOptions& options) {
   const NamedScene named = find_scene(options.scene);
   const Recipe recipe = chosen_recipe(named.scene, options);
   const std::int64_t steps = step_count(recipe, options);
+  if (options.parareal) return run_in_slices(named, recipe, steps, options);
+  if (!options.coarse.empty()) throw Error("--coarse: is for parareal; give --parareal too");
   check_outputs(named, options);
 
   // What blows up or is refused is told with the scene's name in front.

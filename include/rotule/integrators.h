@@ -1,22 +1,12 @@
 #pragma once
 // The integration methods (A5), one tag each, with what the method promises. src/integrate holds one file per method.
+#include <rotule/integrator_traits.h>
+#include <rotule/integrators_adaptive.h>
+
 #include <string_view>
 #include <variant>
 
 namespace rotule {
-
-/// What a method is known to do; the contract test measures it.
-struct IntegratorTraits {
-  int order = 1;
-  int evaluations = 1;  // of the accelerations, per step
-  bool symplectic = false;
-  bool implicit = false;
-};
-
-struct NoFields {
-  template <class Self, class Visitor>
-  static void fields(Self&, Visitor&&) {}
-};
 
 struct ExplicitEulerSettings : NoFields {
   static constexpr std::string_view name = "explicit_euler";
@@ -56,6 +46,7 @@ struct LeapfrogSettings : NoFields {
 };
 
 using IntegratorSettings =
-    std::variant<Rk4Settings, ExplicitEulerSettings, SemiImplicitEulerSettings, Rk2Settings, Ab4Settings, LeapfrogSettings>;
+    std::variant<Rk4Settings, ExplicitEulerSettings, SemiImplicitEulerSettings, Rk2Settings, Ab4Settings, LeapfrogSettings,
+                 DormandPrinceSettings, DormandPrince8Settings, RattleSettings, Rattle4Settings, Rattle6Settings>;
 
 }  // namespace rotule

@@ -46,7 +46,9 @@ struct StepReport {
   int iterations = 0;  // of iterative solvers, summed
   bool converged = true;
   int shocks = 0;
-  int contacts = 0;  // at the end of the step
+  int late_shocks = 0;  // whether shocks followed too fast to be located in time, and were left to the end of the step
+  int inner_steps = 1;  // that a method with error control made
+  int contacts = 0;     // at the end of the step
 };
 
 /// A body or particle that is not in equilibrium, with what is left of the sum of forces on it, joints included.

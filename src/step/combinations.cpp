@@ -12,6 +12,8 @@ void check_combination(const Recipe& recipe) {
   const bool impulses = std::holds_alternative<VelocitySettings>(recipe.formulation);
   const bool springs = std::holds_alternative<PenaltySettings>(recipe.formulation);
   const bool semi_implicit = std::holds_alternative<SemiImplicitEulerSettings>(recipe.integrator);
+  const bool stabilised = std::holds_alternative<StabilisedAccelerationSettings>(recipe.formulation);
+  const IntegratorTraits traits = std::visit([](const auto& settings) { return settings.traits; }, recipe.integrator);
   const bool corrected = !std::holds_alternative<NoCorrectionSettings>(recipe.correction);
   const bool contacts = !std::holds_alternative<NoContactSettings>(recipe.contacts);
   const bool cones = std::holds_alternative<ConeContactSettings>(recipe.contacts);
@@ -22,6 +24,11 @@ void check_combination(const Recipe& recipe) {
        "semi_implicit_euler, or formulation to acceleration"},
       {springs && corrected,
        "formulation penalty pulls by the joints' errors, which a correction takes away; set correction to none"},
+      {traits.constrained && !std::holds_alternative<AccelerationSettings>(recipe.formulation),
+       "rattle holds the joints by impulses of its own; set formulation to acceleration"},
+      {stabilised && traits.adaptive,
+       "formulation stabilised_acceleration pulls by the step's length, which an integrator with error control changes; set "
+       "formulation to acceleration, with correction projection"},
       {contacts && !impulses,
        "contacts act by impulses, which methods of accelerations cannot take; set formulation to velocity and integrator to "
        "semi_implicit_euler, or contacts to none"},

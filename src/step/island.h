@@ -23,6 +23,7 @@ struct Island {
   VecX x;       // the answer to `problem`
   VecX lambda;  // constraint forces of the last dynamic solve, N and N m
   bool has_lambda = false;
+  VecX drift_force;           // what the joints gave in the last drift of RATTLE: where the next one starts its search
   double residual = 0;        // relative, of the last dynamic solve that was judged
   double reach = infinity;    // m, the longest lever from a body to one of its joints, or length of a rod
   bool has_loops = false;     // whether joints close loops, so that some rows may follow from others

@@ -9,6 +9,7 @@
 #include "constraint/formulation/formulations.h"
 #include "constraint/tree_placement.h"
 #include "dynamics/forces/force_set.h"
+#include "dynamics/free_rotation.h"
 #include "dynamics/kinematics.h"
 #include "step/island.h"
 
@@ -59,6 +60,12 @@ class JointedMechanism {
   /// A7 d alone.
   void project_velocities(State& s, double t);
 
+  // What RATTLE asks for (integrate/symplectic/rattle.h).
+  void begin_drifts(const State& s, double t);
+  void kick(State& s, double t, double step);
+  void drift(State& s, double t, double step);
+  void constrain_velocities(State& s, double t);
+
   /// Puts together what `solve_implicit` needs of this state: forces, rows, and the constraint forces that the last accelerations
   /// found (implicit_system.h).
   void linearise(double t, const State& s);
@@ -100,12 +107,26 @@ class JointedMechanism {
   void close_velocities(Island& island, State& s);
   void count_solves();
 
+  /// Every body from `from`, with the velocities of `s`, for `step` seconds without any force.
+  void drift_freely(const State& from, State& s, double step) const;
+
   VecX forces_, sigma_;
   ForceScratch force_scratch_;
   VecX last_accelerations_;
   std::unique_ptr<ImplicitSystem> implicit_;  // made when first asked for
   std::vector<VecX> warm_;                    // answers put aside while a query solves
   std::vector<Placement> placements_;
+  /// Of one island and drift: the rows at its start, and what the joints gave.
+  struct Drift {
+    ConstraintProblem problem;
+    VecX impulse;
+  };
+  std::vector<Drift> drifts_;
+  std::vector<FreeRotor> rotors_;
+  State start_;
 };
+
+/// Throws where the state holds something that is not a number, with the body's name.
+void require_finite(const Model& model, const State& s);
 
 }  // namespace rotule

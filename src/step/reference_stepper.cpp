@@ -20,13 +20,35 @@ Integrator make_integrator(const IntegratorSettings& settings) {
     Integrator operator()(const Ab4Settings&) { return Ab4<JointedMechanism>(); }
     Integrator operator()(const LeapfrogSettings&) { return Leapfrog<JointedMechanism>(); }
   };
-  return std::visit(Make(), settings);
+  return std::visit(
+      []<class S>(const S& s) -> Integrator {
+        if constexpr (S::traits.adaptive || S::traits.constrained)
+          return {};
+        else
+          return Make()(s);
+      },
+      settings);
+}
+
+GuidedIntegrator make_guided(const IntegratorSettings& settings) {
+  return std::visit(
+      []<class S>(const S& s) -> GuidedIntegrator {
+        if constexpr (std::is_same_v<S, DormandPrinceSettings>)
+          return Adaptive<Course, DormandPrince5>(s);
+        else if constexpr (std::is_same_v<S, DormandPrince8Settings>)
+          return Adaptive<Course, DormandPrince8>(s);
+        else if constexpr (S::traits.constrained)
+          return Rattle<JointedMechanism>(S::traits.order);
+        else
+          return {};
+      },
+      settings);
 }
 
 }  // namespace
 
 ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
-    : mechanism(model, recipe), integrator_(make_integrator(recipe.integrator)) {
+    : mechanism(model, recipe), integrator_(make_integrator(recipe.integrator)), guided_(make_guided(recipe.integrator)) {
   if (ContactStep::needed(model, recipe)) {
     contacts.emplace(model, recipe);
     const SolverTraits solver = std::visit([](const auto& settings) { return settings.traits; }, recipe.solver);
@@ -46,6 +68,7 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   mechanism.report = {};
   mechanism.h = h;
 
+  if (step_guided(s, t, h)) return mechanism.report;
   mechanism.begin_step(s, t);
 
   // Move, by impulses or through the integrator, which asks for constrained accelerations once per stage; close the joints again.
@@ -64,6 +87,29 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   require_finite(mechanism.model, s);
   require_joined(mechanism.model, mechanism.islands);
   return mechanism.report;
+}
+
+bool ReferenceStepper::step_guided(State& s, double t, double h) {
+  return std::visit(
+      [&]<class Method>(Method& method) {
+        if constexpr (std::is_same_v<Method, std::monostate>) {
+          return false;
+        } else if constexpr (std::is_same_v<Method, Rattle<JointedMechanism>>) {
+          mechanism.begin_step(s, t);
+          method.advance(mechanism, s, t, h);
+          require_finite(mechanism.model, s);
+          if (!mechanism.model.walls.empty()) bounce(s, t + h);
+        } else {
+          Course course(mechanism, shocks, method.control, shock_energy);
+          const std::int64_t before = method.steps;
+          method.advance(course, s, t, h);
+          mechanism.report.inner_steps = static_cast<int>(method.steps - before);
+        }
+        require_finite(mechanism.model, s);
+        require_joined(mechanism.model, mechanism.islands);
+        return true;
+      },
+      guided_);
 }
 
 void ReferenceStepper::advance_by_impulses(const VelocitySettings& settings, State& s, double t, double h) {
@@ -137,9 +183,21 @@ Memory<State>* ReferenceStepper::memory() {
       integrator_);
 }
 
+AdaptiveMemory* ReferenceStepper::adaptive_memory() {
+  return std::visit(
+      [](auto& method) -> AdaptiveMemory* {
+        if constexpr (requires { method.memory; })
+          return &method.memory;
+        else
+          return nullptr;
+      },
+      guided_);
+}
+
 void ReferenceStepper::forget() {
   if (contacts) contacts->forget();
   if (Memory<State>* m = memory()) m->forget();
+  if (AdaptiveMemory* m = adaptive_memory()) m->forget();
 }
 
 void require_finite(const Model& model, const State& s) {

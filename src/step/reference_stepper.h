@@ -3,19 +3,27 @@
 #include <optional>
 #include <variant>
 
+#include "integrate/adaptive/adaptive.h"
+#include "integrate/adaptive/tableau_5.h"
+#include "integrate/adaptive/tableau_8.h"
 #include "integrate/explicit/explicit_euler.h"
 #include "integrate/explicit/rk2.h"
 #include "integrate/explicit/rk4.h"
 #include "integrate/multistep/ab4.h"
 #include "integrate/symplectic/leapfrog.h"
+#include "integrate/symplectic/rattle.h"
 #include "integrate/symplectic/semi_implicit_euler.h"
 #include "step/contact_step.h"
+#include "step/course.h"
 #include "step/shock.h"
 
 namespace rotule {
 
 using Integrator = std::variant<Rk4<JointedMechanism>, ExplicitEuler<JointedMechanism>, SemiImplicitEuler<JointedMechanism>,
                                 Rk2<JointedMechanism>, Ab4<JointedMechanism>, Leapfrog<JointedMechanism>>;
+/// Methods that want more of a mechanism than accelerations: error control, and symplectic ones. None of them: nothing.
+using GuidedIntegrator =
+    std::variant<std::monostate, Adaptive<Course, DormandPrince5>, Adaptive<Course, DormandPrince8>, Rattle<JointedMechanism>>;
 
 class ReferenceStepper {
  public:
@@ -27,6 +35,8 @@ class ReferenceStepper {
   void forget();
   /// The memory of a multistep method, for snapshots; null where the method has none.
   Memory<State>* memory();
+  /// That of a method with error control; null for the others.
+  AdaptiveMemory* adaptive_memory();
 
   JointedMechanism mechanism;
   ShockSolver shocks;
@@ -34,19 +44,20 @@ class ReferenceStepper {
   double shock_energy = 0;
 
  private:
+  /// By one of the guided methods, where the recipe has one; else nothing is done.
+  bool step_guided(State& s, double t, double h);
   void advance_by_impulses(const VelocitySettings& settings, State& s, double t, double h);
   void step_by_impulses(const VelocitySettings& settings, State& s, double t, double h);
   void correct(State& s, double t);
   void bounce(State& s, double t);
 
   Integrator integrator_;
+  GuidedIntegrator guided_;
   State start_;  // of the step, where it may have to be made again
   std::vector<ShockPoint> points_;
 };
 
 /// Throws where a joint's points are further apart than its island's bodies reach: nobody would call that a joint any more.
 void require_joined(const Model& model, const std::vector<Island>& islands);
-/// Throws where the state holds something that is not a number, with the body's name.
-void require_finite(const Model& model, const State& s);
 
 }  // namespace rotule

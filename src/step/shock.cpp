@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "model/support.h"
 #include "problem/operators.h"
 #include "solve/solve.h"
 
@@ -18,17 +17,10 @@ double kinetic_energy(const Model& model, const State& s) {
   return 0.5 * twice;
 }
 
-void ShockSolver::find(const Model& model, const State& s, std::vector<ShockPoint>& points) const {
-  for (const Wall& wall : model.walls) {
-    const Vec3 n = wall.normal.normalized();
-    for (int i = 0; i < model.body_count(); ++i) {
-      if (!model.movable(i)) continue;
-      const Vec3 r = s.theta[i] * (support(model.bodies[i].shape, s.theta[i].conjugate() * -n) - model.bodies[i].center_of_mass);
-      const Vec3 at = s.p[i] + r;
-      const Vec3 velocity = s.v(i) + s.omega(i).cross(r);
-      if (n.dot(at - wall.at) < 0 && n.dot(velocity) < 0) points.push_back({i, at, n, wall.sticking, wall.restitution});
-    }
-  }
+void ShockSolver::find(const Model& model, const State& s, std::vector<ShockPoint>& points, double slack) const {
+  for_each_gap(model, s, [&](const Wall& wall, int body, const Vec3& n, const Vec3& at, double gap, double rate) {
+    if (gap < slack && rate < 0) points.push_back({body, at, n, wall.sticking, wall.restitution});
+  });
 }
 
 double ShockSolver::apply(JointedMechanism& mechanism, State& s, double t, std::vector<ShockPoint>& points, bool one_sided) {

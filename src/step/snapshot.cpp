@@ -95,8 +95,15 @@ void archive(Archive& io, World::Implementation& w) {
     io(island.x);
     io(island.lambda);
     io(island.has_lambda);
+    io(island.drift_force);
     io(island.problem.C);  // which rows are set aside, and how
     island.redundant.archive(io);
+  }
+  if (AdaptiveMemory* memory = stepper.adaptive_memory()) {
+    io(memory->step);
+    io(memory->previous_error);
+    io(memory->knows_acceleration);
+    io(memory->acceleration);
   }
   if (stepper.contacts) stepper.contacts->archive(io);
   if (Memory<State>* memory = stepper.memory()) {

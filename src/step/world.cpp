@@ -148,6 +148,7 @@ const StepReport& World::step(double h) {
     w.time = h == w.recipe.dt && w.time == static_cast<double>(w.steps) * h ? static_cast<double>(w.steps + 1) * h : w.time + h;
     ++w.steps;
     w.unconverged_steps += !report.converged;
+    w.late_steps += report.late_shocks > 0;
     return report;
   } catch (const Error& error) {
     throw Error(fmt::format("step {}", w.steps + 1), error.what());
@@ -484,6 +485,9 @@ std::vector<std::string> World::warnings() const {
                                 contacts->bounce_energy()));
   }
   if (w.unconverged_steps) out.push_back(fmt::format("{} steps did not converge to their tolerance", w.unconverged_steps));
+  if (w.late_steps)
+    out.push_back(
+        fmt::format("in {} steps shocks followed too fast to be located in time, and were left to the step's end", w.late_steps));
   return out;
 }
 

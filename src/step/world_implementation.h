@@ -25,6 +25,7 @@ struct World::Implementation {
   VecX external;  // forces that a user set, laid out as u
   bool keep_problems = false;
   int unconverged_steps = 0;
+  int late_steps = 0;  // in which shocks could not be located
   std::vector<std::string> start_warnings;
 
   /// The stepper and its ledger, made anew after bodies or joints came or went.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
+#include <stdexcept>
 
 #include "integrate/explicit/explicit_euler.h"
 #include "integrate/explicit/rk2.h"
@@ -79,6 +80,9 @@ AnyIntegrator<M> make(const IntegratorSettings& settings) {
     AnyIntegrator<M> operator()(const Rk4Settings&) { return Rk4<M>(); }
     AnyIntegrator<M> operator()(const Ab4Settings&) { return Ab4<M>(); }
     AnyIntegrator<M> operator()(const LeapfrogSettings&) { return Leapfrog<M>(); }
+    template <class S>
+    requires(S::traits.adaptive || S::traits.constrained) AnyIntegrator<M>
+    operator()(const S&) { throw std::logic_error("tested elsewhere"); }
   };
   return std::visit(Make(), settings);
 }

@@ -1,0 +1,216 @@
+#pragma once
+// Runge-Kutta with error control: as many steps inside as the tolerance needs, each as long as the last estimates allow
+// (PI control: Gustafsson 1991; Hairer, Norsett and Wanner, Solving ODEs I, II.4). A step whose estimate is above the tolerance
+// is made again, shorter. Events (a function of the state falling below zero) are located on the continuous extension; the step
+// is then made again up to that instant, so that the state there is as accurate as any.
+//
+// Stiff motions are followed with steps at the edge of stability: right, but slow. Where even the smallest step errs by more than
+// the tolerance, it is taken and reported; where numbers overflow in it, it throws.
+#include <rotule/error.h>
+#include <rotule/integrators_adaptive.h>
+
+#include <cmath>
+#include <limits>
+
+#include "integrate/adaptive/embedded_pair.h"
+#include "integrate/adaptive/root.h"
+
+namespace rotule {
+
+/// What error control asks of a mechanism besides the four verbs.
+template <class M>
+concept AdaptiveMechanism = Mechanism<M> && requires(M m, typename M::State& s, const VecX& x, double t) {
+  m.begin_inner_step(s, t);                               // before every step inside
+  m.settle(s, t);                                         // after it: positions and velocities back onto the constraints
+  m.error_scale(s, x);                                    // how large an error is one, at this state with this acceleration
+  { m.error_norm(x, x) } -> std::convertible_to<double>;  // errors of sigma and u in that unit
+  { m.longest_step(s) } -> std::convertible_to<double>;
+  m.unconverged_step();  // a step was taken whose error is too large
+};
+
+/// What it asks where things happen on the way.
+template <class M>
+concept EventMechanism = AdaptiveMechanism<M> && requires(M m, typename M::State& s, double t, double h) {
+  { m.has_events() } -> std::convertible_to<bool>;
+  { m.event(s, h) } -> std::convertible_to<double>;  // below zero where something is to be done; h is a time to scale rates with
+  m.strike(s, t);                                    // does it
+  m.late_event();                                    // events came too fast to be located: the rest waits for the end
+};
+
+/// What is carried from call to call, and saved in snapshots.
+struct AdaptiveMemory {
+  double step = 0;  // s, to be tried next; 0: not known yet
+  double previous_error = 1e-4;
+  bool knows_acceleration = false;
+  VecX acceleration;  // at the present state
+
+  void forget() { knows_acceleration = false; }
+};
+
+template <AdaptiveMechanism M, class Tableau>
+class Adaptive {
+ public:
+  using State = typename M::State;
+
+  explicit Adaptive(const ErrorControl& asked) : control(asked) {}
+
+  void advance(M& m, State& s, double t, double h) {
+    const double end = t + h;
+    bool locating = has_events(m);
+    double last_event = -std::numeric_limits<double>::infinity();
+    if (locating && event(m, s, h) < 0) locating = strike(m, s, t, h);
+
+    while (t < end) {
+      m.begin_inner_step(s, t);
+      begin(m, s, t);
+      const double made = make_step(m, s, t, end - t);
+      const double share = locating ? first_event(m, s, made) : 1;
+      if (share < 1) {
+        pair_.attempt(m, s, t, share * made, norm_);
+        memory.step = std::max(memory.step, made);
+      }
+      take_end(s);
+      t = share < 1 ? t + share * made : made == end - t ? end : t + made;
+      m.settle(s, t);
+      if (share < 1) {
+        locating = strike(m, s, t, h) && t - last_event >= control.min_event_interval;
+        last_event = t;
+      }
+    }
+    if (has_events(m) && !locating) finish_events(m, s, t, h);
+  }
+
+  ErrorControl control;
+  AdaptiveMemory memory;
+  std::int64_t steps = 0, rejected = 0;  // made so far
+
+ private:
+  struct Norm {
+    M* m = nullptr;
+    double operator()(const VecX& sigma, const VecX& u) const { return m->error_norm(sigma, u); }
+  };
+
+  static bool has_events(M& m) {
+    if constexpr (EventMechanism<M>)
+      return m.has_events();
+    else
+      return false;
+  }
+  static double event(M& m, const State& s, double h) {
+    if constexpr (EventMechanism<M>)
+      return m.event(s, h);
+    else
+      return 1;
+  }
+  /// Whether it helped.
+  bool strike(M& m, State& s, double t, double h) {
+    if constexpr (EventMechanism<M>) m.strike(s, t);
+    memory.forget();
+    return event(m, s, h) >= 0;
+  }
+  void finish_events(M& m, State& s, double t, double h) {
+    if constexpr (EventMechanism<M>) m.late_event();
+    if (event(m, s, h) < 0) strike(m, s, t, h);
+  }
+
+  /// The first acceleration, and the first step ever.
+  void begin(M& m, State& s, double t) {
+    norm_.m = &m;
+    if (!memory.knows_acceleration || memory.acceleration.size() != s.u.size()) {
+      m.accelerations(t, s, memory.acceleration);
+      memory.knows_acceleration = true;
+    }
+    m.error_scale(s, memory.acceleration);
+    pair_.begin(s, memory.acceleration);
+    if (!(memory.step > 0)) memory.step = first_step(m, s, t);
+  }
+
+  /// A step whose error would be a hundredth of the tolerance, judged by a trial step of Euler's (Hairer, Norsett and Wanner,
+  /// II.4).
+  double first_step(M& m, const State& s, double t) {
+    rate_ = s.u;
+    const double speed = m.error_norm(rate_, memory.acceleration);  // tolerances per second
+    const double trial = speed > 0 ? std::min(0.01 / (control.relative_tolerance * speed), m.longest_step(s)) : 1e-6;
+    trial_ = s;
+    sigma_ = trial * s.u;
+    m.displace(s, sigma_, trial_);
+    trial_.u = s.u + trial * memory.acceleration;
+    m.accelerations(t + trial, trial_, change_);
+    change_ -= memory.acceleration;
+    rate_ = trial_.u - s.u;
+    const double bend = m.error_norm(rate_, change_) / trial;
+    const double largest = std::max(bend, speed);
+    if (!(largest > 0) || !std::isfinite(largest)) return trial;
+    return std::min(100 * trial, std::pow(0.01 * Tableau::share / largest, 1.0 / (Tableau::order)));
+  }
+
+  /// Tries until the error is small enough; returns the length of the step that was made, at most `remaining`.
+  double make_step(M& m, const State& s, double t, double remaining) {
+    const double longest = std::min(control.max_step, m.longest_step(s));
+    const double wanted = std::max(std::min(memory.step, longest), control.min_step);
+    // The last two steps before the end are made alike, rather than a long and a tiny one.
+    double step = wanted >= remaining * (1 - 1e-10) ? remaining : 2 * wanted > remaining ? remaining / 2 : wanted;
+    step = std::min(step, remaining);
+    bool again = false;
+    for (;;) {
+      // Errors of many steps add up: one may take only its share.
+      const double error = pair_.attempt(m, s, t, step, norm_) / Tableau::share;
+      const bool smallest = step <= control.min_step || t + 0.1 * step == t;
+      if (!std::isfinite(error)) {
+        if (smallest) throw Error("error control", "no step is small enough: the motion is no longer a number");
+        step = std::max(0.1 * step, control.min_step);
+      } else if (error <= 1 || smallest) {
+        if (error > 1) m.unconverged_step();
+        const double bounded = std::max(error, 1e-10);
+        double factor = 0.9 * std::pow(bounded, -Tableau::exponent) * std::pow(memory.previous_error, Tableau::memory);
+        factor = std::clamp(factor, 0.2, again ? 1.0 : 8.0);
+        memory.previous_error = std::max(error, 1e-4);
+        // A step cut short by the end says nothing against the one that was wanted.
+        memory.step = step < wanted && !again ? std::max(wanted, factor * step) : factor * step;
+        ++steps;
+        return step;
+      } else {
+        step = std::max(step * std::max(0.2, 0.9 * std::pow(error, -1.0 / Tableau::order)), control.min_step);
+      }
+      again = true;
+      ++rejected;
+    }
+  }
+
+  void take_end(State& s) {
+    memory.knows_acceleration = pair_.knows_end();
+    if (memory.knows_acceleration) memory.acceleration = pair_.known_end_acceleration();
+    std::swap(s, pair_.end());
+  }
+
+  /// The share of the step after which the event function falls below zero; 1 where it does not. Between nine points it may dip
+  /// below and come back unseen.
+  double first_event(M& m, const State& s, double h) {
+    constexpr int pieces = 8;
+    double before = 0, f_before = event(m, s, h);
+    for (int k = 1; k <= pieces; ++k) {
+      const double theta = static_cast<double>(k) / pieces;
+      const double f = event_at(m, s, theta, h);
+      if (f < 0) {
+        const auto root =
+            bracket_root([&](double x) { return event_at(m, s, x, h); }, before, std::max(f_before, 0.0), theta, f, 1e-13);
+        return std::max(root.second, 1e-12);
+      }
+      before = theta;
+      f_before = f;
+    }
+    return 1;
+  }
+  double event_at(M& m, const State& s, double theta, double h) {
+    if (theta == 1) return event(m, pair_.end(), h);
+    pair_.interpolate(m, s, theta, trial_);
+    return event(m, trial_, h);
+  }
+
+  EmbeddedPair<M, Tableau> pair_;
+  Norm norm_;
+  State trial_;
+  VecX rate_, change_, sigma_;
+};
+
+}  // namespace rotule

@@ -1,0 +1,93 @@
+#include "step/course.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rotule {
+
+void Course::settle(State& s, double t) {
+  require_finite(mechanism_.model, s);
+  const Recipe& recipe = mechanism_.recipe;
+  if (const auto* projection = std::get_if<ProjectionSettings>(&recipe.correction)) {
+    ProjectionSettings close = *projection;
+    close.tolerance = std::max(close.tolerance, 1e-3 * std::min(position_unit_, angle_unit_));
+    mechanism_.project(close, s, t);
+  } else if (std::holds_alternative<TreePlacementSettings>(recipe.correction)) {
+    mechanism_.place(s, t);
+  }
+}
+
+void Course::error_scale(const State& s, const VecX& acceleration) {
+  const Model& model = mechanism_.model;
+  Vec3 middle = Vec3::Zero();
+  const double count = s.bodies() + s.particles();
+  for (const Vec3& p : s.p) middle += p / count;
+  for (int k = 0; k < s.particles(); ++k) middle += s.particle_position(k) / count;
+  double extent = 0, speed = 0, spin = 0, pull = 0, twist = 0;
+  for (int i = 0; i < s.bodies(); ++i) {
+    const Body& body = model.bodies[i];
+    const double radius = body.fixed ? 0 : std::sqrt(model.inertia[i].diagonal().maxCoeff() * model.inverse_mass[i]);
+    extent = std::max(extent, (s.p[i] - middle).norm() + radius);
+    speed = std::max(speed, s.v(i).squaredNorm());
+    spin = std::max(spin, s.omega(i).squaredNorm());
+    pull = std::max(pull, acceleration.segment<3>(6 * i).squaredNorm());
+    twist = std::max(twist, acceleration.segment<3>(6 * i + 3).squaredNorm());
+  }
+  for (int k = 0; k < s.particles(); ++k) {
+    extent = std::max(extent, (s.particle_position(k) - middle).norm());
+    speed = std::max(speed, s.particle_velocity(k).squaredNorm());
+    pull = std::max(pull, acceleration.segment<3>(s.first(k)).squaredNorm());
+  }
+  speed = std::max(std::sqrt(speed), std::sqrt(std::sqrt(pull) * extent));
+  spin = std::max(std::sqrt(spin), std::sqrt(std::sqrt(twist)));
+  const double rel = control_.relative_tolerance, abs = control_.absolute_tolerance;
+  position_unit_ = abs + rel * extent;
+  angle_unit_ = abs + rel;
+  velocity_unit_ = abs + rel * speed;
+  spin_unit_ = abs + rel * spin;
+}
+
+double Course::error_norm(const VecX& sigma, const VecX& u) const {
+  double p = 0, angle = 0, v = 0, omega = 0;
+  const Eigen::Index bodies = 6 * static_cast<Eigen::Index>(mechanism_.model.body_count());
+  for (Eigen::Index i = 0; i < bodies; i += 6) {
+    p = std::max(p, sigma.segment<3>(i).squaredNorm());
+    angle = std::max(angle, sigma.segment<3>(i + 3).squaredNorm());
+    v = std::max(v, u.segment<3>(i).squaredNorm());
+    omega = std::max(omega, u.segment<3>(i + 3).squaredNorm());
+  }
+  for (Eigen::Index i = bodies; i < u.size(); i += 3) {
+    p = std::max(p, sigma.segment<3>(i).squaredNorm());
+    v = std::max(v, u.segment<3>(i).squaredNorm());
+  }
+  const auto share = [](double square, double unit) { return square / (unit * unit); };
+  const double largest = std::max(std::max(share(p, position_unit_), share(angle, angle_unit_)),
+                                  std::max(share(v, velocity_unit_), share(omega, spin_unit_)));
+  // std::max passes over what is not a number; the sums do not.
+  return std::isfinite(sigma.sum() + u.sum()) ? std::sqrt(largest) : infinity;
+}
+
+double Course::longest_step(const State& s) const {
+  double spin = 0;
+  for (int i = 0; i < s.bodies(); ++i) spin = std::max(spin, s.omega(i).squaredNorm());
+  return spin > 0 ? 3 / std::sqrt(spin) : infinity;
+}
+
+double Course::event(const State& s, double h) const {
+  double least = infinity;
+  shocks_.for_each_gap(mechanism_.model, s, [&](const Wall&, int, const Vec3&, const Vec3&, double gap, double rate) {
+    least = std::min(least, std::max(gap, h * rate));
+  });
+  return least;
+}
+
+void Course::strike(State& s, double t) {
+  // The instant is known to the tolerance, and so is the gap.
+  points_.clear();
+  shocks_.find(mechanism_.model, s, points_, 10 * position_unit_);
+  if (points_.empty()) return;
+  mechanism_.report.shocks += static_cast<int>(points_.size());
+  shock_energy_ += shocks_.apply(mechanism_, s, t, points_, true);
+}
+
+}  // namespace rotule

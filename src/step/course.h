@@ -1,0 +1,50 @@
+#pragma once
+// What a method with error control sees of a mechanism on its course through time: accelerations, the size of an error, the
+// correction of drift, and walls to bounce off at the right instant.
+#include <rotule/integrators_adaptive.h>
+
+#include "step/shock.h"
+
+namespace rotule {
+
+class Course {
+ public:
+  using State = rotule::State;
+
+  Course(JointedMechanism& mechanism, ShockSolver& shocks, const ErrorControl& control, double& shock_energy)
+      : mechanism_(mechanism), shocks_(shocks), control_(control), shock_energy_(shock_energy) {}
+
+  void accelerations(double t, const State& s, VecX& udot) { mechanism_.accelerations(t, s, udot); }
+  void displace(const State& base, const VecX& sigma, State& out) const { mechanism_.displace(base, sigma, out); }
+  void rate(const VecX& sigma, const VecX& u, VecX& out) const { mechanism_.rate(sigma, u, out); }
+  void difference(const State& q, const State& base, VecX& sigma) const { mechanism_.difference(q, base, sigma); }
+
+  void begin_inner_step(const State& s, double t) { mechanism_.begin_step(s, t); }
+  /// Corrects drift as the recipe says, as closely as the tolerance makes sense.
+  void settle(State& s, double t);
+  /// The mechanism's extent L, its fastest motion V and spin W. Bodies at rest under accelerations a are about to move at sqrt(a
+  /// L).
+  void error_scale(const State& s, const VecX& acceleration);
+  /// The largest over bodies of |dp| / L, |dsigma| / 1 rad, |dv| / V and |domega| / W, each over the tolerance.
+  [[nodiscard]] double error_norm(const VecX& sigma, const VecX& u) const;
+  /// Three radians: charts end at two pi.
+  [[nodiscard]] double longest_step(const State& s) const;
+  void unconverged_step() { mechanism_.report.converged = false; }
+
+  [[nodiscard]] bool has_events() const { return !mechanism_.model.walls.empty(); }
+  /// The least, over walls and bodies, of max(gap, h times the gap's rate): below zero for a point behind a wall that goes
+  /// further.
+  [[nodiscard]] double event(const State& s, double h) const;
+  void strike(State& s, double t);
+  void late_event() { ++mechanism_.report.late_shocks; }
+
+ private:
+  JointedMechanism& mechanism_;
+  ShockSolver& shocks_;
+  const ErrorControl& control_;
+  double& shock_energy_;
+  double position_unit_ = 1, angle_unit_ = 1, velocity_unit_ = 1, spin_unit_ = 1;  // tolerated errors
+  std::vector<ShockPoint> points_;
+};
+
+}  // namespace rotule

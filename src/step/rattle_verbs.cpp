@@ -1,0 +1,88 @@
+// What RATTLE asks of bodies under joints (integrate/symplectic/rattle.h).
+#include <algorithm>
+
+#include "solve/solve.h"
+#include "step/jointed_mechanism.h"
+
+namespace rotule {
+
+void JointedMechanism::begin_drifts(const State& s, double t) {
+  if (rotors_.empty())
+    for (int i = 0; i < model.body_count(); ++i) rotors_.emplace_back(model.movable(i) ? model.inertia[i] : Mat3::Identity());
+  drifts_.resize(islands.size());
+  evaluate(s, t);
+}
+
+void JointedMechanism::kick(State& s, double t, double step) {
+  ++evaluations;
+  sum_forces(t, s);
+  divide_by_mass(forces_);
+  s.u += step * forces_;
+}
+
+void JointedMechanism::drift_freely(const State& from, State& s, double step) const {
+  for (int i = 0; i < model.body_count(); ++i) {
+    if (!model.movable(i)) continue;
+    s.p[i] = from.p[i] + step * s.v(i);
+    s.theta[i] = from.theta[i];
+    Vec3 omega = s.omega(i);
+    rotors_[i].drift(s.theta[i], omega, step);
+    s.omega(i) = omega;
+  }
+  s.x = from.x + step * s.u.tail(s.x.size());
+}
+
+void JointedMechanism::drift(State& s, double t, double step) {
+  // The rows at the start, along which the impulses act; guessed from the forces of the last drift.
+  start_ = s;
+  for (std::size_t i = 0; i < islands.size(); ++i) {
+    Island& island = islands[i];
+    Drift& drift = drifts_[i];
+    drift.problem = island.problem;
+    if (island.drift_force.size() != island.x.size()) island.drift_force.setZero(island.x.size());
+    drift.impulse = step * island.drift_force;
+  }
+
+  // Newton's method on C(q at the end) = 0 with the matrix of the start, J W J^T h: each round gains a factor of order h.
+  double before = infinity;
+  constexpr int most = 100;
+  for (int iterations = 0;; ++iterations) {
+    s.u = start_.u;
+    for (std::size_t i = 0; i < islands.size(); ++i) {
+      Island& island = islands[i];
+      const Drift& drift = drifts_[i];
+      island.gather(s.u, island.local);
+      apply_impulses(drift.problem, {drift.impulse.data(), static_cast<std::size_t>(drift.impulse.size())},
+                     {island.local.data(), static_cast<std::size_t>(island.local.size())});
+      island.scatter(s.u);
+    }
+    drift_freely(start_, s, step);
+    evaluate(s, t + step);
+    double error = 0, reach = 1;
+    for (const Island& island : islands) error = std::max(error, island.largest_error());
+    for (const Vec3& p : s.p) reach = std::max(reach, p.cwiseAbs().maxCoeff());
+    const double rounding = std::numeric_limits<double>::epsilon() * reach;
+    if (!(error > 2 * rounding)) break;
+    // As closed as rounding allows, or no longer getting better.
+    if (iterations == most || (iterations >= 2 && error > 0.5 * before)) {
+      report.converged = report.converged && error < 1e4 * rounding;
+      break;
+    }
+    before = error;
+    for (std::size_t i = 0; i < islands.size(); ++i) {
+      Island& island = islands[i];
+      Drift& drift = drifts_[i];
+      drift.problem.b = -island.values.C / step;
+      drift.problem.x0.setZero();
+      rotule::solve(drift.problem, recipe.solver, island.workspace, {island.x.data(), static_cast<std::size_t>(island.x.size())},
+                    island.report);
+      drift.impulse += island.x;
+    }
+    count_solves();
+  }
+  for (std::size_t i = 0; i < islands.size(); ++i) islands[i].drift_force = drifts_[i].impulse / step;
+}
+
+void JointedMechanism::constrain_velocities(State& s, double) { close_velocities(s); }
+
+}  // namespace rotule

@@ -1,0 +1,175 @@
+// Error control on whole mechanisms: what is asked for is what comes out, drift correction included; shocks at their instants.
+#include <gtest/gtest.h>
+#include <rotule/world.h>
+
+#include <cmath>
+
+#include "scenes/builders.h"
+
+namespace rotule {
+namespace {
+
+Recipe with(const Scene& scene, const std::string& integrator, double tolerance) {
+  Recipe recipe = scene.recipe;
+  set(recipe, "integrator", integrator);
+  std::visit(
+      [&](auto& settings) {
+        if constexpr (requires { settings.relative_tolerance; }) {
+          settings.relative_tolerance = tolerance;
+          settings.absolute_tolerance = 0;
+        }
+      },
+      recipe.integrator);
+  return recipe;
+}
+
+struct Motion {
+  std::vector<Vec3> p, v, omega;
+  std::vector<Quat> q;
+};
+
+Motion motion(const World& world) {
+  Motion out;
+  for (const BodyId body : world.bodies()) {
+    out.p.push_back(world.center_of_mass(body));
+    out.q.push_back(world.orientation(body));
+    out.v.push_back(world.velocity(body));
+    out.omega.push_back(world.angular_velocity(body));
+  }
+  return out;
+}
+
+/// Relative as the tolerance is: lengths to one metre's extent, turns in radians, velocities to the fastest of the run.
+double difference(const Motion& a, const Motion& b, double speed, double spin) {
+  double out = 0;
+  for (std::size_t i = 0; i < a.p.size(); ++i)
+    out = std::max({out, (a.p[i] - b.p[i]).norm(), a.q[i].angularDistance(b.q[i]), (a.v[i] - b.v[i]).norm() / speed,
+                    (a.omega[i] - b.omega[i]).norm() / spin});
+  return out;
+}
+
+/// The reference is the classical method with so many steps, extrapolated from half as many: another method, and finer.
+void expect_tolerance_met(const std::string& name, double duration, int steps, double reference_error) {
+  const Scene scene = *scenes::build(name);
+  World exact(scene, with(scene, "dormand_prince_8", 1e-14));
+  double speed = 0, spin = 0;
+  for (int i = 0; i < 100; ++i) {
+    exact.step(duration / 100);
+    for (const BodyId body : exact.bodies()) {
+      speed = std::max(speed, exact.velocity(body).norm());
+      spin = std::max(spin, exact.angular_velocity(body).norm());
+    }
+  }
+  const Motion reference = motion(exact);
+  World classical(scene, [&] {
+    Recipe recipe = scene.recipe;
+    recipe.integrator = Rk4Settings{};
+    return recipe;
+  }());
+  for (int i = 0; i < steps; ++i) classical.step(duration / steps);
+  ASSERT_LT(difference(reference, motion(classical), speed, spin), reference_error) << "two methods, one answer";
+
+  for (const char* integrator : {"dormand_prince", "dormand_prince_8"})
+    for (double tolerance = 1e-3; tolerance > 0.5e-12; tolerance /= 10) {
+      World world(scene, with(scene, integrator, tolerance));
+      world.step(duration);
+      EXPECT_LT(difference(motion(world), reference, speed, spin), 10 * tolerance)
+          << name << ", " << integrator << ", " << tolerance;
+      EXPECT_TRUE(world.warnings().empty());
+    }
+}
+
+TEST(AdaptiveScenes, DoublePendulumMeetsTheTolerance) { expect_tolerance_met("double_pendulum", 2, 8000, 1e-9); }
+TEST(AdaptiveScenes, MannequinMeetsTheTolerance) { expect_tolerance_met("mannequin", 20, 4000, 1e-9); }
+TEST(AdaptiveScenes, GyroscopeMeetsTheTolerance) { expect_tolerance_met("gyroscope", 1, 8000, 2e-8); }
+
+TEST(AdaptiveScenes, StiffGovernorMeetsTheTolerance) { expect_tolerance_met("flyball_governor", 0.2, 8000, 1e-8); }
+
+TEST(AdaptiveScenes, AnEccentricOrbitMeetsTheTolerance) {
+  // One and a half turns, to the far end, where the planet passes slowly: x = -1.9, v = sqrt(0.1 / 1.9).
+  const Scene scene = scenes::kepler();
+  for (const char* integrator : {"dormand_prince", "dormand_prince_8"})
+    for (double tolerance = 1e-3; tolerance > 0.5e-12; tolerance /= 10) {
+      World world(scene, with(scene, integrator, tolerance));
+      world.step(scene.recipe.duration);
+      const double speed = std::sqrt(0.1 / 1.9);
+      EXPECT_LT((world.center_of_mass("planet") - Vec3(-1.9, 0, 0)).norm() / 1.9, 10 * tolerance)
+          << integrator << ", " << tolerance;
+      EXPECT_LT((world.velocity("planet") - Vec3(0, -speed, 0)).norm() / speed, 10 * tolerance)
+          << integrator << ", " << tolerance;
+    }
+}
+
+TEST(AdaptiveScenes, ManyShortStepsAreNoWorse) {
+  // Whoever looks every 1/60 s gets the same motion.
+  const Scene scene = scenes::double_pendulum();
+  World whole(scene, with(scene, "dormand_prince_8", 1e-10)), parts(scene, with(scene, "dormand_prince_8", 1e-10));
+  whole.step(2);
+  for (int i = 0; i < 120; ++i) parts.step(1.0 / 60);
+  EXPECT_LT(difference(motion(whole), motion(parts), 5, 20), 1e-9);
+}
+
+/// A ball of 0.1 m dropped from 1.1 m onto a floor.
+Scene dropped_ball(double restitution) {
+  Scene scene;
+  scene.gravity = Vec3(0, 0, -10);
+  scene.add({.name = "ball", .mass = 1.0, .position = Vec3(0, 0, 1.1), .shape = Sphere{0.1}});
+  scene.walls.push_back({.name = "floor", .at = Vec3::Zero(), .normal = Vec3::UnitZ(), .restitution = restitution});
+  return scene;
+}
+
+TEST(AdaptiveScenes, BouncesAreLocatedInTime) {
+  // It falls for sqrt(0.2) s, then flies for 2 e^k of that: height after 2 s from the last of those instants.
+  const double fall = std::sqrt(0.2), e = 0.8;
+  double start = fall, speed = 10 * fall * e;
+  while (start + 2 * speed / 10 < 2) {
+    start += 2 * speed / 10;
+    speed *= e;
+  }
+  const double height = 0.1 + speed * (2 - start) - 5 * (2 - start) * (2 - start);
+  const Scene scene = dropped_ball(e);
+  for (const double step : {2.0, 0.5, 0.01}) {
+    World world(scene, with(scene, "dormand_prince", 1e-9));
+    int shocks = 0;
+    for (int i = 0; i < std::lround(2 / step); ++i) shocks += world.step(step).shocks;
+    EXPECT_NEAR(world.position("ball").z(), height, 1e-8) << step;
+    EXPECT_EQ(shocks, 3) << step;
+    EXPECT_NEAR(world.diagnostics().energy() + world.diagnostics().shock_energy, 11, 1e-7);
+  }
+}
+
+TEST(AdaptiveScenes, ABallThatComesToRestIsReported) {
+  // e = 1/2: all bounces are over after 3 falls' times, 1.34 s.
+  const Scene scene = dropped_ball(0.5);
+  World world(scene, with(scene, "dormand_prince", 1e-6));
+  int late = 0;
+  for (int i = 0; i < 200; ++i) late += world.step(0.01).late_shocks;
+  EXPECT_GT(late, 0);
+  EXPECT_NEAR(world.position("ball").z(), 0.1, 0.02);
+  ASSERT_EQ(world.warnings().size(), 1u);
+  EXPECT_NE(world.warnings()[0].find("too fast to be located"), std::string::npos);
+}
+
+TEST(AdaptiveScenes, TheMannequinBouncesTheSameWhateverTheStep) {
+  // Located shocks leave nothing to the step's length: the energy at the end agrees, as it does not with fixed steps.
+  const Scene scene = scenes::mannequin_bounce();
+  double first = 0;
+  for (const double step : {4.0, 0.1}) {
+    World world(scene, with(scene, "dormand_prince_8", 1e-10));
+    for (int i = 0; i < std::lround(4 / step); ++i) world.step(step);
+    const double energy = world.diagnostics().energy();
+    EXPECT_NEAR(energy + world.diagnostics().shock_energy, 85.6777433, 1e-6);
+    if (first > 0) EXPECT_NEAR(energy, first, 1e-5);
+    first = energy;
+  }
+}
+
+TEST(AdaptiveScenes, StabilisationThatScalesWithTheStepIsRefused) {
+  const Scene scene = scenes::double_pendulum();
+  Recipe recipe = with(scene, "dormand_prince", 1e-6);
+  recipe.formulation = StabilisedAccelerationSettings{};
+  EXPECT_THROW(World(scene, recipe), std::exception);
+}
+
+}  // namespace
+}  // namespace rotule
