@@ -3,6 +3,9 @@
 #include <rotule/fields.h>
 #include <rotule/solver_traits.h>
 #include <rotule/solvers_gradient.h>
+#include <rotule/solvers_hybrid.h>
+#include <rotule/solvers_newton.h>
+#include <rotule/solvers_pivot.h>
 #include <rotule/solvers_sweep.h>
 
 #include <string_view>
@@ -124,9 +127,11 @@ struct GaussSeidelSettings {
   }
 };
 
-using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings,
-                                    SorSettings, GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings,
-                                    NncgSettings, JacobiSettings, ShockPropagationSettings, ColouredGaussSeidelSettings,
-                                    ModulusGaussSeidelSettings, ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings>;
+using SolverSettings =
+    std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
+                 GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, JacobiSettings,
+                 ShockPropagationSettings, ColouredGaussSeidelSettings, ModulusGaussSeidelSettings, NncgSettings,
+                 ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings, ProxNewtonSettings, LemkeSettings,
+                 BlockPivotingSettings, DantzigSettings, SplitPivotingSettings, HybridSettings, TwoLevelSettings>;
 
 }  // namespace rotule

@@ -1,5 +1,6 @@
 #pragma once
 // The reference path: integrator x formulation x solver, all double.
+#include <optional>
 #include <variant>
 
 #include "integrate/explicit/explicit_euler.h"
@@ -8,6 +9,7 @@
 #include "integrate/multistep/ab4.h"
 #include "integrate/symplectic/leapfrog.h"
 #include "integrate/symplectic/semi_implicit_euler.h"
+#include "step/contact_step.h"
 #include "step/shock.h"
 
 namespace rotule {
@@ -28,9 +30,11 @@ class ReferenceStepper {
 
   JointedMechanism mechanism;
   ShockSolver shocks;
+  std::optional<ContactStep> contacts;  // where the recipe has them
   double shock_energy = 0;
 
  private:
+  void advance_by_impulses(const VelocitySettings& settings, State& s, double t, double h);
   void step_by_impulses(const VelocitySettings& settings, State& s, double t, double h);
   void correct(State& s, double t);
   void bounce(State& s, double t);
