@@ -134,5 +134,9 @@ using SolverSettings =
                  JacobiSettings, ShockPropagationSettings, ColouredGaussSeidelSettings, ModulusGaussSeidelSettings,
                  ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings, InteriorPointSettings, AdmmSettings,
                  PgsSmSettings, AutoSettings>;
+                 GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, JacobiSettings,
+                 ShockPropagationSettings, ColouredGaussSeidelSettings, ModulusGaussSeidelSettings, NncgSettings,
+                 ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings, ProxNewtonSettings, LemkeSettings,
+                 BlockPivotingSettings, DantzigSettings, SplitPivotingSettings, HybridSettings, TwoLevelSettings>;
 
 }  // namespace rotule

@@ -14,7 +14,7 @@ struct NncgSettings {
   static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
   static constexpr std::string_view summary = "nonlinear conjugate gradients whose gradient is a sweep of block Gauss-Seidel";
   bool symmetric = false;
-  BlockStorage storage;
+  BlockStorage storage = {};
   double tolerance = 1e-8;
   int max_iterations = 10000;
 
@@ -33,7 +33,7 @@ struct ChebyshevSettings {
   static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
   static constexpr std::string_view summary = "Chebyshev's semi-iteration over symmetric block Gauss-Seidel, safeguarded";
   int warm_up = 8;
-  BlockStorage storage;
+  BlockStorage storage = {};
   double tolerance = 1e-8;
   int max_iterations = 10000;
 
@@ -52,7 +52,7 @@ struct AndersonSettings {
   static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
   static constexpr std::string_view summary = "Anderson's acceleration of block Gauss-Seidel, safeguarded";
   int window = 8;
-  BlockStorage storage;
+  BlockStorage storage = {};
   double tolerance = 1e-8;
   int max_iterations = 10000;
 
@@ -71,7 +71,7 @@ struct ApgdSettings {
   static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
   static constexpr std::string_view summary =
       "Nesterov's accelerated projected gradients with restarts; friction bounds and the cone's shift follow outside";
-  BlockStorage storage;
+  BlockStorage storage = {};
   double tolerance = 1e-8;
   int max_iterations = 20000;
 
@@ -89,7 +89,7 @@ struct SpgSettings {
   static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
   static constexpr std::string_view summary = "spectral projected gradients (Barzilai-Borwein) with a non-monotone line search";
   int memory = 10;
-  BlockStorage storage;
+  BlockStorage storage = {};
   double tolerance = 1e-8;
   int max_iterations = 20000;
 

@@ -80,8 +80,8 @@ struct PgsSettings {
   double relaxation = 1;
   double regularisation = 0;
   bool adaptive_relaxation = false;
-  RowStorage storage;
-  SweepOrder order;
+  RowStorage storage = {};
+  SweepOrder order = {};
   double tolerance = 1e-8;
   double error_tolerance = 0;
   double change_tolerance = 0;
@@ -110,8 +110,8 @@ struct PsorSettings {
   static constexpr std::string_view summary = "projected successive over-relaxation by rows: pgs at relaxation 1.3";
   double relaxation = 1.3;
   bool adaptive_relaxation = false;
-  RowStorage storage;
-  SweepOrder order;
+  RowStorage storage = {};
+  SweepOrder order = {};
   double tolerance = 1e-8;
   int max_iterations = 10000;
 
@@ -135,7 +135,7 @@ struct BlockGaussSeidelSettings {
   static constexpr std::string_view summary = "Gauss-Seidel by blocks: joints, limits and contacts solved exactly one by one";
   double relaxation = 1;
   bool symmetric = false;
-  BlockStorage storage;
+  BlockStorage storage = {};
   double tolerance = 1e-8;
   int max_iterations = 10000;
 
@@ -156,7 +156,7 @@ struct JacobiSettings {
   static constexpr std::string_view summary =
       "all blocks solved at once from the same x, damped; damps more where the residual grows";
   double relaxation = 0.5;
-  BlockStorage storage;
+  BlockStorage storage = {};
   double tolerance = 1e-8;
   int max_iterations = 20000;
 
@@ -197,7 +197,7 @@ struct ColouredGaussSeidelSettings {
       "block Gauss-Seidel over colours of blocks that share no body, in parallel; same bits on any number of threads";
   int threads = 1;
   double relaxation = 1;
-  BlockStorage storage;
+  BlockStorage storage = {};
   double tolerance = 1e-8;
   int max_iterations = 10000;
 
@@ -218,7 +218,7 @@ struct ModulusGaussSeidelSettings {
   static constexpr std::string_view summary = "accelerated modulus-based matrix splitting by rows";
   double relaxation = 1.2;
   double omega = 1;
-  BlockStorage storage;
+  BlockStorage storage = {};
   double tolerance = 1e-8;
   int max_iterations = 10000;
 

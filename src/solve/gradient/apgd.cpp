@@ -83,7 +83,10 @@ void solve(const ConstraintProblem& problem, const ApgdSettings& settings, Works
       for (const double value : psi) squares += value * value;
       const double estimate = std::sqrt(squares) / answer.scale();
       if (patience.ask(estimate, report.iterations) || report.iterations >= settings.max_iterations) {
-        const double judged = answer.judge(x);
+        // Sizes of boxes may lag behind their normals: what is judged, and returned, obeys them.
+        std::copy(x.begin(), x.end(), psi.begin());
+        blocks.local().make_feasible(psi);
+        const double judged = answer.judge(psi);
         if (judged <= settings.tolerance) break;
         patience.hear(estimate, judged);
       }
