@@ -69,8 +69,8 @@ Scene tripods() {
   for (int k = 0; k < 28; ++k)
     scene.add({.name = fmt::format("tripod_{}", k + 1),
                .mass = 3.5,
-               .position = {(k % 2 - 0.5) * 1.2 + dice.between(-0.1, 0.1), (k / 2 % 2 - 0.5) * 1.2 + dice.between(-0.1, 0.1),
-                            0.8 + 0.75 * (k / 4)},
+               .position = {(k % 2 - 0.5) * 1.5 + dice.between(-0.1, 0.1), (k / 2 % 2 - 0.5) * 1.5 + dice.between(-0.1, 0.1),
+                            0.8 + 1.3 * (k / 4)},
                .orientation = dice.turn(),
                .shape = tripod,
                .material = "ground"});

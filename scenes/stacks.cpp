@@ -11,6 +11,7 @@ namespace rotule::scenes {
 
 Scene brick_wall() {
   constexpr int courses = 14, per_course = 8;
+  constexpr double joint = 0.002;  // between the bricks of a course, so that D's contacts are those of beds alone
   const Vec3 size(0.5, 0.25, 0.2);
   Scene scene;
   scene.name = "brick_wall";
@@ -22,11 +23,12 @@ Scene brick_wall() {
       const double shift = k % 2 ? 0.5 : 0.0;
       scene.add({.name = fmt::format("brick_{}_{}", k + 1, i + 1),
                  .mass = 1.0,
-                 .position = {(i + shift) * size.x(), 0, (k + 0.5) * size.z()},
+                 .position = {(i + shift) * (size.x() + joint), 0, (k + 0.5) * size.z()},
                  .shape = Box{size},
                  .material = "ground"});
     }
   scene.recipe = contact_recipe(5);
+  scene.recipe.contacts = ConeContactSettings{{.margin = 0.001}};
   return scene;
 }
 

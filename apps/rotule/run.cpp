@@ -149,6 +149,19 @@ std::pair<double, double> momentum_scales(const World& world) {
   return {linear, angular};
 }
 
+/// The energy that weight would set free if everything fell to the level of the lowest body: the scale of scenes that rest.
+double height_energy(const World& world) {
+  double lowest = infinity, sum = 0, mass = 0;
+  for (const BodyId body : world.bodies()) {
+    if (world.mass(body) == 0) continue;
+    const double height = -world.gravity().dot(world.center_of_mass(body));
+    lowest = std::min(lowest, height);
+    sum += world.mass(body) * height;
+    mass += world.mass(body);
+  }
+  return mass > 0 ? sum - mass * lowest : 0;
+}
+
 std::string counted(std::int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
@@ -317,6 +330,7 @@ void run(const RunOptions& options) {
 
   const Diagnostics start = world.diagnostics();
   const auto [linear_start, angular_start] = momentum_scales(world);
+  const double falls_from = height_energy(world);
   Series joint_error, residual, iterations, kinetic, contacts, penetration, ms;
   Samples ms_samples;
   kinetic.add(start.kinetic_energy);
@@ -359,7 +373,8 @@ void run(const RunOptions& options) {
 
   // Energy that shocks took out is accounted for, not an error.
   const double change = std::abs(now.energy() + now.shock_energy - start.energy());
-  const double scale = energy_scale(named.scene.gravity, start.energy(), kinetic.max);
+  const bool touching = !std::holds_alternative<NoContactSettings>(recipe.contacts);
+  const double scale = std::max(energy_scale(named.scene.gravity, start.energy(), kinetic.max), touching ? falls_from : 0.0);
   const auto [linear_end, angular_end] = momentum_scales(world);
   const auto drift = [](const Vec3& by, double a, double b) { return std::max(a, b) > 0 ? by.norm() / std::max(a, b) : 0.0; };
   Json result = {

@@ -98,7 +98,7 @@ Recipe exact() {
   recipe.formulation = AccelerationSettings{};
   recipe.correction = ProjectionSettings{};
   recipe.contacts = ConeContactSettings{};
-  recipe.solver = NncgSettings{};
+  recipe.solver = ProxNewtonSettings{};
   return recipe;
 }
 
@@ -109,7 +109,7 @@ Recipe realtime() {
   recipe.formulation = VelocitySettings{};
   recipe.correction = ProjectionSettings{};
   recipe.contacts = ConeContactSettings{};
-  recipe.solver = NncgSettings{};
+  recipe.solver = ProxNewtonSettings{};
   return recipe;
 }
 

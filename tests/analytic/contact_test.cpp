@@ -236,9 +236,9 @@ TEST(Drives, LimitsMotorsSpringsAndFriction) {
   arm("stopped", 0, {.lower = -0.5, .upper = 0.5});
   arm("driven", 1, {.motor_speed = -1, .motor_strength = 50});
   arm("held", 2, {.friction = 6});  // its weight turns with 4.905 N m
-  arm("sprung", 3, {.stiffness = 100, .damping = 30});
+  arm("sprung", 3, {.stiffness = 100, .damping = 10});
   scene.recipe = recipes::realtime();
-  scene.recipe.dt = 1e-3;
+  scene.recipe.dt = 2e-3;
   World world(scene);
   run_for(world, 3);
   const auto angle = [&](const char* name) {
@@ -246,7 +246,7 @@ TEST(Drives, LimitsMotorsSpringsAndFriction) {
     return std::atan2(-x.z(), x.x());
   };
   EXPECT_NEAR(angle("stopped"), 0.5, 1e-6);
-  EXPECT_NEAR(world.angular_velocity("driven").y(), -1, 1e-9);
+  EXPECT_NEAR(world.angular_velocity("driven").y(), -1, 1e-5);
   EXPECT_NEAR(angle("held"), 0, 1e-9);
   // The spring balances the weight: 100 q = 4.905 cos q.
   const double q = angle("sprung");
