@@ -138,5 +138,8 @@ using SolverSettings =
                  ShockPropagationSettings, ColouredGaussSeidelSettings, ModulusGaussSeidelSettings, NncgSettings,
                  ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings, ProxNewtonSettings, LemkeSettings,
                  BlockPivotingSettings, DantzigSettings, SplitPivotingSettings, HybridSettings, TwoLevelSettings>;
+                 GaussSeidelSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings,
+                 HybridSettings, TwoLevelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings,
+                 ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings, ProxNewtonSettings, AutoSettings>;
 
 }  // namespace rotule
