@@ -72,7 +72,9 @@ void expect_newton(const Scene& scene, double a, double b, double tolerance) {
     VecX back;
     bench.mechanism.solve_implicit(a, b, newton * x, back);
     EXPECT_LT((back - x).norm(), tolerance * x.norm()) << scene.name << ", trial " << trial;
-    if (J.rows() > 0) EXPECT_LT((J * back).norm(), 1e-9 * (1 + back.norm()));
+    if (J.rows() > 0) {
+      EXPECT_LT((J * back).norm(), 1e-9 * (1 + back.norm()));
+    }
   }
 }
 
