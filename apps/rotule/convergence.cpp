@@ -115,7 +115,8 @@ std::string cell(const Json& value, const char* format) {
 std::string work_precision(const std::string& scene, const Json& rows, bool fine) {
   const std::string error = fine ? "state_error" : "energy_error";
   std::vector<Plot> plots;
-  for (const auto& [cost, label] : {std::pair("seconds", "time [s]"), std::pair("evaluations", "evaluations of the accelerations")}) {
+  for (const auto& [cost, label] :
+       {std::pair("seconds", "time [s]"), std::pair("evaluations", "evaluations of the accelerations")}) {
     Plot& plot = plots.emplace_back();
     plot.title = fmt::format("{}: {} against cost", scene, fine ? "error of the state" : "error of the energy");
     plot.x = {.label = label, .logarithmic = true};

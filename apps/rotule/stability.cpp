@@ -53,9 +53,7 @@ constexpr int columns = 480, rows = 480;
 
 /// The border |R(z)| = 1 by marching squares: pieces of line, one behind the other, with breaks between.
 PlotSeries border(const IntegratorSettings& integrator) {
-  const auto at = [](int i, int j) {
-    return Complex(left + (right - left) * i / columns, -top + 2 * top * j / rows);
-  };
+  const auto at = [](int i, int j) { return Complex(left + (right - left) * i / columns, -top + 2 * top * j / rows); };
   std::vector<double> level(static_cast<std::size_t>((columns + 1) * (rows + 1)));
   const auto value = [&](int i, int j) -> double& { return level[static_cast<std::size_t>(j * (columns + 1) + i)]; };
   for (int j = 0; j <= rows; ++j)
@@ -254,8 +252,7 @@ void scene_steps(const StabilityOptions& options) {
     }
     table.push_back(std::move(row));
   }
-  if (options.json)
-    return print(Json{{"scene", named.name}, {"fastest", fastest}, {"rows", table}}.dump(2) + "\n");
+  if (options.json) return print(Json{{"scene", named.name}, {"fastest", fastest}, {"rows", table}}.dump(2) + "\n");
   std::string text = fmt::format("{}: fastest mode {:.6g} rad/s\n{:<24} {:>16} {:>16} {:>9}\n", named.name, fastest, "integrator",
                                  "predicted [s]", "observed [s]", "ratio");
   for (const Json& row : table) {

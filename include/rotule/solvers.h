@@ -134,12 +134,12 @@ using SolverSettings =
                  JacobiSettings, ShockPropagationSettings, ColouredGaussSeidelSettings, ModulusGaussSeidelSettings,
                  ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings, InteriorPointSettings, AdmmSettings,
                  PgsSmSettings, AutoSettings>;
-                 GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, JacobiSettings,
-                 ShockPropagationSettings, ColouredGaussSeidelSettings, ModulusGaussSeidelSettings, NncgSettings,
-                 ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings, ProxNewtonSettings, LemkeSettings,
-                 BlockPivotingSettings, DantzigSettings, SplitPivotingSettings, HybridSettings, TwoLevelSettings>;
-                 GaussSeidelSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings,
-                 HybridSettings, TwoLevelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings,
-                 ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings, ProxNewtonSettings, AutoSettings>;
+GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, JacobiSettings, ShockPropagationSettings,
+    ColouredGaussSeidelSettings, ModulusGaussSeidelSettings, NncgSettings, ChebyshevSettings, AndersonSettings, ApgdSettings,
+    SpgSettings, ProxNewtonSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings, HybridSettings,
+    TwoLevelSettings > ;
+GaussSeidelSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings, HybridSettings,
+    TwoLevelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings, ChebyshevSettings, AndersonSettings,
+    ApgdSettings, SpgSettings, ProxNewtonSettings, AutoSettings > ;
 
 }  // namespace rotule

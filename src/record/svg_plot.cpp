@@ -139,4 +139,18 @@ std::string to_svg(const Plot& plot) {
   return out + "</svg>\n";
 }
 
+std::string to_svg(const std::vector<Plot>& plots) {
+  int width = 0, height = 0;
+  std::string inside;
+  for (const Plot& plot : plots) {
+    // A picture within the picture, moved down to where the last one ends.
+    inside += to_svg(plot).replace(0, 4, fmt::format("<svg y=\"{}\"", height));
+    width = std::max(width, plot.width);
+    height += plot.height;
+  }
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n{2}</svg>\n", width,
+      height, inside);
+}
+
 }  // namespace rotule

@@ -27,4 +27,7 @@ struct Plot {
 /// is broken there. Throws Error where nothing is left to show, or a series' coordinates differ in number.
 std::string to_svg(const Plot& plot);
 
+/// Several plots in one picture, one above the other.
+std::string to_svg(const std::vector<Plot>& plots);
+
 }  // namespace rotule

@@ -42,12 +42,6 @@ void solve(const ConstraintProblem&, const ChebyshevSettings&, Workspace&, std::
 void solve(const ConstraintProblem&, const AndersonSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const ApgdSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const SpgSettings&, Workspace&, std::span<double> x, SolveReport& report);
-void solve(const ConstraintProblem&, const LemkeSettings&, Workspace&, std::span<double> x, SolveReport& report);
-void solve(const ConstraintProblem&, const BlockPivotingSettings&, Workspace&, std::span<double> x, SolveReport& report);
-void solve(const ConstraintProblem&, const DantzigSettings&, Workspace&, std::span<double> x, SolveReport& report);
-void solve(const ConstraintProblem&, const SplitPivotingSettings&, Workspace&, std::span<double> x, SolveReport& report);
-void solve(const ConstraintProblem&, const HybridSettings&, Workspace&, std::span<double> x, SolveReport& report);
-void solve(const ConstraintProblem&, const TwoLevelSettings&, Workspace&, std::span<double> x, SolveReport& report);
 
 /// Visits the choice; the report names who solved it.
 void solve(const ConstraintProblem&, const SolverSettings&, Workspace&, std::span<double> x, SolveReport& report);
