@@ -129,17 +129,10 @@ struct GaussSeidelSettings {
 
 using SolverSettings =
     std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
-                 GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings, ProxNewtonSettings,
-                 LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings, HybridSettings, TwoLevelSettings,
-                 JacobiSettings, ShockPropagationSettings, ColouredGaussSeidelSettings, ModulusGaussSeidelSettings,
-                 ChebyshevSettings, AndersonSettings, ApgdSettings, SpgSettings, InteriorPointSettings, AdmmSettings,
-                 PgsSmSettings, AutoSettings>;
-GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, JacobiSettings, ShockPropagationSettings,
-    ColouredGaussSeidelSettings, ModulusGaussSeidelSettings, NncgSettings, ChebyshevSettings, AndersonSettings, ApgdSettings,
-    SpgSettings, ProxNewtonSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings, HybridSettings,
-    TwoLevelSettings > ;
-GaussSeidelSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings, SplitPivotingSettings, HybridSettings,
-    TwoLevelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings, ChebyshevSettings, AndersonSettings,
-    ApgdSettings, SpgSettings, ProxNewtonSettings, AutoSettings > ;
+                 GaussSeidelSettings, PgsSettings, PsorSettings, JacobiSettings, BlockGaussSeidelSettings,
+                 ColouredGaussSeidelSettings, ModulusGaussSeidelSettings, ShockPropagationSettings, ChebyshevSettings,
+                 NncgSettings, AndersonSettings, ApgdSettings, SpgSettings, ProxNewtonSettings, AdmmSettings,
+                 InteriorPointSettings, PgsSmSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings,
+                 SplitPivotingSettings, HybridSettings, TwoLevelSettings, AutoSettings>;
 
 }  // namespace rotule
