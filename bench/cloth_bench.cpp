@@ -143,7 +143,7 @@ struct Hanging {
 };
 
 std::string hanging(int side, bool quiet) {
-  constexpr double seconds = 10;
+  constexpr double seconds = 6;
   const Scene scene = stiff_cloth(side);
   const double omega = largest_frequency(World(scene)).frequency;
   const int corner = side * (side - 1);
@@ -151,6 +151,7 @@ std::string hanging(int side, bool quiet) {
   for (const auto& [method, limit] :
        {std::pair(IntegratorSettings(SemiImplicitEulerSettings{}), 2.0), std::pair(IntegratorSettings(Rk4Settings{}), 2.828)}) {
     // The air's drag and the springs' dampers take something off the limit.
+    if (side > 50 && limit > 2) continue;  // the slower of the two: small sizes show it
     Scene run = scene;
     run.recipe.integrator = method;
     run.recipe.dt = 0.85 * limit / omega;
@@ -171,12 +172,12 @@ std::string hanging(int side, bool quiet) {
     ImplicitEuler implicit(world);
     Hanging out{"implicit_euler", 0.1};
     const double start = bench::cpu_seconds();
-    // Until nothing moves any more.
+    // Until it is as calm as the explicit run is in the end.
     do {
       implicit.step(out.h, 1);
       out.speed = implicit.s.u.cwiseAbs().maxCoeff();
       ++out.steps;
-    } while (out.speed > 2e-3 && out.steps < 300);
+    } while (out.speed > found.front().speed && out.steps < 300);
     out.cpu = bench::cpu_seconds() - start;
     out.sag = -implicit.s.particle_position(corner).z();
     found.push_back(out);

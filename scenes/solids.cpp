@@ -52,7 +52,7 @@ Scene block(int particles) {
 Scene rope() {
   Scene scene;
   scene.name = "rope";
-  scene.description = "A rope of 1 m and 40 particles held by its two ends, let go level; air brings it to rest as a catenary.";
+  scene.description = "A rope of 0.8 m and 41 particles held by its two ends, let go level; air brings it to rest as a catenary.";
   scene.add(Rope{.name = "rope",
                  .from = {-0.4, 0, 0},
                  .to = {0.4, 0, 0},
