@@ -7,6 +7,7 @@
 #include "constraint/formulation/formulations.h"
 #include "constraint/tree_placement.h"
 #include "dynamics/kinematics.h"
+#include "step/dense_implicit_system.h"
 #include "step/island.h"
 
 namespace rotule {
@@ -22,6 +23,10 @@ class JointedMechanism {
   void displace(const State& base, const VecX& sigma, State& out) const { rotule::displace(base, sigma, out); }
   void rate(const VecX& sigma, const VecX& u, VecX& out) const { chart_rate(sigma, u, out); }
   void difference(const State& q, const State& base, VecX& sigma) const { rotule::difference(q, base, sigma); }
+
+  /// What implicit methods ask for (integrate/mechanism.h).
+  void linearise(double t, const State& s);
+  void solve_implicit(double a, double b, const VecX& r, VecX& out);
 
   /// What is decided at the start of a step and kept through its stages: which redundant rows are set aside (redundant_rows.h;
   /// joints must be closed), and how hard stabilisation pulls.
@@ -70,7 +75,9 @@ class JointedMechanism {
   void close_velocities(State& s);
   void count_solves();
 
-  VecX forces_, sigma_;
+  VecX forces_, sigma_, udot_;
+  std::vector<DenseImplicitSystem> systems_;  // of each island, then of each free body
+  std::vector<int> free_bodies_;
   std::vector<VecX> warm_;  // answers put aside while a query solves
   std::vector<Placement> placements_;
 };

@@ -9,24 +9,8 @@
 
 namespace rotule {
 
-namespace {
-
-Integrator make_integrator(const IntegratorSettings& settings) {
-  struct Make {
-    Integrator operator()(const ExplicitEulerSettings&) { return ExplicitEuler<JointedMechanism>(); }
-    Integrator operator()(const SemiImplicitEulerSettings&) { return SemiImplicitEuler<JointedMechanism>(); }
-    Integrator operator()(const Rk2Settings&) { return Rk2<JointedMechanism>(); }
-    Integrator operator()(const Rk4Settings&) { return Rk4<JointedMechanism>(); }
-    Integrator operator()(const Ab4Settings&) { return Ab4<JointedMechanism>(); }
-    Integrator operator()(const LeapfrogSettings&) { return Leapfrog<JointedMechanism>(); }
-  };
-  return std::visit(Make(), settings);
-}
-
-}  // namespace
-
 ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
-    : mechanism(model, recipe), integrator_(make_integrator(recipe.integrator)) {}
+    : mechanism(model, recipe), integrator_(make_integrator<JointedMechanism>(recipe.integrator)) {}
 
 const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   mechanism.report = {};
@@ -38,7 +22,12 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   if (const auto* velocity = std::get_if<VelocitySettings>(&mechanism.recipe.formulation)) {
     step_by_impulses(*velocity, s, t, h);
   } else {
-    std::visit([&](auto& integrator) { integrator.advance(mechanism, s, t, h); }, integrator_);
+    std::visit(
+        [&](auto& integrator) {
+          integrator.advance(mechanism, s, t, h);
+          if constexpr (requires { integrator.report; }) note(integrator.report);
+        },
+        integrator_);
     require_finite(mechanism.model, s);
     correct(s, t + h);
   }
@@ -84,6 +73,12 @@ void ReferenceStepper::step_by_impulses(const VelocitySettings& settings, State&
     s = start_;
     mechanism.stiffen(s, t, tries == 1 ? 1 : 4);
   }
+}
+
+void ReferenceStepper::note(const ImplicitReport& equations) {
+  mechanism.report.newton_iterations += equations.iterations;
+  mechanism.report.halvings += equations.halvings;
+  mechanism.report.converged = mechanism.report.converged && equations.converged;
 }
 
 void ReferenceStepper::correct(State& s, double t) {

@@ -1,19 +1,9 @@
 #pragma once
 // The reference path: integrator x formulation x solver, all double.
-#include <variant>
-
-#include "integrate/explicit/explicit_euler.h"
-#include "integrate/explicit/rk2.h"
-#include "integrate/explicit/rk4.h"
-#include "integrate/multistep/ab4.h"
-#include "integrate/symplectic/leapfrog.h"
-#include "integrate/symplectic/semi_implicit_euler.h"
+#include "integrate/methods.h"
 #include "step/shock.h"
 
 namespace rotule {
-
-using Integrator = std::variant<Rk4<JointedMechanism>, ExplicitEuler<JointedMechanism>, SemiImplicitEuler<JointedMechanism>,
-                                Rk2<JointedMechanism>, Ab4<JointedMechanism>, Leapfrog<JointedMechanism>>;
 
 class ReferenceStepper {
  public:
@@ -32,10 +22,11 @@ class ReferenceStepper {
 
  private:
   void step_by_impulses(const VelocitySettings& settings, State& s, double t, double h);
+  void note(const ImplicitReport& equations);
   void correct(State& s, double t);
   void bounce(State& s, double t);
 
-  Integrator integrator_;
+  AnyIntegrator<JointedMechanism> integrator_;
   State start_;  // of the step, where it may have to be made again
   std::vector<ShockPoint> points_;
 };

@@ -120,6 +120,7 @@ const StepReport& World::step(double h) {
     w.time = h == w.recipe.dt && w.time == static_cast<double>(w.steps) * h ? static_cast<double>(w.steps + 1) * h : w.time + h;
     ++w.steps;
     w.unconverged_steps += !report.converged;
+    w.halved_steps += report.halvings > 0;
     return report;
   } catch (const Error& error) {
     throw Error(fmt::format("step {}", w.steps + 1), error.what());
@@ -373,6 +374,9 @@ std::vector<std::string> World::warnings() const {
     out.push_back("redundant constraints, so that joint forces are not unique (motion is): " + names);
   }
   if (w.unconverged_steps) out.push_back(fmt::format("{} steps did not converge to their tolerance", w.unconverged_steps));
+  if (w.halved_steps)
+    out.push_back(
+        fmt::format("{} steps were halved: their equations were not solved otherwise; take a smaller step", w.halved_steps));
   return out;
 }
 

@@ -24,6 +24,7 @@ struct World::Implementation {
   VecX external;  // forces that a user set, six per body
   bool keep_problems = false;
   int unconverged_steps = 0;
+  int halved_steps = 0;
   std::vector<std::string> start_warnings;
 
   /// The stepper and its ledger, made anew after bodies or joints came or went.
