@@ -10,7 +10,7 @@ endforeach()
 add_library(check_headers OBJECT EXCLUDE_FROM_ALL ${units})
 target_include_directories(check_headers PRIVATE ${PROJECT_SOURCE_DIR} include src)
 target_link_libraries(check_headers PRIVATE Eigen3::Eigen TBB::tbb fmt::fmt nlohmann_json::nlohmann_json Qhull::qhull_r
-  hdf5::hdf5)
+  hdf5::hdf5 hwy::hwy)
 target_compile_definitions(check_headers PRIVATE ROTULE_VERSION="${PROJECT_VERSION}")
 # Only errors matter here, not speed.
 target_compile_options(check_headers PRIVATE -O0 -Wall -Wextra -Werror)

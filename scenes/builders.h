@@ -42,11 +42,53 @@ Scene mannequin_bounce();
 // Structures.
 Scene bridge_truss();
 
+// Contact at its simplest.
+Scene incline();
+/// The same at any slope, in degrees.
+Scene incline(double degrees);
+Scene sliding_block();
+Scene slide_to_roll();
+Scene bouncing_ball();
+Scene newton_cradle();
+
+// Things that stand on each other.
+Scene brick_wall();
+Scene tower(int floors);
+Scene pyramid(int base);
+/// `weight` kg on nine boxes of 1 kg.
+Scene heavy_on_light(double weight = 1000);
+/// A semicircular arch of dry stones.
+Scene masonry_arch(double thickness_over_radius = 0.115, int voussoirs = 27);
+Scene card_house();
+Scene domino_run();
+
+// Things that fall in heaps.
+Scene tripods();
+Scene marble_box();
+Scene rock_pile();
+Scene chain_fall();
+Scene chain_on_floor();
+Scene ragdoll_heap();
+
+// Machines with motors, limits and contacts.
+Scene gripper_pinch();
+Scene rolling_mill();
+
+// Particles and mass-spring solids (E1 to E4).
+/// A square cloth of `particles` x `particles`, 2 to 5000, held by two corners. Throws Error outside that range.
+Scene cloth(int particles);
+/// A clamped beam of 3 n x n x n particles, n from 2 to 300. Throws Error outside that range.
+Scene block(int particles);
+Scene rope();
+Scene disk();
+Scene soft_ball();
+Scene planets();
+
 /// The names of the scenes above, in alphabetical order; each is also a file.
 std::vector<std::string> names();
 
-/// The scene of that name, one of names() or `chain_N` (N links), `hanging_chain_N` (N kg) or `n_four_bar_N` (N loops); nothing
-/// where there is none. Throws Error where N is out of range.
+/// The scene of that name, one of names() or `chain_N` (N links), `hanging_chain_N` (N kg), `n_four_bar_N` (N loops), `cloth_N`
+/// or `block_N` (N particles along a side); nothing where there is none. Throws Error where N is out of range.
 std::optional<Scene> build(std::string_view name);
 
 }  // namespace rotule::scenes

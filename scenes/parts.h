@@ -30,4 +30,17 @@ inline BodyDef moving(BodyDef body, const Vec3& at, const Vec3& v, const Vec3& o
   return body;
 }
 
+/// The floor z = 0 and its material, "ground", with this friction.
+inline void add_floor(Scene& scene, double friction) {
+  scene.materials = {{.name = "ground", .friction = friction}};
+  scene.add({.name = "floor", .fixed = true, .shape = Plane{}, .material = "ground"});
+}
+
+/// Impulses at 1/60 s with friction cones: what scenes with contacts run by.
+inline Recipe contact_recipe(double duration) {
+  Recipe recipe = recipes::realtime();
+  recipe.duration = duration;
+  return recipe;
+}
+
 }  // namespace rotule::scenes

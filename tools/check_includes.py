@@ -28,10 +28,13 @@ SEES["tune"] = [*SEES]
 # The folder to which a public header belongs: who may see the folder may include the header.
 PUBLIC = {
     "error.h": "base", "fields.h": "base", "ids.h": "base", "types.h": "base",
-    "integrators.h": "base", "solvers.h": "base", "solver_traits.h": "base",  # settings: names and numbers only
+    "integrators.h": "base", "contacts.h": "base", "solvers.h": "base", "solver_traits.h": "base",  # settings: names and numbers only
+    "solvers_sweep.h": "base", "solvers_gradient.h": "base", "solvers_newton.h": "base", "solvers_pivot.h": "base",
+    "solvers_hybrid.h": "base",
     "jet.h": "math",
     "problem.h": "problem",
     "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",
+    "forces.h": "model", "particles.h": "model",
     "world.h": "step", "rotule.h": "step",
 }
 
@@ -40,6 +43,7 @@ LIBRARIES = {
     "tbb/": ["base"], "oneapi/": ["base"],
     "amd.h": ["linalg"], "suitesparse/": ["linalg"],
     "libqhull_r/": ["model"],
+    "hwy/": ["base", "dynamics"],
     "hdf5": ["record"], "H5": ["record"],
     "nlohmann/": ["record"],
     "CLI/": [],

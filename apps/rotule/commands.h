@@ -39,6 +39,8 @@ struct RunOptions {
   std::optional<int> threads;
   std::vector<std::string> settings;
   std::string record, record_problems;
+  bool until_equilibrium = false;
+  std::optional<double> force_tolerance, speed_tolerance, hold;  // N and N m; m/s and rad/s; s
   bool json = false, quiet = false;
 };
 void run(const RunOptions& options);

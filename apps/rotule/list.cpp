@@ -101,14 +101,18 @@ Json scenes_list() {
   }
   out.push_back({{"name", "chain_N"}, {"summary", "N links on ball joints, released horizontally"}});
   out.push_back({{"name", "hanging_chain_N"}, {"summary", "20 links with a weight of N kg at the end, plucked in the middle"}});
+  out.push_back({{"name", "cloth_N"}, {"summary", "N x N particles of cloth held by two corners"}});
+  out.push_back({{"name", "block_N"}, {"summary", "a clamped beam of 3 N x N x N particles"}});
   out.push_back({{"name", "n_four_bar_N"}, {"summary", "a row of N parallelograms falling over, through singular poses"}});
   return out;
 }
 
 Json forces() {
-  return {{{"name", "weight"}, {"summary", "m g on every body; the scene's gravity"}},
-          {{"name", "gyroscopic"}, {"summary", "-omega x I omega of rotating bodies, always on"}},
-          {{"name", "external"}, {"summary", "a constant force and torque per body, set from C++ (World::set_force)"}}};
+  Json out = {{{"name", "weight"}, {"summary", "m g on every body; the scene's gravity"}},
+              {{"name", "gyroscopic"}, {"summary", "-omega x I omega of rotating bodies, always on"}},
+              {{"name", "external"}, {"summary", "a constant force and torque per body, set from C++ (World::set_force)"}}};
+  for (Json& kind : kinds<ForceDef>()) out.push_back(std::move(kind));
+  return out;
 }
 
 struct Category {
@@ -119,6 +123,7 @@ constexpr Category categories[] = {{"scenes", scenes_list},
                                    {"joints", kinds<JointDef>},
                                    {"shapes", kinds<Shape>},
                                    {"forces", forces},
+                                   {"solids", kinds<SolidDef>},
                                    {"integrators", choices<IntegratorSettings>},
                                    {"formulations", choices<FormulationSettings>},
                                    {"corrections", choices<CorrectionSettings>},

@@ -71,13 +71,19 @@ int main(int argc, char** argv) {
   run_command->add_option("--record", run_options.record, "write the motion to this HDF5 file");
   run_command->add_option("--record-problems", run_options.record_problems,
                           "write every step's constraint problems to this HDF5 file");
+  CLI::Option* equilibrium =
+      run_command->add_flag("--until-equilibrium", run_options.until_equilibrium,
+                            "stop when the sum of forces on everything vanishes and stays so; --steps or --duration: at most");
+  run_command->add_option("--force-tolerance", run_options.force_tolerance, "N: what counts as no force")->needs(equilibrium);
+  run_command->add_option("--speed-tolerance", run_options.speed_tolerance, "m/s: what counts as rest")->needs(equilibrium);
+  run_command->add_option("--hold", run_options.hold, "s: how long equilibrium must last")->needs(equilibrium);
   run_command->add_flag("--json", run_options.json, "one JSON object on stdout");
   run_command->add_flag("--quiet", run_options.quiet, "no progress bar, no summary");
 
   ListOptions list_options;
   CLI::App* list_command = app.add_subcommand("list", "what there is to choose from");
   list_command->add_option("WHAT", list_options.what,
-                           "scenes, joints, shapes, forces, integrators, formulations, corrections or solvers");
+                           "scenes, joints, shapes, forces, solids, integrators, formulations, corrections or solvers");
   list_command->add_flag("--json", list_options.json, "one JSON object on stdout");
 
   CheckOptions check_options;

@@ -141,6 +141,11 @@ std::pair<double, double> momentum_scales(const World& world) {
         (world.center_of_mass(body).cross(momentum) + q * (world.inertia(body) * (q.conjugate() * world.angular_velocity(body))))
             .norm();
   }
+  for (int k = 0; k < world.particles(); ++k) {
+    const Vec3 momentum = world.particle_mass(k) * world.particle_velocity(k);
+    linear += momentum.norm();
+    angular += world.particle_position(k).cross(momentum).norm();
+  }
   return {linear, angular};
 }
 
@@ -151,21 +156,108 @@ std::string counted(std::int64_t count, const char* one, const char* many) {
 /// Whether nothing outside pulls or holds: only then does momentum stay what it is.
 bool is_free(const Scene& scene) {
   if (!scene.gravity.isZero(0) || !scene.walls.empty()) return false;
+  for (const ParticleGroup& group : scene.particles)
+    if (!group.pinned.empty()) return false;
+  for (const SolidDef& solid : scene.solids)
+    if (!build(solid).pinned.empty()) return false;
+  if (std::any_of(scene.forces.begin(), scene.forces.end(), [](const ForceDef& force) {
+        return std::holds_alternative<Drag>(force) || std::holds_alternative<PenaltyPlane>(force) ||
+               std::holds_alternative<UserForce>(force);
+      }))
+    return false;
   const auto fixed = [&](const std::string& name) {
     return name == "world" || std::any_of(scene.bodies.begin(), scene.bodies.end(),
                                           [&](const BodyDef& body) { return body.fixed && body.name == name; });
   };
+  for (const ForceDef& force : scene.forces) {
+    bool held = false;
+    std::visit(
+        [&](const auto& f) {
+          if constexpr (requires { f.between; }) held = std::any_of(f.between.begin(), f.between.end(), fixed);
+        },
+        force);
+    if (held) return false;
+    if (std::holds_alternative<Gravitation>(force) &&
+        std::any_of(scene.bodies.begin(), scene.bodies.end(), [](const BodyDef& body) { return body.fixed && body.mass; }))
+      return false;
+  }
   return std::none_of(scene.joints.begin(), scene.joints.end(), [&](const JointDef& joint) {
     return std::visit([&](const auto& j) { return fixed(j.between[0]) || fixed(j.between[1]); }, joint);
   });
 }
 
+/// Watches for the moment at which everything has come to rest and stays so (B3).
+class EquilibriumWatch {
+ public:
+  EquilibriumWatch(const World& world, const Scene& scene, const RunOptions& options) {
+    // A ten-thousandth of the heaviest weight, or a micronewton where nothing weighs.
+    double heaviest = 0;
+    for (const BodyId body : world.bodies()) heaviest = std::max(heaviest, world.mass(body));
+    for (int k = 0; k < world.particles(); ++k) heaviest = std::max(heaviest, world.particle_mass(k));
+    const double weight = heaviest * scene.gravity.norm();
+    force_ = options.force_tolerance.value_or(weight > 0 ? 1e-4 * weight : 1e-6);
+    speed_ = options.speed_tolerance.value_or(1e-4);
+    hold_ = options.hold.value_or(0.1);
+    for (const auto& [name, value] : {std::pair("force-tolerance", force_), {"speed-tolerance", speed_}, {"hold", hold_}})
+      if (!(value > 0) || !std::isfinite(value)) throw Error(fmt::format("--{}: must be greater than 0, is {}", name, value));
+  }
+
+  /// Whether equilibrium has lasted long enough.
+  bool at(const World& world) {
+    now_ = world.balance(force_, speed_);
+    if (!now_.reached())
+      since_.reset();
+    else if (!since_)
+      since_ = world.time();
+    return since_ && world.time() - *since_ >= hold_ * (1 - 1e-12);
+  }
+
+  [[nodiscard]] Json result(bool reached) const {
+    Json moving = Json::array();
+    for (const Restless& r : now_.restless)
+      moving.push_back(
+          {{"name", r.name}, {"force", r.force}, {"torque", r.torque}, {"speed", r.speed}, {"angular_speed", r.angular_speed}});
+    return {{"reached", reached},
+            {"time", reached ? Json(*since_) : Json(nullptr)},
+            {"force", now_.force},
+            {"torque", now_.torque},
+            {"speed", now_.speed},
+            {"angular_speed", now_.angular_speed},
+            {"force_tolerance", force_},
+            {"speed_tolerance", speed_},
+            {"hold", hold_},
+            {"moving_count", now_.restless_count},
+            {"moving", std::move(moving)}};
+  }
+
+ private:
+  double force_ = 0, speed_ = 0, hold_ = 0;
+  std::optional<double> since_;
+  Balance now_;
+};
+
+std::string equilibrium_text(const Json& e) {
+  if (e["reached"].get<bool>())
+    return fmt::format("  equilibrium   since {:.6g} s: {:.3g} N and {:.3g} m/s are left\n", e["time"].get<double>(),
+                       e["force"].get<double>(), e["speed"].get<double>());
+  std::string out = fmt::format("  equilibrium   not reached; {} still moving{}\n", e["moving_count"].get<int>(),
+                                e["moving"].empty() ? ", but it did not last" : ":");
+  for (const Json& m : e["moving"])
+    out += fmt::format("    {:<16}  {:.3g} m/s, {:.3g} N left\n", m["name"].get<std::string>(),
+                       std::max(m["speed"].get<double>(), m["angular_speed"].get<double>()),
+                       std::max(m["force"].get<double>(), m["torque"].get<double>()));
+  return out;
+}
+
 std::string table(const Json& r, double duration, bool free) {
   const auto number = [&](const char* group, const char* key) { return r[group][key].get<double>(); };
-  std::string out =
-      fmt::format("{}: {}, {}, {} of {} s ({:.6g} s)\n", r["scene"].get<std::string>(),
-                  counted(r["bodies"].get<int>(), "body", "bodies"), counted(r["joints"].get<int>(), "joint", "joints"),
-                  counted(r["steps"].get<std::int64_t>(), "step", "steps"), shortest(r["dt"].get<double>()), duration);
+  std::string out = fmt::format(
+      "{}: {}, {}, {} of {} s ({:.6g} s)\n", r["scene"].get<std::string>(),
+      r["particles"].get<int>() > 0
+          ? counted(r["bodies"].get<int>(), "body", "bodies") + ", " + counted(r["particles"].get<int>(), "particle", "particles")
+          : counted(r["bodies"].get<int>(), "body", "bodies"),
+      counted(r["joints"].get<int>(), "joint", "joints"), counted(r["steps"].get<std::int64_t>(), "step", "steps"),
+      shortest(r["dt"].get<double>()), duration);
   out += fmt::format("  method        {}, {}, {}, {}\n", r["integrator"].get<std::string>(), r["formulation"].get<std::string>(),
                      r["solver"].get<std::string>(), counted(r["threads"].get<int>(), "thread", "threads"));
   out += fmt::format("  energy        {:.9g} J -> {:.9g} J, relative error {:.3g}\n", number("energy", "initial"),
@@ -175,9 +267,14 @@ std::string table(const Json& r, double duration, bool free) {
                        number("momentum", "angular_drift"));
   out += fmt::format("  joint error   {:.3g} m at most, {:.3g} m at the end\n", number("joint_error", "max"),
                      number("joint_error", "final"));
+  if (number("contacts", "max") > 0)
+    out += fmt::format("  contacts      {:.4g} on average, {} at most; penetration {:.3g} m at most, {:.3g} m at the end\n",
+                       number("contacts", "mean"), r["contacts"]["max"].get<int>(), number("penetration", "max"),
+                       number("penetration", "final"));
   out += fmt::format("  residual      {:.3g} mean, {:.3g} at most\n", number("residual", "mean"), number("residual", "max"));
   out += fmt::format("  time          {:.4g} ms per step (median {:.4g}, 99 % below {:.4g})\n", number("ms_per_step", "mean"),
                      number("ms_per_step", "p50"), number("ms_per_step", "p99"));
+  if (r.contains("equilibrium")) out += equilibrium_text(r["equilibrium"]);
   out += fmt::format("  state hash    {}\n", r["state_hash"].get<std::string>());
   for (const auto& warning : r["warnings"]) out += fmt::format("  warning       {}\n", warning.get<std::string>());
   return out;
@@ -207,7 +304,9 @@ void run(const RunOptions& options) {
   std::optional<TrajectoryWriter> trajectory;
   std::optional<ProblemWriter> problems;
   const std::string scene_text = options.record.empty() && options.record_problems.empty() ? "" : to_json(named.scene);
-  if (!options.record.empty()) trajectory.emplace(options.record, scene_text, recipe, body_names, joint_names, steps + 1);
+  if (!options.record.empty())
+    trajectory.emplace(options.record, scene_text, recipe, body_names, joint_names, steps + 1,
+                       static_cast<std::size_t>(world.particles()));
   if (!options.record_problems.empty()) {
     problems.emplace(options.record_problems, scene_text, to_complete_json(recipe), joint_names);
     world.keep_problems(true);
@@ -218,11 +317,14 @@ void run(const RunOptions& options) {
 
   const Diagnostics start = world.diagnostics();
   const auto [linear_start, angular_start] = momentum_scales(world);
-  Series joint_error, residual, iterations, kinetic, ms;
+  Series joint_error, residual, iterations, kinetic, contacts, penetration, ms;
   Samples ms_samples;
   kinetic.add(start.kinetic_energy);
   joint_error.add(start.joint_error.position);
   Diagnostics now = start;
+  std::optional<EquilibriumWatch> watch;
+  if (options.until_equilibrium) watch.emplace(world, named.scene, options);
+  bool at_rest = false;
   TrajectoryFrame frame;
   if (trajectory) {
     capture(world, frame);
@@ -230,7 +332,7 @@ void run(const RunOptions& options) {
   }
   {
     ProgressBar bar(steps, !options.quiet);
-    for (std::int64_t i = 0; i < steps; ++i) {
+    for (std::int64_t i = 0; i < steps && !at_rest; ++i) {
       const auto before = std::chrono::steady_clock::now();
       const StepReport report = about_scene([&] { return world.step(); });
       const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - before;
@@ -243,10 +345,13 @@ void run(const RunOptions& options) {
       kinetic.add(now.kinetic_energy);
       joint_error.add(now.joint_error.position);
       residual.add(now.residual);
+      contacts.add(now.contacts);
+      penetration.add(now.penetration);
       if (trajectory) {
         capture(world, frame);
         trajectory->append(frame);
       }
+      if (watch) at_rest = watch->at(world);
       bar.at(i + 1);
       if (interrupted != 0) throw Error("interrupted; nothing was written");
     }
@@ -264,22 +369,24 @@ void run(const RunOptions& options) {
       {"formulation", name_of(recipe.formulation)},
       {"solver", name_of(recipe.solver)},
       {"threads", recipe.threads > 0 ? recipe.threads : static_cast<int>(std::thread::hardware_concurrency())},
-      {"steps", steps},
+      {"steps", world.steps()},
       {"dt", recipe.dt},
       {"bodies", body_names.size()},
+      {"particles", world.particles()},
       {"joints", joint_names.size()},
-      {"contacts", {{"mean", 0.0}, {"max", 0}}},
+      {"contacts", {{"mean", contacts.mean()}, {"max", static_cast<std::int64_t>(contacts.max)}}},
       {"energy", {{"initial", start.energy()}, {"final", now.energy()}, {"relative_error", scale > 0 ? change / scale : change}}},
       {"momentum",
        {{"linear_drift", drift(now.linear_momentum - start.linear_momentum, linear_start, linear_end)},
         {"angular_drift", drift(now.angular_momentum - start.angular_momentum, angular_start, angular_end)}}},
       {"joint_error", {{"max", joint_error.max}, {"final", joint_error.last}}},
-      {"penetration", {{"max", 0.0}, {"final", 0.0}}},
+      {"penetration", {{"max", penetration.max}, {"final", penetration.last}}},
       {"residual", {{"mean", residual.mean()}, {"max", residual.max}}},
       {"iterations", {{"mean", iterations.mean()}, {"max", iterations.max}}},
       {"ms_per_step", {{"mean", ms.mean()}, {"p50", ms_samples.percentile(50)}, {"p99", ms_samples.percentile(99)}}},
       {"state_hash", fmt::format("{:016x}", world.state_hash())},
       {"warnings", world.warnings()}};
+  if (watch) result["equilibrium"] = watch->result(at_rest);
   // Both files are whole before either gets its name.
   if (trajectory) trajectory->close();
   if (problems) problems->close();

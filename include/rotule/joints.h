@@ -7,6 +7,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -21,12 +22,27 @@ struct Ball {
   Vec3 at = Vec3::Zero();
 };
 
+/// What acts along or about the free axis of a joint (A3). The coordinate q is the angle (rad, from -pi to pi) or the travel (m)
+/// of the second body relative to the first, zero in the pose of the scene. Needs a formulation with impulses.
+struct Drive {
+  std::optional<double> lower = {}, upper = {};  // rad or m
+  double motor_speed = 0;                        // rad/s or m/s, kept as far as the motor's strength goes
+  double motor_strength = 0;                     // N m or N; 0: no motor
+  double friction = 0;                           // N m or N, dry
+  double stiffness = 0;                          // N m/rad or N/m
+  double damping = 0;                            // N m s/rad or N s/m
+  double rest = 0;                               // rad or m, where the spring is slack
+
+  friend bool operator==(const Drive&, const Drive&) = default;
+};
+
 /// A line in common: one rotation free. Locks 5.
 struct Hinge {
   std::string name = {};
   Between between = {};
   Vec3 at = Vec3::Zero();
   Vec3 axis{0, 0, 1};
+  Drive drive = {};
 };
 
 /// One translation free. Locks 5.
@@ -35,6 +51,7 @@ struct Slider {
   Between between = {};
   Vec3 at = Vec3::Zero();
   Vec3 axis{0, 0, 1};
+  Drive drive = {};
 };
 
 /// One translation and the rotation about it free. Locks 4.

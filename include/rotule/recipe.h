@@ -1,5 +1,6 @@
 #pragma once
 // A recipe: which integrator, formulation, drift correction and solver run a scene, at which step.
+#include <rotule/contacts.h>
 #include <rotule/fields.h>
 #include <rotule/integrators.h>
 #include <rotule/solvers.h>
@@ -92,6 +93,53 @@ struct TreePlacementSettings : NoFields {
 
 using CorrectionSettings = std::variant<ProjectionSettings, NoCorrectionSettings, TreePlacementSettings>;
 
+/// Implicit methods on particles: by size, direct or iterative. `positive` leaves out what compressed springs would take from the
+/// matrix's definiteness.
+struct AutomaticImplicitSettings {
+  static constexpr std::string_view name = "automatic";
+  static constexpr std::string_view summary = "LDL^T for few particles, conjugate gradients for many";
+  int direct_limit = 1000;
+  double tolerance = 1e-8;
+  int max_iterations = 20000;
+  bool positive = true;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"direct_limit", "", "most movable particles that are solved directly", 0, 1e9}, s.direct_limit);
+    visit(Field{"tolerance", "", "relative residual at which conjugate gradients stop", 0, 1, true}, s.tolerance);
+    visit(Field{"max_iterations", "", "most of them", 1, 1e9}, s.max_iterations);
+    visit(Field{"positive", "", "whether compressed springs keep the matrix definite"}, s.positive);
+  }
+};
+
+struct ImplicitLdltSettings {
+  static constexpr std::string_view name = "ldlt";
+  static constexpr std::string_view summary = "block-sparse LDL^T";
+  bool positive = true;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"positive", "", "whether compressed springs keep the matrix definite"}, s.positive);
+  }
+};
+
+struct ImplicitCgSettings {
+  static constexpr std::string_view name = "cg";
+  static constexpr std::string_view summary = "conjugate gradients, preconditioned by diagonal blocks";
+  double tolerance = 1e-8;
+  int max_iterations = 20000;
+  bool positive = true;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"tolerance", "", "relative residual at which they stop", 0, 1, true}, s.tolerance);
+    visit(Field{"max_iterations", "", "most of them", 1, 1e9}, s.max_iterations);
+    visit(Field{"positive", "", "whether compressed springs keep the matrix definite"}, s.positive);
+  }
+};
+
+using ImplicitSolverSettings = std::variant<AutomaticImplicitSettings, ImplicitLdltSettings, ImplicitCgSettings>;
+
 struct Recipe {
   double dt = 1e-3;     // s
   double duration = 1;  // s, what `rotule run` simulates unless told otherwise
@@ -99,7 +147,9 @@ struct Recipe {
   IntegratorSettings integrator = Rk4Settings{};
   FormulationSettings formulation = AccelerationSettings{};
   CorrectionSettings correction = ProjectionSettings{};
+  ContactChoice contacts = NoContactSettings{};
   SolverSettings solver = LdltSettings{};
+  ImplicitSolverSettings implicit_solver = AutomaticImplicitSettings{};
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
@@ -109,7 +159,9 @@ struct Recipe {
     visit(Field{"integrator", "", "integration method"}, s.integrator);
     visit(Field{"formulation", "", "how constraints become equations"}, s.formulation);
     visit(Field{"correction", "", "how drift is removed after a step"}, s.correction);
-    visit(Field{"solver", "", "solver of the linear systems"}, s.solver);
+    visit(Field{"contacts", "", "whether bodies touch, and which law of friction holds"}, s.contacts);
+    visit(Field{"solver", "", "solver of the constraints' equations and inequalities"}, s.solver);
+    visit(Field{"implicit_solver", "", "solver of the particles' systems of implicit methods"}, s.implicit_solver);
   }
 };
 
@@ -129,6 +181,7 @@ void check_combination(const Recipe& recipe);
 std::string_view name_of(const IntegratorSettings&);
 std::string_view name_of(const FormulationSettings&);
 std::string_view name_of(const CorrectionSettings&);
+std::string_view name_of(const ContactChoice&);
 std::string_view name_of(const SolverSettings&);
 
 }  // namespace rotule

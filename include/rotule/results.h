@@ -32,6 +32,10 @@ struct Diagnostics {
   JointError joint_error;                // largest over all joints
   double residual = 0;                   // of the last constraint solve, relative (the judge of problem.h)
   double shock_energy = 0;               // J, taken out by all shocks so far (A8)
+  int contacts = 0;                      // points that touch or nearly do
+  double penetration = 0;                // m, the deepest of them
+  double push_energy = 0;                // J, added so far by moving bodies out of each other
+  double bounce_energy = 0;              // J, added so far by Newton's law of restitution, which can do so with friction
 
   [[nodiscard]] double energy() const { return kinetic_energy + potential_energy; }
 };
@@ -44,6 +48,23 @@ struct StepReport {
   int halvings = 0;           // how many times (part of) the step had to be halved for them to be solved
   bool converged = true;
   int shocks = 0;
+  int contacts = 0;  // at the end of the step
+};
+
+/// A body or particle that is not in equilibrium, with what is left of the sum of forces on it, joints included.
+struct Restless {
+  std::string name;
+  double force = 0, torque = 0;         // N, N m
+  double speed = 0, angular_speed = 0;  // m/s, rad/s
+};
+
+/// How far from equilibrium everything is (B3).
+struct Balance {
+  double force = 0, torque = 0;         // largest that is left
+  double speed = 0, angular_speed = 0;  // largest
+  int restless_count = 0;
+  std::vector<Restless> restless;  // the ten furthest from it, relative to the tolerances, furthest first
+  [[nodiscard]] bool reached() const { return restless_count == 0; }
 };
 
 /// A joint with rows that others already imply.

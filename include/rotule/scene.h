@@ -1,7 +1,9 @@
 #pragma once
-// A scene: bodies, joints, materials, and how it would like to be run. A plain value; `World` makes it move.
+// A scene: bodies, joints, particles, forces, materials, and how it would like to be run. A plain value; `World` makes it move.
+#include <rotule/forces.h>
 #include <rotule/ids.h>
 #include <rotule/joints.h>
+#include <rotule/particles.h>
 #include <rotule/recipe.h>
 #include <rotule/shapes.h>
 
@@ -15,8 +17,14 @@ namespace rotule {
 struct Material {
   std::string name = {};
   double density = 1000;   // kg/m^3
-  double friction = 0.5;   // Coulomb's coefficient
-  double restitution = 0;  // 0 absorbs, 1 is elastic
+  double friction = 0.5;   // Coulomb's coefficient, of sliding
+  double restitution = 0;  // 0 absorbs, 1 is elastic; more needs `gains_energy`
+  bool gains_energy = false;
+  std::optional<double> static_friction = {};  // of sticking; default: that of sliding
+  double rolling_friction = 0;                 // m: the lever at which the normal force resists rolling
+  double torsional_friction = 0;               // m: likewise, turning about the normal
+  double contact_stiffness = 0;                // N/m per contact point; 0 is rigid
+  double contact_damping = 0;                  // N s/m per contact point, where there is a stiffness
 };
 
 /// Mass comes from `mass`, or from `density` (else the material's) times the shape's volume. Inertia comes from `inertia`,
@@ -34,6 +42,8 @@ struct BodyDef {
   Vec3 angular_velocity = Vec3::Zero();     // rad/s, in world axes
   Shape shape = {};
   std::string material = {};
+  bool contacts = true;  // whether other bodies can touch it
+  int group = 0;         // bodies of the same group, unless 0, do not touch each other; nor do bodies that a joint ties
 };
 
 /// A blow at the start: impulse (N s) on a body at a point (default: its centre of mass), passed on by the joints.
@@ -60,12 +70,18 @@ struct Scene {
   std::vector<Material> materials = {};
   std::vector<BodyDef> bodies = {};
   std::vector<JointDef> joints = {};
+  std::vector<ParticleGroup> particles = {};
+  std::vector<SolidDef> solids = {};
+  std::vector<ForceDef> forces = {};
   std::vector<ImpulseDef> impulses = {};
   std::vector<Wall> walls = {};
   Recipe recipe = {};
 
   BodyId add(BodyDef body);
   JointId add(JointDef joint);
+  void add_particles(ParticleGroup group);
+  void add(SolidDef solid);
+  void add(ForceDef force);
 };
 
 /// Reads a scene file; throws Error with file, place and remedy.

@@ -2,6 +2,8 @@
 // Settings of the solvers (A10), one struct each. The choice at run time is a variant, visited once per island and solve.
 #include <rotule/fields.h>
 #include <rotule/solver_traits.h>
+#include <rotule/solvers_gradient.h>
+#include <rotule/solvers_sweep.h>
 
 #include <string_view>
 #include <variant>
@@ -122,7 +124,8 @@ struct GaussSeidelSettings {
   }
 };
 
-using SolverSettings = std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings,
-                                    SorSettings, GaussSeidelSettings>;
+using SolverSettings =
+    std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
+                 GaussSeidelSettings, PgsSettings, PsorSettings, BlockGaussSeidelSettings, NncgSettings>;
 
 }  // namespace rotule

@@ -69,12 +69,28 @@ class World {
   /// Closes all joints in position, then in velocity (A7 c, d). Returns the Newton iterations used.
   int project();
 
+  // Particles, numbered group after group: those of `particles`, then those of `solids`. A pinned one can be placed and given a
+  // velocity by hand; it then moves at that velocity.
+  [[nodiscard]] int particles() const;
+  [[nodiscard]] int particle(std::string_view name) const;  // "cloth/12"
+  [[nodiscard]] std::string particle_name(int particle) const;
+  [[nodiscard]] Vec3 particle_position(int particle) const;
+  [[nodiscard]] Vec3 particle_velocity(int particle) const;
+  [[nodiscard]] double particle_mass(int particle) const;
+  /// All of them, three coordinates each; valid until the next step.
+  [[nodiscard]] std::span<const double> particle_positions() const;
+  void set_particle(int particle, const Vec3& position, const Vec3& velocity);
+
   // The ledger. Joint forces are solved for at the present state; at velocity level they are the last step's.
   [[nodiscard]] Diagnostics diagnostics() const;
+  /// Who moves faster than `speed_tolerance` (m/s, rad/s) or feels more than `force_tolerance` (N, N m) in sum.
+  [[nodiscard]] Balance balance(double force_tolerance, double speed_tolerance) const;
   [[nodiscard]] JointError joint_error(JointId joint) const;
   [[nodiscard]] JointForce joint_force(JointId joint) const;
   [[nodiscard]] JointForce joint_force(std::string_view name) const { return joint_force(joint(name)); }
   [[nodiscard]] std::vector<Redundancy> redundancies() const;
+  /// Where bodies touch, or nearly do, now; with the forces of the last step.
+  [[nodiscard]] std::vector<ContactResult> contacts() const;
   /// A number that differs where a single bit of the state differs.
   [[nodiscard]] std::uint64_t state_hash() const;
   [[nodiscard]] std::int64_t evaluations() const;  // of the accelerations, so far

@@ -151,7 +151,7 @@ std::optional<BodyCastHit> CollisionWorld::shape_cast(const CollisionShape& shap
                                                       const QueryFilter& filter) const {
   require_pose(pose);
   if (!path.allFinite()) throw Error("shape cast", "its path is not finite");
-  const Motion motion{Frame(pose), path, Vec3::Zero()};
+  const SteadyMotion motion{Frame(pose), path, Vec3::Zero()};
   const Aabb box = bounds(shape, motion.X);
   const double tolerance = 1e-6 * std::min(shape.reach(), 1.0);
   std::optional<BodyCastHit> best;

@@ -50,6 +50,7 @@ class CollisionWorld {
   [[nodiscard]] const CollisionShape& shape(int body) const { return bodies_[body].shape; }
   [[nodiscard]] const Frame& frame(int body) const { return bodies_[body].X; }
   [[nodiscard]] const BroadPhase& broad_phase() const { return broad_; }
+  void restore(const BroadPhase::Memory& memory) { broad_.restore(memory); }
 
   /// Every contact with a gap of at most `margin`, sorted by bodies (A is the one with the smaller number), then by parts.
   /// `threads` as in base/parallel.h.

@@ -33,6 +33,7 @@ void Model::remove_body(int index) {
     joint.a -= joint.a > index;
     joint.b -= joint.b > index;
   }
+  forces.remove_body(index);
   bodies.erase(bodies.begin() + index);
   inverse_mass.erase(inverse_mass.begin() + index);
   inertia.erase(inertia.begin() + index);
@@ -61,11 +62,24 @@ Body compile_body(const BodyDef& def, const std::vector<Material>& materials, co
   const bool has_volume = !std::holds_alternative<std::monostate>(def.shape) && !std::holds_alternative<Plane>(def.shape) &&
                           !std::holds_alternative<HeightField>(def.shape);
   if (def.center_of_mass) body.center_of_mass = *def.center_of_mass;
-  if (def.fixed) return body;
-
+  body.touches = def.contacts;
+  body.group = def.group;
   double density = 1000;
   for (const Material& material : materials)
-    if (material.name == def.material) density = material.density;
+    if (material.name == def.material) {
+      density = material.density;
+      body.surface = {.friction = material.friction,
+                      .static_friction = material.static_friction.value_or(material.friction),
+                      .restitution = material.restitution,
+                      .rolling_friction = material.rolling_friction,
+                      .torsional_friction = material.torsional_friction,
+                      .stiffness = material.contact_stiffness,
+                      .damping = material.contact_damping};
+    }
+  if (def.fixed) {
+    body.attracting_mass = def.mass.value_or(0);
+    return body;
+  }
   if (def.density) density = *def.density;
 
   if (has_volume) {
@@ -80,6 +94,7 @@ Body compile_body(const BodyDef& def, const std::vector<Material>& materials, co
     body.point_mass = !def.inertia;
     if (def.inertia) body.inertia = *def.inertia;
   }
+  body.attracting_mass = body.mass;
   return body;
 }
 
@@ -148,6 +163,8 @@ Locks locks(const LockedAxes& j) { return {{j.at, j.frame.normalized()}, j.locke
 
 }  // namespace
 
+int Joint::free_axis() const { return static_cast<int>(std::find(locked.begin(), locked.end(), false) - locked.begin()); }
+
 Joint compile_joint(const JointDef& def, const Model& model, const State& state,
                     const std::function<int(const std::string&)>& find) {
   return std::visit(
@@ -173,6 +190,8 @@ Joint compile_joint(const JointDef& def, const Model& model, const State& state,
           joint.X_A = seen_from(state, joint.a, l.X_W);
           joint.X_B = seen_from(state, joint.b, l.X_W);
           joint.locked = l.locked;
+          if constexpr (requires { d.drive; })
+            if (d.drive != Drive{}) joint.drive = d.drive;
         }
         return joint;
       },

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/forces.h"
 #include "model/state.h"
 
 namespace rotule {
@@ -26,9 +27,20 @@ struct Joint {
   Pose X_A, X_B;
   std::array<bool, 6> locked{};  // x y z, then rotations about x y z
   double length = 0;
+  std::optional<Drive> drive;  // of the one free axis
   std::function<Jet(const JetBody&, const JetBody&, const Jet&)> function;
 
   [[nodiscard]] int rows() const;
+  /// The one free axis: 0 to 2 along x, y, z of the frame, 3 to 5 about them.
+  [[nodiscard]] int free_axis() const;
+};
+
+/// What its material makes of a body's surface.
+struct SurfaceLaw {
+  double friction = 0.5, static_friction = 0.5;
+  double restitution = 0;
+  double rolling_friction = 0, torsional_friction = 0;  // m
+  double stiffness = 0, damping = 0;                    // N/m, N s/m; rigid where zero
 };
 
 struct Body {
@@ -36,15 +48,21 @@ struct Body {
   bool fixed = false;
   bool point_mass = false;
   double mass = 0;
+  double attracting_mass = 0;          // what gravitation takes it for: a fixed body may have one too
   Mat3 inertia = Mat3::Zero();         // about the centre of mass, in body axes
   Vec3 center_of_mass = Vec3::Zero();  // in the body's frame
   Shape shape;
+  SurfaceLaw surface = {};
+  bool touches = true;  // whether it takes part in contacts
+  int group = 0;        // bodies of the same group, unless 0, do not touch each other
 };
 
 struct Model {
   std::vector<Body> bodies;
   std::vector<Joint> joints;
   std::vector<Wall> walls;
+  Particles particles;
+  Forces forces;
   Vec3 gravity = Vec3::Zero();
 
   // Hot copies, one per body; zero inverses for fixed bodies.
@@ -52,12 +70,15 @@ struct Model {
   std::vector<Mat3> inertia, inverse_inertia;
 
   [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }
+  [[nodiscard]] int particle_count() const { return particles.count(); }
+  /// Numbers in u.
+  [[nodiscard]] int velocity_count() const { return 6 * body_count() + 3 * particle_count(); }
   /// Whether the partner can be moved at all.
   [[nodiscard]] bool movable(int body) const { return body != world_body && !bodies[body].fixed; }
   /// Appends; the index is the position.
   void add(Body body);
   void add(Joint joint);
-  void remove_body(int index);  // with its joints
+  void remove_body(int index);  // with its joints and forces
   void remove_joint(int index);
   /// Gives point masses an inertia that keeps their orientation defined and matters to nobody: a ball whose radius is a
   /// thousandth of the longest arm to one of their joints.

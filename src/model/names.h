@@ -1,5 +1,5 @@
 #pragma once
-// Names for those who were given none: body_0, ball_1, wall_0, so that messages and files can speak of them.
+// Names for those who were given none: body_0, ball_1, wall_0, spring_2, so that messages and files can speak of them.
 #include <rotule/scene.h>
 
 #include <string>
@@ -14,12 +14,16 @@ std::string free_name(std::string_view kind, std::size_t position, Taken&& taken
     if (std::string name = std::string(kind) + "_" + std::to_string(number); !taken(name)) return name;
 }
 
-/// Names every unnamed body, joint and wall after its kind and position, avoiding the names that are taken.
+/// Names every unnamed body, joint, wall, solid, force and group of particles after its kind and position, avoiding the names
+/// that are taken.
 void name_unnamed(Scene& scene);
 
 /// "ball", "hinge", ... as in scene files.
 std::string_view kind_of(const JointDef& joint);
 const std::string& name_of(const JointDef& joint);
 const Between& between(const JointDef& joint);
+std::string_view kind_of(const SolidDef& solid);
+const std::string& name_of(const SolidDef& solid);
+std::string_view kind_of(const ForceDef& force);
 
 }  // namespace rotule

@@ -86,6 +86,7 @@ void set(Recipe& recipe, std::string_view key, std::string_view value) {
 std::string_view name_of(const IntegratorSettings& choice) { return chosen_name(choice); }
 std::string_view name_of(const FormulationSettings& choice) { return chosen_name(choice); }
 std::string_view name_of(const CorrectionSettings& choice) { return chosen_name(choice); }
+std::string_view name_of(const ContactChoice& choice) { return chosen_name(choice); }
 std::string_view name_of(const SolverSettings& choice) { return chosen_name(choice); }
 
 namespace recipes {
@@ -96,7 +97,8 @@ Recipe exact() {
   recipe.integrator = Rk4Settings{};
   recipe.formulation = AccelerationSettings{};
   recipe.correction = ProjectionSettings{};
-  recipe.solver = LdltSettings{};
+  recipe.contacts = ConeContactSettings{};
+  recipe.solver = NncgSettings{};
   return recipe;
 }
 
@@ -106,7 +108,8 @@ Recipe realtime() {
   recipe.integrator = SemiImplicitEulerSettings{};
   recipe.formulation = VelocitySettings{};
   recipe.correction = ProjectionSettings{};
-  recipe.solver = LdltSettings{};
+  recipe.contacts = ConeContactSettings{};
+  recipe.solver = NncgSettings{};
   return recipe;
 }
 

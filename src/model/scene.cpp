@@ -9,8 +9,9 @@
 namespace rotule {
 namespace {
 
-std::string& name_in(JointDef& joint) {
-  return std::visit([](auto& j) -> std::string& { return j.name; }, joint);
+template <class Variant>
+std::string& name_in(Variant& item) {
+  return std::visit([](auto& i) -> std::string& { return i.name; }, item);
 }
 
 template <class Items, class NameOf, class KindOf>
@@ -34,12 +35,43 @@ const Between& between(const JointDef& joint) {
   return std::visit([](const auto& j) -> const Between& { return j.between; }, joint);
 }
 
+std::string_view kind_of(const SolidDef& solid) {
+  return std::visit([]<class S>(const S&) { return Kind<S>::name; }, solid);
+}
+const std::string& name_of(const SolidDef& solid) {
+  return std::visit([](const auto& s) -> const std::string& { return s.name; }, solid);
+}
+std::string_view kind_of(const ForceDef& force) {
+  return std::visit([]<class F>(const F&) { return Kind<F>::name; }, force);
+}
+
 void name_unnamed(Scene& scene) {
   name_items(
       scene.bodies, [](BodyDef& b) -> std::string& { return b.name; }, [](const BodyDef&) { return std::string_view("body"); });
-  name_items(scene.joints, name_in, kind_of);
+  name_items(
+      scene.joints, [](JointDef& j) -> std::string& { return name_in(j); }, [](const JointDef& j) { return kind_of(j); });
+  name_items(
+      scene.particles, [](ParticleGroup& g) -> std::string& { return g.name; },
+      [](const ParticleGroup&) { return std::string_view("particles"); });
+  name_items(
+      scene.solids, [](SolidDef& s) -> std::string& { return name_in(s); }, [](const SolidDef& s) { return kind_of(s); });
+  name_items(
+      scene.forces, [](ForceDef& f) -> std::string& { return name_in(f); }, [](const ForceDef& f) { return kind_of(f); });
   name_items(
       scene.walls, [](Wall& w) -> std::string& { return w.name; }, [](const Wall&) { return std::string_view("wall"); });
+}
+
+void Scene::add_particles(ParticleGroup group) {
+  particles.push_back(std::move(group));
+  name_unnamed(*this);
+}
+void Scene::add(SolidDef solid) {
+  solids.push_back(std::move(solid));
+  name_unnamed(*this);
+}
+void Scene::add(ForceDef force) {
+  forces.push_back(std::move(force));
+  name_unnamed(*this);
 }
 
 BodyId Scene::add(BodyDef body) {

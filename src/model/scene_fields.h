@@ -1,38 +1,16 @@
 #pragma once
 // The one list of fields of everything that a scene is made of: its name in files, unit, meaning and legal range. Reader,
 // writer, schema, checks and tables all walk these lists; settings of a recipe bring their own (fields.h).
-#include <rotule/fields.h>
 #include <rotule/scene.h>
 
+#include <array>
 #include <string_view>
-#include <type_traits>
+
+#include "model/field_lists.h"
+#include "model/force_fields.h"
+#include "model/particle_fields.h"
 
 namespace rotule {
-
-/// What a field asks for beyond its type and range.
-enum class Need {
-  optional,
-  required,
-  direction,  // optional, but must not be the zero vector
-};
-
-/// Name in files and one line of description of a kind of joint or shape.
-template <class T>
-struct Kind;
-
-template <class T>
-struct SceneFields;
-
-/// Calls visit(Field, member [, Need]) for every field of the struct.
-template <class Self, class Visitor>
-void visit_fields(Self& self, Visitor&& visit) {
-  using T = std::remove_const_t<Self>;
-  if constexpr (requires { T::fields(self, visit); }) {
-    T::fields(self, visit);
-  } else {
-    SceneFields<T>::fields(self, visit);
-  }
-}
 
 template <>
 struct SceneFields<Material> {
@@ -40,8 +18,15 @@ struct SceneFields<Material> {
   static void fields(Self& s, Visitor&& visit) {
     visit(Field{"name", "", "what bodies call it"}, s.name, Need::required);
     visit(Field{"density", "kg/m^3", "mass per volume", 0, 1e30, true}, s.density);
-    visit(Field{"friction", "", "Coulomb's coefficient", 0, 1e6}, s.friction);
-    visit(Field{"restitution", "", "0 absorbs, 1 is elastic", 0, 1}, s.restitution);
+    visit(Field{"friction", "", "Coulomb's coefficient, of sliding", 0, 1e6}, s.friction);
+    visit(Field{"restitution", "", "0 absorbs, 1 is elastic; more only with gains_energy", 0, 100}, s.restitution);
+    visit(Field{"gains_energy", "", "whether a restitution above 1 is meant"}, s.gains_energy);
+    visit(Field{"static_friction", "", "of sticking; else that of sliding", 0, 1e6}, s.static_friction);
+    visit(Field{"rolling_friction", "m", "lever at which the normal force resists rolling", 0, 1e6}, s.rolling_friction);
+    visit(Field{"torsional_friction", "m", "lever at which the normal force resists turning about the normal", 0, 1e6},
+          s.torsional_friction);
+    visit(Field{"contact_stiffness", "N/m", "of each contact point; 0 is rigid", 0, 1e300}, s.contact_stiffness);
+    visit(Field{"contact_damping", "N s/m", "of each contact point that has a stiffness", 0, 1e300}, s.contact_damping);
   }
 };
 
@@ -61,6 +46,8 @@ struct SceneFields<BodyDef> {
     visit(Field{"angular_velocity", "rad/s", "in world axes"}, s.angular_velocity);
     visit(Field{"shape", "", "its extent; without one it is a point"}, s.shape);
     visit(Field{"material", "", "name of a material"}, s.material);
+    visit(Field{"contacts", "", "whether other bodies can touch it"}, s.contacts);
+    visit(Field{"group", "", "bodies of the same group, unless 0, do not touch each other", 0, 1e9}, s.group);
   }
 };
 
@@ -96,6 +83,9 @@ struct SceneFields<Scene> {
     visit(Field{"materials", "", "what bodies are made of"}, s.materials);
     visit(Field{"bodies", "", "rigid bodies"}, s.bodies);
     visit(Field{"joints", "", "what ties them"}, s.joints);
+    visit(Field{"particles", "", "groups of particles"}, s.particles);
+    visit(Field{"solids", "", "mass-spring solids: particles and springs in a few numbers"}, s.solids);
+    visit(Field{"forces", "", "springs, drag, gravitation ..."}, s.forces);
     visit(Field{"impulses", "", "blows at the start"}, s.impulses);
     visit(Field{"walls", "", "invisible walls"}, s.walls);
     visit(Field{"recipe", "", "how it would like to be run"}, s.recipe);
@@ -290,15 +280,33 @@ template <>
 struct Kind<Hinge> {
   static constexpr std::string_view name = "hinge", summary = "one rotation free; locks 5";
 };
+/// An axis joint whose free axis can be driven.
+template <class J>
+struct DrivenJointFields {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    AxisJointFields<J>::fields(s, visit);
+    visit(Field{"lower", "rad, m", "smallest angle or travel of the second body relative to the first"}, s.drive.lower);
+    visit(Field{"upper", "rad, m", "largest angle or travel"}, s.drive.upper);
+    visit(Field{"motor_speed", "rad/s, m/s", "what the motor keeps, as far as its strength goes", -1e9, 1e9},
+          s.drive.motor_speed);
+    visit(Field{"motor_strength", "N m, N", "most that the motor exerts; 0: no motor", 0, 1e300}, s.drive.motor_strength);
+    visit(Field{"friction", "N m, N", "dry friction about or along the free axis", 0, 1e300}, s.drive.friction);
+    visit(Field{"stiffness", "N m/rad, N/m", "of a spring about or along the free axis", 0, 1e300}, s.drive.stiffness);
+    visit(Field{"damping", "N m s/rad, N s/m", "of a damper about or along the free axis", 0, 1e300}, s.drive.damping);
+    visit(Field{"rest", "rad, m", "where the spring is slack", -1e9, 1e9}, s.drive.rest);
+  }
+};
+
 template <>
-struct SceneFields<Hinge> : AxisJointFields<Hinge> {};
+struct SceneFields<Hinge> : DrivenJointFields<Hinge> {};
 
 template <>
 struct Kind<Slider> {
   static constexpr std::string_view name = "slider", summary = "one translation free; locks 5";
 };
 template <>
-struct SceneFields<Slider> : AxisJointFields<Slider> {};
+struct SceneFields<Slider> : DrivenJointFields<Slider> {};
 
 template <>
 struct Kind<Cylindrical> {

@@ -1,5 +1,6 @@
 #pragma once
-// Where everything is and how it moves: a copyable value. Six velocities per body, linear then angular, in world axes.
+// Where everything is and how it moves: a copyable value. One vector u for all velocities, in world axes: six per body, linear
+// then angular, followed by three per particle. It is thus a row of triples, and a body is two of them.
 #include <rotule/types.h>
 
 #include <vector>
@@ -11,9 +12,15 @@ namespace rotule {
 struct State {
   std::vector<Vec3> p;      // centres of mass
   std::vector<Quat> theta;  // body to world, unit
+  VecX x;                   // particles, three coordinates each
   VecX u;
 
   [[nodiscard]] int bodies() const { return static_cast<int>(p.size()); }
+  [[nodiscard]] int particles() const { return static_cast<int>(x.size() / 3); }
+  /// Where the particle's velocity begins in u.
+  [[nodiscard]] int first(int particle) const { return 6 * bodies() + 3 * particle; }
+  [[nodiscard]] auto particle_position(int particle) const { return x.segment<3>(3 * particle); }
+  [[nodiscard]] auto particle_velocity(int particle) const { return u.segment<3>(first(particle)); }
   [[nodiscard]] auto v(int body) const { return u.segment<3>(6 * body); }
   [[nodiscard]] auto omega(int body) const { return u.segment<3>(6 * body + 3); }
   [[nodiscard]] auto v(int body) { return u.segment<3>(6 * body); }
@@ -26,14 +33,17 @@ inline void displace(const State& base, const VecX& sigma, State& out) {
     out.p[i] = base.p[i] + sigma.segment<3>(6 * i);
     out.theta[i] = turn(base.theta[i], sigma.segment<3>(6 * i + 3));
   }
+  out.x = base.x + sigma.tail(base.x.size());
 }
 
-/// d(sigma)/dt at q = base moved by sigma, for velocities u.
-inline void chart_rate(const VecX& sigma, const VecX& u, VecX& out) {
-  for (Eigen::Index i = 0; i < u.size(); i += 6) {
+/// d(sigma)/dt at q = base moved by sigma, for velocities u of so many bodies and whatever particles follow them.
+inline void chart_rate(int bodies, const VecX& sigma, const VecX& u, VecX& out) {
+  for (Eigen::Index i = 0; i < 6 * bodies; i += 6) {
     out.segment<3>(i) = u.segment<3>(i);
     out.segment<3>(i + 3) = dexp_inverse(sigma.segment<3>(i + 3), u.segment<3>(i + 3));
   }
+  const Eigen::Index rest = u.size() - 6 * bodies;
+  out.tail(rest) = u.tail(rest);
 }
 
 /// sigma such that base moved by sigma is q.
@@ -42,6 +52,7 @@ inline void difference(const State& q, const State& base, VecX& sigma) {
     sigma.segment<3>(6 * i) = q.p[i] - base.p[i];
     sigma.segment<3>(6 * i + 3) = log_rotation(q.theta[i] * base.theta[i].conjugate());
   }
+  sigma.tail(q.x.size()) = q.x - base.x;
 }
 
 }  // namespace rotule

@@ -5,69 +5,19 @@
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
+#include <numbers>
 #include <unordered_map>
 
 #include "base/text.h"
 #include "model/choices.h"
 #include "model/names.h"
-#include "model/scene_fields.h"
-#include "model/validate_shape.h"
+#include "model/range_check.h"
+#include "model/validate_forces.h"
 
 namespace rotule {
 namespace {
 
-constexpr double smallest_quaternion = 1e-6;      // below it, an orientation is more likely a mistake than a scaled quaternion
 constexpr double perpendicular_tolerance = 1e-6;  // cosine between the axes of a universal joint
-
-[[noreturn]] void fail(const Place& place, const std::string& message) { throw Error(place.str(), message); }
-
-// Finiteness and ranges of all fields of a struct, and of what it holds.
-struct RangeCheck {
-  const Place& place;
-
-  void operator()(const Field& field, double value, Need = {}) const { check_range(place / field.name, field, value); }
-  void operator()(const Field& field, int value, Need = {}) const { check_range(place / field.name, field, value); }
-  void operator()(const Field&, bool, Need = {}) const {}
-  void operator()(const Field&, const std::string&, Need = {}) const {}
-  void operator()(const Field&, const Between&, Need = {}) const {}
-  void operator()(const Field&, const std::array<bool, 6>&, Need = {}) const {}
-  void operator()(const Field&, const std::vector<std::array<int, 3>>&, Need = {}) const {}
-  void operator()(const Field& field, const Vec3& value, Need need = {}) const {
-    check_vector(place / field.name, field, value, need);
-  }
-  void operator()(const Field& field, const std::vector<Vec3>& points, Need = {}) const {
-    const Place here = place / field.name;
-    for (std::size_t i = 0; i < points.size(); ++i) check_vector(here / i, field, points[i], Need::optional);
-  }
-  void operator()(const Field& field, const Mat3& value, Need = {}) const {
-    if (!value.allFinite()) fail(place / field.name, "must be finite numbers");
-  }
-  void operator()(const Field& field, const Quat& value, Need = {}) const {
-    if (!value.coeffs().allFinite()) fail(place / field.name, "must be finite numbers");
-    if (!(value.norm() >= smallest_quaternion) || !std::isfinite(value.squaredNorm()))
-      fail(place / field.name, "must be a quaternion w, x, y, z of length 1, such as [1, 0, 0, 0] for no rotation");
-  }
-  template <class T>
-  void operator()(const Field& field, const std::optional<T>& value, Need need = {}) const {
-    if (value) (*this)(field, *value, need);
-  }
-  void operator()(const Field& field, const Shape& shape, Need = {}) const { validate_shape(shape, place / field.name); }
-  template <class... Settings>
-  void operator()(const Field& field, const std::variant<Settings...>& choice, Need = {}) const
-      requires(is_choice<std::variant<Settings...>>) {
-    const Place here = place / field.name;
-    std::visit([&](const auto& settings) { visit_fields(settings, RangeCheck{here}); }, choice);
-  }
-
- private:
-  static void check_vector(const Place& at, const Field& field, const Vec3& value, Need need) {
-    for (int k = 0; k < 3; ++k) check_range(at / static_cast<std::size_t>(k), field, value[k]);
-    if (need == Need::direction && !(value.norm() > 1e-100))
-      fail(at, "must not be the zero vector; give a direction such as [0, 0, 1]");
-    if (need == Need::direction && !std::isfinite(value.squaredNorm()))
-      fail(at, "is too long; give a direction such as [0, 0, 1]");
-  }
-};
 
 bool is_boundless(const Shape& shape) {
   if (std::holds_alternative<Plane>(shape) || std::holds_alternative<HeightField>(shape)) return true;
@@ -173,6 +123,19 @@ void validate(const BodyDef& body, std::span<const Material> materials, const Pl
                                    : "missing; give mass, or a shape with density or material, or \"fixed\": true");
 }
 
+namespace {
+
+void check_drive(const Drive& drive, bool angle, const Place& here) {
+  for (const auto& [name, limit] : {std::pair("lower", drive.lower), std::pair("upper", drive.upper)})
+    if (limit && !(std::abs(*limit) <= (angle ? std::numbers::pi : 1e9)))
+      fail(here / name,
+           fmt::format("must be a number from {} to {}, is {}", angle ? "-pi" : "-1e9", angle ? "pi" : "1e9", *limit));
+  if (drive.lower && drive.upper && *drive.lower > *drive.upper)
+    fail(here / "lower", fmt::format("must not exceed upper ({}), is {}; exchange them", *drive.upper, *drive.lower));
+}
+
+}  // namespace
+
 void validate(const JointDef& joint, const IsFixed& is_fixed, const Place& place) {
   const Place here = place / kind_of(joint);
   std::visit(
@@ -190,6 +153,7 @@ void validate(const JointDef& joint, const IsFixed& is_fixed, const Place& place
         if (fixed[0] && fixed[1])
           fail(ends, fmt::format("{} and {} are both fixed; one of them must be able to move", in_quotes(j.between[0]),
                                  in_quotes(j.between[1])));
+        if constexpr (requires { j.drive; }) check_drive(j.drive, std::is_same_v<std::decay_t<decltype(j)>, Hinge>, here);
         check_details(j, here);
       },
       joint);
@@ -205,6 +169,13 @@ void validate(const Scene& scene) {
   for (std::size_t i = 0; i < scene.materials.size(); ++i) {
     const Place here = materials / i;
     visit_fields(scene.materials[i], RangeCheck{here});
+    if (scene.materials[i].restitution > 1 && !scene.materials[i].gains_energy)
+      fail(here / "restitution",
+           fmt::format("must be at most 1, is {}; more adds energy at every bounce: say \"gains_energy\": true if that is meant",
+                       scene.materials[i].restitution));
+    if (scene.materials[i].static_friction && *scene.materials[i].static_friction < scene.materials[i].friction)
+      fail(here / "static_friction", fmt::format("must be at least friction ({}), is {}", scene.materials[i].friction,
+                                                 *scene.materials[i].static_friction));
   }
 
   const Place bodies = top / "bodies";
@@ -259,6 +230,8 @@ void validate(const Scene& scene) {
     visit_fields(scene.walls[i], RangeCheck{here});
   }
 
+  validate_particles(scene);
+  validate_forces(scene);
   validate(scene.recipe, top / "recipe");
 }
 

@@ -4,6 +4,7 @@
 #include <rotule/scene.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "base/place.h"
 #include "base/text.h"
@@ -54,6 +55,12 @@ void read_numbers(const Json& json, const Place& place, Numbers& out, std::size_
 void read(const Json& json, const Place& place, Vec3& out) { read_numbers(json, place, out, 3, "a list of 3 numbers"); }
 void read(const Json& json, const Place& place, std::array<int, 3>& out) {
   read_numbers(json, place, out, 3, "a list of 3 vertex numbers");
+}
+void read(const Json& json, const Place& place, std::array<int, 2>& out) {
+  read_numbers(json, place, out, 2, "a list of 2 places");
+}
+void read(const Json& json, const Place& place, std::array<std::string, 3>& out) {
+  read_numbers(json, place, out, 3, "a list of 3 names");
 }
 void read(const Json& json, const Place& place, Between& out) {
   read_numbers(json, place, out, 2, "a list of 2 names of bodies");
@@ -128,6 +135,8 @@ void read_kind(const Json& json, const Place& place, Variant& out, std::string_v
 }
 void read(const Json& json, const Place& place, Shape& out) { read_kind(json, place, out, "shape"); }
 void read(const Json& json, const Place& place, JointDef& out) { read_kind(json, place, out, "joint"); }
+void read(const Json& json, const Place& place, SolidDef& out) { read_kind(json, place, out, "solid"); }
+void read(const Json& json, const Place& place, ForceDef& out) { read_kind(json, place, out, "force"); }
 
 /// "sor", or {"name": "sor", "relaxation": 1.4}.
 template <class... Settings>
@@ -193,7 +202,7 @@ void read_struct(const Json& json, const Place& place, T& out, std::initializer_
   visit_fields(out, Reader{json, place});
 }
 
-Scene read_scene(const Json& json) {
+Scene read_scene(const Json& json, const std::filesystem::path& folder) {
   const Place top;
   if (!json.is_object()) fail(Place("/"), fmt::format("must be an object such as {{\"rotule\": 1, ...}}, is {}", type_of(json)));
   if (const auto version = json.find("rotule"); version != json.end()) {
@@ -205,6 +214,9 @@ Scene read_scene(const Json& json) {
   Scene scene;
   read_struct(json, top, scene, {"rotule", "$schema"});
   if (!json.contains("rotule")) fail(Place("/"), "missing key \"rotule\": a scene file says {\"rotule\": 1, ...}");
+  for (SolidDef& solid : scene.solids)
+    if (auto* mesh = std::get_if<TetrahedralMesh>(&solid); mesh != nullptr && !mesh->file.empty())
+      mesh->file = (folder / mesh->file).string();
   name_unnamed(scene);
   validate(scene);
   return scene;
@@ -212,14 +224,23 @@ Scene read_scene(const Json& json) {
 
 }  // namespace
 
-Scene parse_scene(std::string_view text, const std::string& origin) {
+namespace {
+
+/// Files that the scene names are looked for beside `folder`.
+Scene read_named(std::string_view text, const std::string& origin, const std::filesystem::path& folder) {
   try {
-    return read_scene(parse_json(text));
+    return read_scene(parse_json(text), folder);
   } catch (const Error& error) {
     throw Error(origin, error.what());
   }
 }
 
-Scene load_scene(const std::string& path) { return parse_scene(read_text_file(path), path); }
+}  // namespace
+
+Scene parse_scene(std::string_view text, const std::string& origin) { return read_named(text, origin, {}); }
+
+Scene load_scene(const std::string& path) {
+  return read_named(read_text_file(path), path, std::filesystem::path(path).parent_path());
+}
 
 }  // namespace rotule

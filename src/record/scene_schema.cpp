@@ -42,12 +42,22 @@ Json schema_of(const Field& field, const Vec3&) { return fixed_list(bounded("num
 Json schema_of(const Field&, const Quat&) { return reference("orientation"); }
 Json schema_of(const Field&, const Mat3&) { return reference("inertia"); }
 Json schema_of(const Field&, const Between&) { return fixed_list({{"type", "string"}}, 2); }
-Json schema_of(const Field&, const std::array<int, 3>&) { return fixed_list({{"type", "integer"}, {"minimum", 0}}, 3); }
+Json schema_of(const Field& field, const std::array<int, 3>&) {
+  Json items = bounded("integer", field);
+  if (!items.contains("minimum")) items["minimum"] = 0;
+  return fixed_list(std::move(items), 3);
+}
+Json schema_of(const Field&, const std::array<int, 2>&) { return fixed_list({{"type", "integer"}, {"minimum", 0}}, 2); }
+Json schema_of(const Field&, const std::array<std::string, 3>&) { return fixed_list({{"type", "string"}}, 3); }
 Json schema_of(const Field&, const std::array<bool, 6>&) {
   return {{"type", "array"}, {"items", {{"enum", axis_names}}}, {"minItems", 1}, {"uniqueItems", true}};
 }
 Json schema_of(const Field&, const Shape&) { return reference("shape"); }
 Json schema_of(const Field&, const JointDef&) { return reference("joint"); }
+Json schema_of(const Field&, const SolidDef&) { return reference("solid"); }
+Json schema_of(const Field&, const ForceDef&) { return reference("force"); }
+Json schema_of(const Field&, const ParticleGroup&) { return reference("particles"); }
+Json schema_of(const Field&, const SpringSet&) { return reference("spring_set"); }
 Json schema_of(const Field&, const Material&) { return reference("material"); }
 Json schema_of(const Field&, const BodyDef&) { return reference("body"); }
 Json schema_of(const Field&, const ImpulseDef&) { return reference("impulse"); }
@@ -135,6 +145,10 @@ std::string scene_schema() {
                      {"wall", object_schema<Wall>()},
                      {"joint", kind_schema<JointDef>()},
                      {"shape", kind_schema<Shape>()},
+                     {"solid", kind_schema<SolidDef>()},
+                     {"force", kind_schema<ForceDef>()},
+                     {"particles", object_schema<ParticleGroup>()},
+                     {"spring_set", object_schema<SpringSet>()},
                      {"compound_part", object_schema<CompoundPart>()},
                      {"recipe", object_schema<Recipe>()},
                      {"orientation", one_of({fixed_list(number, 4), object_schema<AxisAngle>()})},

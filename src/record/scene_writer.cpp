@@ -48,6 +48,12 @@ std::string text_of(const Vec3& value) {
 std::string text_of(const std::array<int, 3>& value) {
   return list_text(value, [](int x) { return text_of(x); });
 }
+std::string text_of(const std::array<int, 2>& value) {
+  return list_text(value, [](int x) { return text_of(x); });
+}
+std::string text_of(const std::array<std::string, 3>& value) {
+  return list_text(value, [](const std::string& x) { return text_of(x); });
+}
 std::string text_of(const Between& value) {
   return list_text(value, [](const std::string& x) { return text_of(x); });
 }
@@ -76,6 +82,8 @@ std::string kind_text(const Variant& value) {
           return fmt::format("{{\"{}\": {}}}", Kind<T>::name, struct_text(v));
         } else if constexpr (std::is_same_v<T, Constraint>) {
           throw Error(fmt::format("joint {} is a C++ function, which a file cannot hold", in_quotes(v.name)));
+        } else if constexpr (std::is_same_v<T, UserForce>) {
+          throw Error(fmt::format("force {} is a C++ function, which a file cannot hold", in_quotes(v.name)));
         } else {
           return {};
         }
@@ -84,6 +92,8 @@ std::string kind_text(const Variant& value) {
 }
 std::string text_of(const Shape& shape) { return kind_text(shape); }
 std::string text_of(const JointDef& joint) { return kind_text(joint); }
+std::string text_of(const SolidDef& solid) { return kind_text(solid); }
+std::string text_of(const ForceDef& force) { return kind_text(force); }
 
 template <class... Settings>
 std::string text_of(const std::variant<Settings...>& choice) requires(is_choice<std::variant<Settings...>>) {

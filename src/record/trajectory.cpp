@@ -17,7 +17,7 @@ constexpr std::string_view format_name = "rotule trajectory";
 constexpr int format_version = 1;
 
 /// Per how many things a frame has a row of an array.
-enum class Per { frame, body, joint };
+enum class Per { frame, body, joint, particle };
 
 /// The arrays of a file and where a frame keeps them; writer and reader walk the same list.
 template <class Frame, class Visitor>
@@ -28,6 +28,8 @@ void visit_arrays(Frame& f, Visitor&& visit) {
   visit("/orientation", P::body, 4, "", "body to world: quaternion w, x, y, z", f.orientation);
   visit("/velocity", P::body, 3, "m/s", "of the centre of mass", f.velocity);
   visit("/angular_velocity", P::body, 3, "rad/s", "in world axes", f.angular_velocity);
+  visit("/particle_position", P::particle, 3, "m", "of the particles, in the world", f.particle_position);
+  visit("/particle_velocity", P::particle, 3, "m/s", "of the particles", f.particle_velocity);
   visit("/joint_force", P::joint, 3, "N", "on the joint's second body, in world axes", f.joint_force);
   visit("/joint_torque", P::joint, 3, "N m", "on the joint's second body, about the joint's point", f.joint_torque);
   visit("/joint_error", P::joint, 1, "m, rad", "largest position error of the joint's rows", f.joint_error);
@@ -63,6 +65,9 @@ void capture(const World& world, TrajectoryFrame& frame) {
     Eigen::Map<Vec3>(frame.velocity.data() + 3 * i) = inside.state.v(i);
     Eigen::Map<Vec3>(frame.angular_velocity.data() + 3 * i) = inside.state.omega(i);
   }
+  const State& s = inside.state;
+  frame.particle_position.assign(s.x.data(), s.x.data() + s.x.size());
+  frame.particle_velocity.assign(s.u.data() + 6 * bodies, s.u.data() + s.u.size());
   frame.joint_force.resize(3 * joints);
   frame.joint_torque.resize(3 * joints);
   frame.joint_error.resize(joints);
@@ -81,7 +86,7 @@ void capture(const World& world, TrajectoryFrame& frame) {
 
 TrajectoryWriter::TrajectoryWriter(const std::string& path, const std::string& scene, const Recipe& recipe,
                                    const std::vector<std::string>& bodies, const std::vector<std::string>& joints,
-                                   std::int64_t expected_frames)
+                                   std::int64_t expected_frames, std::size_t particles)
     : file_(Hdf5File::create(path)) {
   file_.attribute("/", "format", format_name);
   file_.attribute("/", "version", static_cast<double>(format_version));
@@ -95,6 +100,7 @@ TrajectoryWriter::TrajectoryWriter(const std::string& path, const std::string& s
     Extent row;
     if (per == Per::body) row.push_back(bodies.size());
     if (per == Per::joint) row.push_back(joints.size());
+    if (per == Per::particle) row.push_back(particles);
     if (components > 1) row.push_back(components);
     series_.push_back(make(name, row, expected_frames, units, meaning));
   });
@@ -188,6 +194,7 @@ TrajectoryReader::TrajectoryReader(const std::string& path) : file_(Hdf5File::op
   bodies_ = file_.texts("/body_names");
   joints_ = file_.texts("/joint_names");
   const Extent time = file_.shape("/time");
+  if (const Extent shape = file_.shape("/particle_position"); shape.size() == 3) particles_ = shape[1];
   if (time.size() != 1) throw Error(path, "/time must have one index");
   frames_ = time[0];
 }
@@ -197,7 +204,10 @@ TrajectoryFrame TrajectoryReader::frame(std::size_t index) const {
   TrajectoryFrame out;
   visit_arrays(out, [&](const char* name, Per per, hsize_t components, const char*, const char*, auto& values) {
     std::vector<double> numbers = file_.numbers(name, index, 1);
-    const hsize_t things = per == Per::frame ? 1 : per == Per::body ? bodies_.size() : joints_.size();
+    const hsize_t things = per == Per::frame   ? 1
+                           : per == Per::body  ? bodies_.size()
+                           : per == Per::joint ? joints_.size()
+                                               : particles_;
     if (numbers.size() != things * components)
       throw Error(file_.path(),
                   fmt::format("{} must have {} numbers per frame, has {}", name, things * components, numbers.size()));

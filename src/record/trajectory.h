@@ -1,7 +1,7 @@
 #pragma once
-// Trajectories as HDF5 files: frame by frame the motion of every body, the force and error of every joint, and the ledger;
-// the scene and the recipe inside, names and units as attributes. Arrays are chunked and compressed; a chunk is gathered in
-// memory, so that most frames cost no call of the library.
+// Trajectories as HDF5 files: frame by frame the motion of every body and particle, the force and error of every joint, and the
+// ledger; the scene and the recipe inside, names and units as attributes. Arrays are chunked and compressed; a chunk is gathered
+// in memory, so that most frames cost no call of the library.
 #include <rotule/recipe.h>
 #include <rotule/world.h>
 
@@ -16,13 +16,15 @@ namespace rotule {
 /// One moment of a run. Arrays run over bodies or joints, component by component.
 struct TrajectoryFrame {
   double time = 0;
-  std::vector<double> position;          // bodies x 3
-  std::vector<double> orientation;       // bodies x 4: w, x, y, z
-  std::vector<double> velocity;          // bodies x 3
-  std::vector<double> angular_velocity;  // bodies x 3
-  std::vector<double> joint_force;       // joints x 3
-  std::vector<double> joint_torque;      // joints x 3
-  std::vector<double> joint_error;       // joints
+  std::vector<double> position;           // bodies x 3
+  std::vector<double> orientation;        // bodies x 4: w, x, y, z
+  std::vector<double> velocity;           // bodies x 3
+  std::vector<double> angular_velocity;   // bodies x 3
+  std::vector<double> particle_position;  // particles x 3
+  std::vector<double> particle_velocity;  // particles x 3
+  std::vector<double> joint_force;        // joints x 3
+  std::vector<double> joint_torque;       // joints x 3
+  std::vector<double> joint_error;        // joints
   double kinetic_energy = 0;
   double potential_energy = 0;
   Vec3 linear_momentum = Vec3::Zero();
@@ -38,7 +40,7 @@ class TrajectoryWriter {
   /// `scene` is the text of the scene file. `expected_frames` only sizes chunks; 0 where it is not known.
   TrajectoryWriter(const std::string& path, const std::string& scene, const Recipe& recipe,
                    const std::vector<std::string>& bodies, const std::vector<std::string>& joints,
-                   std::int64_t expected_frames = 0);
+                   std::int64_t expected_frames = 0, std::size_t particles = 0);
   void append(const TrajectoryFrame& frame);
   /// Writes what is left, under the temporary name still.
   void close();
@@ -72,6 +74,7 @@ class TrajectoryReader {
   [[nodiscard]] std::size_t frames() const { return frames_; }
   [[nodiscard]] const std::vector<std::string>& body_names() const { return bodies_; }
   [[nodiscard]] const std::vector<std::string>& joint_names() const { return joints_; }
+  [[nodiscard]] std::size_t particles() const { return particles_; }
   [[nodiscard]] std::string scene() const { return file_.text_attribute("/", "scene"); }
   [[nodiscard]] std::string recipe() const { return file_.text_attribute("/", "recipe"); }
   [[nodiscard]] TrajectoryFrame frame(std::size_t index) const;
@@ -80,7 +83,7 @@ class TrajectoryReader {
 
  private:
   Hdf5File file_;
-  std::size_t frames_ = 0;
+  std::size_t frames_ = 0, particles_ = 0;
   std::vector<std::string> bodies_, joints_;
 };
 

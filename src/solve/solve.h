@@ -19,6 +19,10 @@ void solve(const ConstraintProblem&, const SchurSettings&, Workspace&, std::span
 void solve(const ConstraintProblem&, const CgSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const SorSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const GaussSeidelSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const PgsSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const PsorSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const BlockGaussSeidelSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const NncgSettings&, Workspace&, std::span<double> x, SolveReport& report);
 
 /// Visits the choice.
 void solve(const ConstraintProblem&, const SolverSettings&, Workspace&, std::span<double> x, SolveReport& report);

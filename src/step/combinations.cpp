@@ -13,12 +13,24 @@ void check_combination(const Recipe& recipe) {
   const bool springs = std::holds_alternative<PenaltySettings>(recipe.formulation);
   const bool semi_implicit = std::holds_alternative<SemiImplicitEulerSettings>(recipe.integrator);
   const bool corrected = !std::holds_alternative<NoCorrectionSettings>(recipe.correction);
+  const bool contacts = !std::holds_alternative<NoContactSettings>(recipe.contacts);
+  const bool cones = std::holds_alternative<ConeContactSettings>(recipe.contacts);
+  const SolverTraits solver = std::visit([](const auto& settings) { return settings.traits; }, recipe.solver);
   const Rule rules[] = {
       {impulses && !semi_implicit,
        "formulation velocity moves by impulses, once per step, and has no accelerations to integrate; set integrator to "
        "semi_implicit_euler, or formulation to acceleration"},
       {springs && corrected,
        "formulation penalty pulls by the joints' errors, which a correction takes away; set correction to none"},
+      {contacts && !impulses,
+       "contacts act by impulses, which methods of accelerations cannot take; set formulation to velocity and integrator to "
+       "semi_implicit_euler, or contacts to none"},
+      {contacts && !solver.bounds,
+       "this solver knows equations alone; contacts need one that knows bounds (rotule list solvers)"},
+      {contacts && cones && solver.bounds && !solver.cone,
+       "this solver does not know friction cones; set contacts to box, or take another solver (rotule list solvers)"},
+      {contacts && !cones && solver.bounds && !solver.box,
+       "this solver does not know friction boxes; set contacts to cone, or take another solver (rotule list solvers)"},
   };
   for (const Rule& rule : rules)
     if (rule.broken) throw Error("recipe", std::string(rule.reason));

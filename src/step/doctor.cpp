@@ -20,7 +20,9 @@ void look_at_rank(const World& world, Checkup& out) {
   for (const Joint& joint : world.implementation().model.joints) out.rows += joint.rows();
   out.rank = out.rows;
   for (const Redundancy& r : out.redundant) out.rank -= r.rows;
-  out.degrees_of_freedom = 6 * (out.bodies - out.fixed) - out.rank;
+  const Particles& particles = world.implementation().model.particles;
+  const auto free = std::count_if(particles.inverse_mass.begin(), particles.inverse_mass.end(), [](double w) { return w > 0; });
+  out.degrees_of_freedom = 6 * (out.bodies - out.fixed) + 3 * static_cast<int>(free) - out.rank;
 }
 
 void look_at_masses(const Model& model, Checkup& out) {

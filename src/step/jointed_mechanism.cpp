@@ -7,16 +7,19 @@
 
 #include "dynamics/forces/gyroscopic.h"
 #include "dynamics/forces/weight.h"
+#include "step/implicit_system.h"
 
 namespace rotule {
 
 JointedMechanism::JointedMechanism(const Model& m, const Recipe& r)
-    : model(m), recipe(r), islands(split_into_islands(m)), external(VecX::Zero(6 * m.body_count())), h(r.dt) {
+    : model(m), recipe(r), islands(split_into_islands(m)), external(VecX::Zero(m.velocity_count())), h(r.dt) {
   if (std::holds_alternative<TreePlacementSettings>(r.correction)) placements_ = placement_order(m);
   if (std::holds_alternative<ArticulatedBodySettings>(r.solver))
     if (const auto j = loop_closing_joint(m))
       throw Error("solver articulated_body", "joint \"" + m.joints[*j].name + "\" closes a loop; use solver ldlt or schur");
 }
+
+JointedMechanism::~JointedMechanism() = default;
 
 void JointedMechanism::count_solves() {
   for (const Island& island : islands) {
@@ -48,19 +51,31 @@ void JointedMechanism::begin_step(const State& s, double t) {
   });
 }
 
+void JointedMechanism::sum_forces(double t, const State& s) {
+  forces_ = external;
+  add_weight(model, forces_);
+  add_forces(model, s, t, recipe.threads, force_scratch_, forces_);
+}
+
+void JointedMechanism::divide_by_mass(VecX& forces) const {
+  for (int i = 0; i < model.body_count(); ++i) {
+    forces.segment<3>(6 * i) *= model.inverse_mass[i];
+    const Vec3 torque = forces.segment<3>(6 * i + 3);
+    forces.segment<3>(6 * i + 3).noalias() = kinematics.inverse_inertia[i] * torque;
+  }
+  const int first = 6 * model.body_count();
+  for (int k = 0; k < model.particle_count(); ++k) forces.segment<3>(first + 3 * k) *= model.particles.inverse_mass[k];
+}
+
 void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
   ++evaluations;
   kinematics.update(model, s);
 
   // Free accelerations M^-1 f.
-  forces_ = external;
-  add_weight(model, forces_);
+  sum_forces(t, s);
   add_gyroscopic(model, kinematics, forces_);
-  udot.resize(forces_.size());
-  for (int i = 0; i < model.body_count(); ++i) {
-    udot.segment<3>(6 * i) = model.inverse_mass[i] * forces_.segment<3>(6 * i);
-    udot.segment<3>(6 * i + 3).noalias() = kinematics.inverse_inertia[i] * forces_.segment<3>(6 * i + 3);
-  }
+  udot = forces_;
+  divide_by_mass(udot);
 
   // What the joints add, island by island.
   const auto* penalty = std::get_if<PenaltySettings>(&recipe.formulation);
@@ -81,7 +96,19 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
     island.has_lambda = true;
   });
   if (!penalty) count_solves();
+  last_accelerations_ = udot;
 }
+
+void JointedMechanism::linearise(double t, const State& s) {
+  const bool known = last_accelerations_.size() == s.u.size() &&
+                     std::all_of(islands.begin(), islands.end(), [](const Island& i) { return i.has_lambda; });
+  if (!known) accelerations(t, s, sigma_);
+  evaluate(s, t);
+  if (!implicit_) implicit_ = std::make_unique<ImplicitSystem>(model, recipe, islands);
+  implicit_->linearise(kinematics, s, t, last_accelerations_, h);
+}
+
+void JointedMechanism::solve_implicit(double a, double b, const VecX& r, VecX& out) { implicit_->solve(a, b, r, out, report); }
 
 void JointedMechanism::refresh_forces(double t, const State& s) {
   const bool impulses = std::holds_alternative<VelocitySettings>(recipe.formulation);
@@ -114,14 +141,16 @@ void JointedMechanism::project_velocities(State& s, double t) {
 }
 
 void JointedMechanism::close_velocities(State& s) {
-  for_each_island([&](Island& island) {
-    island.gather(s.u, island.local);
-    formulate_velocity(island.values, island.local, 0, island.problem);
-    island.solve(recipe.solver, false);
-    island.apply_impulses();
-    island.scatter(s.u);
-  });
+  for_each_island([&](Island& island) { close_velocities(island, s); });
   count_solves();
+}
+
+void JointedMechanism::close_velocities(Island& island, State& s) {
+  island.gather(s.u, island.local);
+  formulate_velocity(island.values, island.local, 0, island.problem);
+  island.solve(recipe.solver, false);
+  island.apply_impulses();
+  island.scatter(s.u);
 }
 
 int JointedMechanism::project(const ProjectionSettings& settings, State& s, double t) {

@@ -3,30 +3,33 @@
 // out; and the corrections of drift (A7).
 #include <rotule/results.h>
 
+#include <memory>
+
 #include "base/parallel.h"
 #include "constraint/formulation/formulations.h"
 #include "constraint/tree_placement.h"
+#include "dynamics/forces/force_set.h"
 #include "dynamics/kinematics.h"
-#include "step/dense_implicit_system.h"
 #include "step/island.h"
 
 namespace rotule {
+
+class ImplicitSystem;
 
 class JointedMechanism {
  public:
   using State = rotule::State;
 
   JointedMechanism(const Model& model, const Recipe& recipe);
+  JointedMechanism(const JointedMechanism&) = delete;
+  JointedMechanism& operator=(const JointedMechanism&) = delete;
+  ~JointedMechanism();
 
   /// M u' = f + J^T lambda by the recipe's formulation and solver.
   void accelerations(double t, const State& s, VecX& udot);
   void displace(const State& base, const VecX& sigma, State& out) const { rotule::displace(base, sigma, out); }
-  void rate(const VecX& sigma, const VecX& u, VecX& out) const { chart_rate(sigma, u, out); }
+  void rate(const VecX& sigma, const VecX& u, VecX& out) const { chart_rate(model.body_count(), sigma, u, out); }
   void difference(const State& q, const State& base, VecX& sigma) const { rotule::difference(q, base, sigma); }
-
-  /// What implicit methods ask for (integrate/mechanism.h).
-  void linearise(double t, const State& s);
-  void solve_implicit(double a, double b, const VecX& r, VecX& out);
 
   /// What is decided at the start of a step and kept through its stages: which redundant rows are set aside (redundant_rows.h;
   /// joints must be closed), and how hard stabilisation pulls.
@@ -38,6 +41,10 @@ class JointedMechanism {
 
   /// One step at velocity level (C1, F1).
   void velocity_step(const VelocitySettings& settings, State& s, double t, double h);
+
+  /// The first half of it, for whoever solves the constraints together with others: velocities that forces alone would give, into
+  /// `free`, and each island's rows, softened masses, velocities over them and right-hand side.
+  void free_velocities(const VelocitySettings& settings, const State& s, double t, double h, VecX& free);
 
   /// Whether nothing but weight and joints that know no time acts, so that energy cannot grow.
   [[nodiscard]] bool is_passive() const;
@@ -52,6 +59,19 @@ class JointedMechanism {
   /// A7 d alone.
   void project_velocities(State& s, double t);
 
+  /// Puts together what `solve_implicit` needs of this state: forces, rows, and the constraint forces that the last accelerations
+  /// found (implicit_system.h).
+  void linearise(double t, const State& s);
+  /// (M - a D - b K) out = M r + J^T y with J out = J r, where linearised last.
+  void solve_implicit(double a, double b, const VecX& r, VecX& out);
+
+  /// A7 d for the islands that `wanted` says yes to, once their rows are those of this state.
+  template <class Wanted>
+  void close_velocities_of(State& s, Wanted&& wanted) {
+    for (std::size_t i = 0; i < islands.size(); ++i)
+      if (wanted(static_cast<int>(i))) close_velocities(islands[i], s);
+  }
+
   /// Rows and masses of all islands at this state.
   void evaluate(const State& s, double t);
 
@@ -59,7 +79,7 @@ class JointedMechanism {
   const Recipe& recipe;
   std::vector<Island> islands;
   Kinematics kinematics;
-  VecX external;               // forces that a user set, six per body
+  VecX external;               // forces that a user set, laid out as u
   double h = 0;                // the step being made: stabilisation terms are scaled with it
   bool keep_problems = false;  // whether islands keep a copy of what they solved
   std::int64_t evaluations = 0;
@@ -72,13 +92,19 @@ class JointedMechanism {
   }
   /// Puts M + h^2 K in the place of the island's mass, and the momentum in `local` over it.
   void soften(Island& island, double t, double step) const;
+  /// All that acts but joints and the gyroscopic torque, into forces_.
+  void sum_forces(double t, const State& s);
+  /// Overwrites forces with M^-1 times them; the kinematics must be those of the state.
+  void divide_by_mass(VecX& forces) const;
   void close_velocities(State& s);
+  void close_velocities(Island& island, State& s);
   void count_solves();
 
-  VecX forces_, sigma_, udot_;
-  std::vector<DenseImplicitSystem> systems_;  // of each island, then of each free body
-  std::vector<int> free_bodies_;
-  std::vector<VecX> warm_;  // answers put aside while a query solves
+  VecX forces_, sigma_;
+  ForceScratch force_scratch_;
+  VecX last_accelerations_;
+  std::unique_ptr<ImplicitSystem> implicit_;  // made when first asked for
+  std::vector<VecX> warm_;                    // answers put aside while a query solves
   std::vector<Placement> placements_;
 };
 

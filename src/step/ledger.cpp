@@ -18,7 +18,8 @@ Diagnostics Ledger::diagnose(JointedMechanism& mechanism, const State& s, double
   Diagnostics out;
   out.time = t;
   out.kinetic_energy = kinetic_energy(mechanism.model, s);
-  out.potential_energy = weight_potential(mechanism.model, s);
+  out.potential_energy =
+      weight_potential(mechanism.model, s) + force_potential(mechanism.model, s, t, mechanism.recipe.threads, scratch_);
   for (int i = 0; i < s.bodies(); ++i) {
     const Body& body = mechanism.model.bodies[i];
     if (body.fixed) continue;
@@ -26,6 +27,11 @@ Diagnostics Ledger::diagnose(JointedMechanism& mechanism, const State& s, double
     const Quat& q = s.theta[i];
     out.linear_momentum += momentum;
     out.angular_momentum += s.p[i].cross(momentum) + q * (body.inertia * (q.conjugate() * Vec3(s.omega(i))));
+  }
+  for (int k = 0; k < s.particles(); ++k) {
+    const Vec3 momentum = mechanism.model.particles.mass[k] * s.particle_velocity(k);
+    out.linear_momentum += momentum;
+    out.angular_momentum += s.particle_position(k).cross(momentum);
   }
   mechanism.refresh_forces(t, s);
   for (Island& island : mechanism.islands) {

@@ -25,6 +25,7 @@ class Ledger {
 
  private:
   std::vector<JointPlace> places_;
+  ForceScratch scratch_;
 };
 
 }  // namespace rotule

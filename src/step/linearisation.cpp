@@ -39,11 +39,24 @@ Linearisation linearise(const World& world) {
       out.bodies.push_back(w.body_slots.id(i));
       out.unbalance = std::max(out.unbalance, udot.segment<6>(6 * i).cwiseAbs().maxCoeff());
     }
-  const auto size = 6 * static_cast<Eigen::Index>(out.bodies.size());
+  // Where each triple of u stands among the columns.
+  std::vector<Eigen::Index> column(static_cast<std::size_t>(model.velocity_count() / 3), -1);
+  for (int i = 0; i < model.body_count(); ++i)
+    if (place[i] >= 0)
+      for (int half = 0; half < 2; ++half) column[2 * i + half] = 6 * place[i] + 3 * half;
+  auto size = 6 * static_cast<Eigen::Index>(out.bodies.size());
+  for (int k = 0; k < model.particle_count(); ++k) {
+    if (!model.particles.movable(k)) continue;
+    out.particles.push_back(k);
+    out.unbalance = std::max(out.unbalance, udot.segment<3>(s.first(k)).cwiseAbs().maxCoeff());
+    column[2 * model.body_count() + k] = size;
+    size += 3;
+  }
   Eigen::Index rows = 0;
   for (const Island& island : mechanism.islands) rows += island.problem.rows();
   out.M.setZero(size, size);
   out.K.setZero(size, size);
+  out.D.setZero(size, size);
   out.J.setZero(rows, size);
   for (int i = 0; i < model.body_count(); ++i) {
     if (place[i] < 0) continue;
@@ -52,13 +65,30 @@ Linearisation linearise(const World& world) {
     out.M.block<3, 3>(6 * place[i] + 3, 6 * place[i] + 3) = R * model.inertia[i] * R.transpose();
   }
 
+  for (const int k : out.particles) {
+    const Eigen::Index c = column[2 * model.body_count() + k];
+    out.M.block<3, 3>(c, c).diagonal().setConstant(model.particles.mass[k]);
+  }
+
+  // The forces' own derivatives.
+  const auto into = [&](MatX& to) {
+    return [&](int row, int col, const Mat3& block) {
+      if (column[row] >= 0 && column[col] >= 0) to.block<3, 3>(column[row], column[col]) -= block;
+    };
+  };
+  auto stiffness = into(out.K), damping = into(out.D);
+  add_force_derivatives(model, s, w.time, 0, 1, false, stiffness);
+  add_force_derivatives(model, s, w.time, 1, 0, false, damping);
+  add_particle_spring_derivatives(model, s, 0, 1, false, stiffness);
+  add_particle_spring_derivatives(model, s, 1, 0, false, damping);
+
   Eigen::Index first = 0;
   for (const Island& island : mechanism.islands) {
     const int count = static_cast<int>(island.bodies.size());
     const MatX K = geometric_stiffness(island.constraints, mechanism.kinematics, w.time, island.lambda, count);
     for (int i = 0; i < count; ++i)
       for (int j = 0; j < count; ++j)
-        out.K.block<6, 6>(6 * place[island.bodies[i]], 6 * place[island.bodies[j]]) = K.block<6, 6>(6 * i, 6 * j);
+        out.K.block<6, 6>(6 * place[island.bodies[i]], 6 * place[island.bodies[j]]) += K.block<6, 6>(6 * i, 6 * j);
     for (const ConstraintBlock& block : island.problem.blocks) {
       const auto put = [&](int body, const JacobianRows& J) {
         if (body >= 0)

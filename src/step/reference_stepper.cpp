@@ -10,7 +10,21 @@
 namespace rotule {
 
 ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
-    : mechanism(model, recipe), integrator_(make_integrator<JointedMechanism>(recipe.integrator)) {}
+    : mechanism(model, recipe), integrator_(make_integrator<JointedMechanism>(recipe.integrator)) {
+  if (ContactStep::needed(model, recipe)) {
+    contacts.emplace(model, recipe);
+    const SolverTraits solver = std::visit([](const auto& settings) { return settings.traits; }, recipe.solver);
+    for (const Joint& joint : model.joints) {
+      if (!joint.drive) continue;
+      const auto refuse = [&](const char* why) { throw Error("joint \"" + joint.name + "\"", why); };
+      if (!std::holds_alternative<VelocitySettings>(recipe.formulation))
+        refuse(
+            "its motor, limit, spring or friction acts by impulses; set formulation to velocity and integrator to "
+            "semi_implicit_euler");
+      if (!solver.bounds) refuse("its motor, limit, spring or friction needs a solver that knows bounds (rotule list solvers)");
+    }
+  }
+}
 
 const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   mechanism.report = {};
@@ -20,7 +34,9 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
 
   // Move, by impulses or through the integrator, which asks for constrained accelerations once per stage; close the joints again.
   if (const auto* velocity = std::get_if<VelocitySettings>(&mechanism.recipe.formulation)) {
+    if (contacts) contacts->refresh(s, h);
     step_by_impulses(*velocity, s, t, h);
+    if (contacts) contacts->finish(mechanism, s, h);
   } else {
     std::visit(
         [&](auto& integrator) {
@@ -39,13 +55,20 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   return mechanism.report;
 }
 
-void ReferenceStepper::step_by_impulses(const VelocitySettings& settings, State& s, double t, double h) {
-  const auto attempt = [&] {
+void ReferenceStepper::advance_by_impulses(const VelocitySettings& settings, State& s, double t, double h) {
+  if (contacts) {
+    contacts->advance(settings, mechanism, s, t, h);
+  } else {
     mechanism.velocity_step(settings, s, t, h);
     require_finite(mechanism.model, s);
     correct(s, t + h);
-  };
-  if (!settings.geometric_stiffness || !mechanism.is_passive()) return attempt();
+  }
+  require_finite(mechanism.model, s);
+}
+
+void ReferenceStepper::step_by_impulses(const VelocitySettings& settings, State& s, double t, double h) {
+  if (!settings.geometric_stiffness || !mechanism.is_passive() || mechanism.islands.empty())
+    return advance_by_impulses(settings, s, t, h);
 
   // Left to itself, no mechanism gains energy. The stiffness comes from the last step's forces; where a blow has just changed
   // them beyond recognition it is too small, and the step would gain, or tear the joints. It is then made again with the forces
@@ -63,8 +86,9 @@ void ReferenceStepper::step_by_impulses(const VelocitySettings& settings, State&
   constexpr int most_attempts = 4;
   for (int tries = 1;; ++tries) {
     try {
-      attempt();
-      const double gain = kinetic_energy(model, s) + weight_potential(model, s) - (kinetic + potential);
+      advance_by_impulses(settings, s, t, h);
+      const double gain = kinetic_energy(model, s) + weight_potential(model, s) - (kinetic + potential) -
+                          (contacts ? contacts->added_energy() : 0.0);
       if (gain <= rounding && joints_closed()) return;
     } catch (const Error&) {
       if (tries == most_attempts) throw;
@@ -109,11 +133,12 @@ Memory<State>* ReferenceStepper::memory() {
 }
 
 void ReferenceStepper::forget() {
+  if (contacts) contacts->forget();
   if (Memory<State>* m = memory()) m->forget();
 }
 
 void require_finite(const Model& model, const State& s) {
-  if (s.u.allFinite()) {
+  if (s.u.allFinite() && s.x.allFinite()) {
     bool finite = true;
     for (int i = 0; finite && i < s.bodies(); ++i) finite = s.p[i].allFinite() && s.theta[i].coeffs().allFinite();
     if (finite) return;
@@ -122,6 +147,10 @@ void require_finite(const Model& model, const State& s) {
     if (!s.p[i].allFinite() || !s.theta[i].coeffs().allFinite() || !s.u.segment<6>(6 * i).allFinite())
       throw Error("body \"" + model.bodies[i].name + "\"",
                   "its motion is no longer a number; take a smaller step or another method");
+  for (int k = 0; k < s.particles(); ++k)
+    if (!s.particle_position(k).allFinite() || !s.particle_velocity(k).allFinite())
+      throw Error("particle \"" + model.particles.name(k) + "\"",
+                  "its motion is no longer a number; take a smaller step or an implicit method");
 }
 
 void require_joined(const Model& model, const std::vector<Island>& islands) {

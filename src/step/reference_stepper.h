@@ -1,6 +1,9 @@
 #pragma once
 // The reference path: integrator x formulation x solver, all double.
+#include <optional>
+
 #include "integrate/methods.h"
+#include "step/contact_step.h"
 #include "step/shock.h"
 
 namespace rotule {
@@ -18,9 +21,11 @@ class ReferenceStepper {
 
   JointedMechanism mechanism;
   ShockSolver shocks;
+  std::optional<ContactStep> contacts;  // where the recipe has them
   double shock_energy = 0;
 
  private:
+  void advance_by_impulses(const VelocitySettings& settings, State& s, double t, double h);
   void step_by_impulses(const VelocitySettings& settings, State& s, double t, double h);
   void note(const ImplicitReport& equations);
   void correct(State& s, double t);

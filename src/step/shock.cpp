@@ -14,6 +14,7 @@ double kinetic_energy(const Model& model, const State& s) {
     const Vec3 omega_B = s.theta[i].conjugate() * Vec3(s.omega(i));
     twice += model.bodies[i].mass * s.v(i).squaredNorm() + omega_B.dot(model.inertia[i] * omega_B);
   }
+  for (int k = 0; k < model.particle_count(); ++k) twice += model.particles.mass[k] * s.particle_velocity(k).squaredNorm();
   return 0.5 * twice;
 }
 

@@ -11,7 +11,7 @@ namespace rotule {
 
 namespace {
 
-constexpr std::uint64_t magic = 0x31304c55544f52ull;  // "ROTUL01"
+constexpr std::uint64_t magic = 0x32304c55544f52ull;  // "ROTUL02"
 
 /// Copies numbers into bytes, or bytes into numbers: one description of the layout serves both ways.
 class Writer {
@@ -44,7 +44,7 @@ class Reader {
   template <class T>
   void operator()(T& value) {
     if (bytes_.size() - at_ < sizeof(T)) throw Error("snapshot", "is cut short; save it again");
-    std::memcpy(&value, bytes_.data() + at_, sizeof(T));
+    std::memcpy(static_cast<void*>(&value), bytes_.data() + at_, sizeof(T));  // also for vectors of Eigen: plain numbers inside
     at_ += sizeof(T);
   }
   void operator()(VecX& v) {
@@ -77,6 +77,7 @@ void archive(Archive& io, State& s, std::size_t bodies) {
     for (double& x : s.p[i]) io(x);
     for (double& x : s.theta[i].coeffs()) io(x);
   }
+  io(s.x);
   io(s.u);
 }
 
@@ -97,6 +98,7 @@ void archive(Archive& io, World::Implementation& w) {
     io(island.problem.C);  // which rows are set aside, and how
     island.redundant.archive(io);
   }
+  if (stepper.contacts) stepper.contacts->archive(io);
   if (Memory<State>* memory = stepper.memory()) {
     io(memory->h);
     io(memory->filled);
@@ -111,7 +113,7 @@ void archive(Archive& io, World::Implementation& w) {
 struct Header {
   std::uint64_t magic_number = magic;
   std::uint64_t checksum = 0;  // of all that follows the header
-  std::uint64_t bodies = 0, joints = 0, rows = 0, integrator = 0, formulation = 0;
+  std::uint64_t bodies = 0, particles = 0, joints = 0, rows = 0, integrator = 0, formulation = 0;
   friend bool operator==(const Header&, const Header&) = default;
 };
 
@@ -125,6 +127,7 @@ std::uint64_t checksum_of(std::span<const std::uint8_t> bytes) {
 Header header_of(World::Implementation& w) {
   Header header;
   header.bodies = static_cast<std::uint64_t>(w.model.body_count());
+  header.particles = static_cast<std::uint64_t>(w.model.particle_count());
   header.joints = w.model.joints.size();
   for (const Joint& joint : w.model.joints) header.rows += static_cast<std::uint64_t>(joint.rows());
   header.integrator = w.recipe.integrator.index();
@@ -152,7 +155,8 @@ void World::load(const Snapshot& snapshot) {
   if (header.magic_number != magic) throw Error("snapshot", "does not come from World::save of this version");
   const std::uint64_t checksum = std::exchange(header.checksum, 0);
   if (!(header == header_of(*implementation_)))
-    throw Error("snapshot", "was saved with other bodies, joints, integrator or formulation; load it into the same world");
+    throw Error("snapshot",
+                "was saved with other bodies, particles, joints, integrator or formulation; load it into the same world");
   if (checksum != checksum_of(std::span(snapshot.bytes).subspan(sizeof header)))
     throw Error("snapshot", "is damaged; save it again");
   // A bad snapshot must not leave a world half loaded: keep the present state to go back to.

@@ -11,7 +11,7 @@
 
 namespace rotule {
 
-void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s, double t, double step) {
+void JointedMechanism::free_velocities(const VelocitySettings& settings, const State& s, double t, double step, VecX& free) {
   // Before the first step nobody knows the constraint forces yet: those of the same pose at rest will do. (Forces of the motion
   // itself may be enormous just after a blow, and would freeze what it set in motion.)
   const bool stiff = settings.geometric_stiffness;
@@ -24,25 +24,27 @@ void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s,
   ++evaluations;
   kinematics.update(model, s);
 
-  // Free motion: momenta with gyroscopic terms implicit, then forces.
-  forces_ = external;
-  add_weight(model, forces_);
-  for (int i = 0; i < model.body_count(); ++i) {
-    if (!model.movable(i)) continue;
-    s.omega(i) = implicit_gyroscopic_step(model.inertia[i], kinematics.bodies[i].R, s.omega(i), step);
-  }
-  sigma_ = s.u;  // M^-1 (M u + h f), where no stiffness is involved
-  for (int i = 0; i < model.body_count(); ++i) {
-    sigma_.segment<3>(6 * i) += step * model.inverse_mass[i] * forces_.segment<3>(6 * i);
-    sigma_.segment<3>(6 * i + 3) += step * (kinematics.inverse_inertia[i] * forces_.segment<3>(6 * i + 3));
-  }
+  // Free motion: M^-1 (M u + h f), with gyroscopic terms implicit.
+  sum_forces(t, s);
+  divide_by_mass(forces_);
+  free = s.u + step * forces_;
+  for (int i = 0; i < model.body_count(); ++i)
+    if (model.movable(i))
+      free.segment<3>(6 * i + 3) +=
+          implicit_gyroscopic_step(model.inertia[i], kinematics.bodies[i].R, s.omega(i), step) - s.omega(i);
 
   for_each_island([&](Island& island) {
     island.evaluate(model, kinematics, t);
-    island.gather(sigma_, island.local);
+    island.gather(free, island.local);
     if (stiff) soften(island, t, step);
     formulate_velocity(island.values, island.local, settings.baumgarte / step, island.problem);
     island.problem.h = step;
+  });
+}
+
+void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s, double t, double step) {
+  free_velocities(settings, s, t, step, sigma_);
+  for_each_island([&](Island& island) {
     island.solve(recipe.solver, true);
     if (keep_problems) island.keep();
     island.judge();
@@ -59,8 +61,9 @@ void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s,
 }
 
 bool JointedMechanism::is_passive() const {
-  return external.isZero(0) && std::none_of(model.joints.begin(), model.joints.end(),
-                                            [](const Joint& joint) { return joint.kind == Joint::Kind::user; });
+  return external.isZero(0) && model.forces.empty() &&
+         std::none_of(model.joints.begin(), model.joints.end(),
+                      [](const Joint& joint) { return joint.kind == Joint::Kind::user; });
 }
 
 void JointedMechanism::stiffen(const State& s, double t, double factor) {

@@ -26,6 +26,7 @@ World::Implementation::Engine& World::Implementation::ready() {
 }
 
 void World::Implementation::changed() {
+  judge.reset();
   if (!engine) return;
   evaluations_before = engine->stepper.mechanism.evaluations;
   shock_energy_before = engine->stepper.shock_energy;
@@ -35,7 +36,11 @@ void World::Implementation::changed() {
 void World::Implementation::resize_state(int bodies) {
   state.p.resize(bodies, Vec3::Zero());
   state.theta.resize(bodies, Quat::Identity());
-  for (VecX* v : {&state.u, &external}) v->conservativeResizeLike(VecX::Zero(6 * bodies));
+  for (VecX* v : {&state.u, &external}) {
+    const VecX particles = v->tail(std::min(v->size(), state.x.size()));  // they stay behind the bodies
+    v->conservativeResizeLike(VecX::Zero(6 * bodies + state.x.size()));
+    v->tail(particles.size()) = particles;
+  }
 }
 
 void World::Implementation::add_body(const BodyDef& def, const std::string& place) {
@@ -53,6 +58,12 @@ int World::Implementation::find_body(std::string_view name) const {
   std::vector<std::string> known;
   for (const Body& body : model.bodies) known.push_back(body.name);
   throw Error(fmt::format("body {}", in_quotes(name)), "there is no such body; " + suggestion(name, known));
+}
+
+ForceEnd World::Implementation::find_end(const std::string& name) const {
+  if (name == "world") return {};
+  if (const int particle = model.particles.find(name); particle >= 0) return {ForceEnd::Kind::particle, particle};
+  return {ForceEnd::Kind::body, find_body(name)};
 }
 
 void World::Implementation::add_joint(const JointDef& def) {
@@ -82,6 +93,17 @@ void World::Implementation::look_at_start() {
     if (error.position > 1e-9)
       start_warnings.push_back(fmt::format("joint \"{}\" starts {:.3g} m (or rad) open", model.joints[j].name, error.position));
   }
+  if (auto& contacts = e.stepper.contacts) {
+    contacts->refresh(state, recipe.dt);
+    const Contact* deepest = nullptr;
+    for (const Contact& c : contacts->contacts())
+      if (!deepest || c.gap < deepest->gap) deepest = &c;
+    if (deepest && deepest->gap < -1e-4)
+      start_warnings.push_back(
+          fmt::format("bodies start in each other, \"{}\" and \"{}\" the deepest, by {:.3g} m: they are moved "
+                      "apart, which adds energy",
+                      model.bodies[deepest->a].name, model.bodies[deepest->b].name, -deepest->gap));
+  }
 }
 
 World::World(const Scene& scene) : World(scene, scene.recipe) {}
@@ -99,7 +121,13 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
   w.model.walls = named.walls;
   w.resize_state(static_cast<int>(named.bodies.size()));
   for (std::size_t i = 0; i < named.bodies.size(); ++i) w.add_body(named.bodies[i], fmt::format("/bodies/{}", i));
+  for (const ParticleGroup& group : named.particles) add_particles(group, w.model, w.state);
+  for (const SolidDef& solid : named.solids) add_particles(build(solid), w.model, w.state);
+  w.external.setZero(w.model.velocity_count());
   for (const JointDef& joint : named.joints) w.add_joint(joint);
+  for (std::size_t i = 0; i < named.forces.size(); ++i)
+    add_force(named.forces[i], fmt::format("/forces/{}/{}", i, kind_of(named.forces[i])), w.model, w.state,
+              [&w](const std::string& name) { return w.find_end(name); });
   for (const ImpulseDef& blow : named.impulses) {
     const int body = w.find_body(blow.body);
     w.impulse(body, blow.impulse, blow.at.value_or(w.state.p[body]));
@@ -314,6 +342,26 @@ Diagnostics World::diagnostics() const {
     throw Error(fmt::format("after step {}", w.steps), error.what());
   }
   out.shock_energy = engine.stepper.shock_energy;
+  if (auto& contacts = engine.stepper.contacts) {
+    contacts->refresh(w.state, w.recipe.dt);
+    out.contacts = static_cast<int>(contacts->contacts().size());
+    out.penetration = contacts->penetration();
+    out.push_energy = contacts->push_energy();
+    out.bounce_energy = contacts->bounce_energy();
+    out.residual = 0;
+    for (const ImpulseIsland& island : contacts->islands()) out.residual = std::max(out.residual, island.residual);
+  }
+  return out;
+}
+
+std::vector<ContactResult> World::contacts() const {
+  Implementation& w = *implementation_;
+  std::vector<ContactResult> out;
+  auto& contacts = w.ready().stepper.contacts;
+  if (!contacts) return out;
+  contacts->refresh(w.state, w.recipe.dt);
+  for (const Contact& c : contacts->contacts())
+    out.push_back({w.body_slots.id(c.a), w.body_slots.id(c.b), c.point, c.normal, c.gap, contacts->per_second() * c.impulse()});
   return out;
 }
 
@@ -341,6 +389,54 @@ std::vector<Redundancy> World::redundancies() const {
   return out;
 }
 
+int World::particles() const { return implementation_->model.particle_count(); }
+
+int World::particle(std::string_view name) const {
+  const Particles& particles = implementation_->model.particles;
+  if (const int found = particles.find(name); found >= 0) return found;
+  std::vector<std::string> known;
+  for (const Particles::Group& group : particles.groups)
+    known.push_back(group.count == 1 ? group.name : group.name + "/" + std::to_string(group.count - 1));
+  throw Error(fmt::format("particle {}", in_quotes(name)), "there is no such particle; " + suggestion(name, known));
+}
+
+namespace {
+void require_particle(const Model& model, int particle) {
+  if (particle < 0 || particle >= model.particle_count())
+    throw Error("particle", fmt::format("there is no number {}; there are {}", particle, model.particle_count()));
+}
+}  // namespace
+
+std::string World::particle_name(int particle) const {
+  require_particle(implementation_->model, particle);
+  return implementation_->model.particles.name(particle);
+}
+Vec3 World::particle_position(int particle) const {
+  require_particle(implementation_->model, particle);
+  return implementation_->state.particle_position(particle);
+}
+Vec3 World::particle_velocity(int particle) const {
+  require_particle(implementation_->model, particle);
+  return implementation_->state.particle_velocity(particle);
+}
+double World::particle_mass(int particle) const {
+  require_particle(implementation_->model, particle);
+  return implementation_->model.particles.mass[particle];
+}
+std::span<const double> World::particle_positions() const {
+  const VecX& x = implementation_->state.x;
+  return {x.data(), static_cast<std::size_t>(x.size())};
+}
+
+void World::set_particle(int particle, const Vec3& position, const Vec3& velocity) {
+  Implementation& w = *implementation_;
+  require_particle(w.model, particle);
+  if (!position.allFinite() || !velocity.allFinite()) throw Error("set_particle", "needs a finite position and velocity");
+  w.state.x.segment<3>(3 * particle) = position;
+  w.state.u.segment<3>(w.state.first(particle)) = velocity;
+  w.ready().stepper.forget();
+}
+
 std::uint64_t World::state_hash() const {
   // FNV-1a over the bits, eight bytes at a time, with a final mix so that every bit counts.
   std::uint64_t hash = 0xcbf29ce484222325ull;
@@ -357,12 +453,16 @@ std::uint64_t World::state_hash() const {
     mix(s.p[i].data(), 3);
     mix(s.theta[i].coeffs().data(), 4);
   }
+  mix(s.x.data(), s.x.size());
   mix(s.u.data(), s.u.size());
   return hash;
 }
 
 std::int64_t World::evaluations() const { return implementation_->ready().stepper.mechanism.evaluations; }
-int World::islands() const { return static_cast<int>(implementation_->ready().stepper.mechanism.islands.size()); }
+int World::islands() const {
+  const ReferenceStepper& stepper = implementation_->ready().stepper;
+  return static_cast<int>(stepper.contacts ? stepper.contacts->islands().size() : stepper.mechanism.islands.size());
+}
 
 std::vector<std::string> World::warnings() const {
   Implementation& w = *implementation_;
@@ -372,6 +472,13 @@ std::vector<std::string> World::warnings() const {
     std::string names;
     for (const Redundancy& r : redundant) names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", r.joint, r.rows);
     out.push_back("redundant constraints, so that joint forces are not unique (motion is): " + names);
+  }
+  if (const auto& contacts = w.ready().stepper.contacts) {
+    if (contacts->push_energy() > 1e-6)
+      out.push_back(fmt::format("moving bodies out of each other has added {:.3g} J", contacts->push_energy()));
+    if (contacts->bounce_energy() > 1e-6)
+      out.push_back(fmt::format("bounces have added {:.3g} J: Newton's law of restitution can, with friction or above 1",
+                                contacts->bounce_energy()));
   }
   if (w.unconverged_steps) out.push_back(fmt::format("{} steps did not converge to their tolerance", w.unconverged_steps));
   if (w.halved_steps)
@@ -386,11 +493,17 @@ void World::keep_problems(bool keep) {
 }
 
 const ConstraintProblem& World::problem(int island) const {
-  return implementation_->ready().stepper.mechanism.islands.at(island).kept_problem;
+  const ReferenceStepper& stepper = implementation_->ready().stepper;
+  if (island < 0 || island >= islands()) throw Error("problem", fmt::format("there is no island {}", island));
+  return stepper.contacts ? stepper.contacts->islands()[static_cast<std::size_t>(island)].kept_problem
+                          : stepper.mechanism.islands.at(island).kept_problem;
 }
 
 std::span<const double> World::multipliers(int island) const {
-  const VecX& x = implementation_->ready().stepper.mechanism.islands.at(island).kept_x;
+  const ReferenceStepper& stepper = implementation_->ready().stepper;
+  if (island < 0 || island >= islands()) throw Error("multipliers", fmt::format("there is no island {}", island));
+  const VecX& x = stepper.contacts ? stepper.contacts->islands()[static_cast<std::size_t>(island)].kept_x
+                                   : stepper.mechanism.islands.at(island).kept_x;
   return {x.data(), static_cast<std::size_t>(x.size())};
 }
 

@@ -2,6 +2,7 @@
 // What is behind rotule::World: the model, its state, and the stepper that moves it.
 #include <rotule/world.h>
 
+#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -21,7 +22,7 @@ struct World::Implementation {
   std::unordered_map<std::string, int> body_of_name;
   Slots<BodyId> body_slots{"body"};
   Slots<JointId> joint_slots{"joint"};
-  VecX external;  // forces that a user set, six per body
+  VecX external;  // forces that a user set, laid out as u
   bool keep_problems = false;
   int unconverged_steps = 0;
   int halved_steps = 0;
@@ -37,6 +38,15 @@ struct World::Implementation {
   Engine& ready();
   void changed();
 
+  /// A mechanism beside the engine's, for questions about accelerations: whatever the recipe, it solves for them exactly.
+  struct Judge {
+    Judge(const Model& model, Recipe r) : recipe(std::move(r)), mechanism(model, recipe) {}
+    Recipe recipe;
+    JointedMechanism mechanism;
+    VecX udot;
+  };
+  std::unique_ptr<Judge> judge;
+
   // What an engine that was replaced had counted already.
   double shock_energy_before = 0;
   std::int64_t evaluations_before = 0;
@@ -45,6 +55,7 @@ struct World::Implementation {
   void resize_state(int bodies);
   void add_body(const BodyDef& def, const std::string& place);
   void add_joint(const JointDef& def);
+  [[nodiscard]] ForceEnd find_end(const std::string& name) const;
   [[nodiscard]] int find_body(std::string_view name) const;
   void impulse(int body, const Vec3& impulse, const Vec3& at);
   void look_at_start();

@@ -63,9 +63,9 @@ TEST(Cast, EndsWhereTheShapesTouch) {
   for (int i = 0; i < 1500; ++i) {
     const Placed a{all[random() % all.size()], {4 * oracle::random_direction(random), oracle::random_orientation(random)}};
     const Placed b{all[random() % all.size()], {Vec3::Zero(), oracle::random_orientation(random)}};
-    const Motion motion_a{Frame(a.pose), -a.pose.position * 1.5 + oracle::random_direction(random),
+    const SteadyMotion motion_a{Frame(a.pose), -a.pose.position * 1.5 + oracle::random_direction(random),
                           i % 2 ? Vec3(2 * oracle::random_direction(random)) : Vec3::Zero()};
-    const Motion motion_b{Frame(b.pose), 0.5 * oracle::random_direction(random),
+    const SteadyMotion motion_b{Frame(b.pose), 0.5 * oracle::random_direction(random),
                           i % 2 ? Vec3(oracle::random_direction(random)) : Vec3::Zero()};
     const CollisionShape shape_a(a.shape), shape_b(b.shape);
     const CastHit hit = cast(shape_a, motion_a, shape_b, motion_b, 1, tolerance);
@@ -101,7 +101,7 @@ TEST(Cast, NothingTunnels) {
     const CollisionShape& bullet = bullet_shapes[random() % bullets.size()];
     const double speed = uniform(random, 10, 1000);
     const bool moving = i % 3 == 2;
-    const Motion target{Frame(Pose{Vec3::Zero(), oracle::random_orientation(random)}),
+    const SteadyMotion target{Frame(Pose{Vec3::Zero(), oracle::random_orientation(random)}),
                         moving ? Vec3(20 * oracle::random_direction(random)) : Vec3::Zero(),
                         moving ? Vec3(20 * oracle::random_direction(random)) : Vec3::Zero()};
     // Aimed at the wall where it stands at the middle of the frame, from one side to the other.
@@ -110,7 +110,7 @@ TEST(Cast, NothingTunnels) {
     const Vec3 across = (middle.R.col(2) + 0.5 * oracle::random_direction(random)).normalized() * (random() % 2 ? 1 : -1);
     const double travel = std::max(speed * h, 1.0);  // slow ones start so that they get through in the frame too
     const Vec3 velocity = across * (travel / h);
-    const Motion shot{Frame(Pose{aim - velocity * (h / 2), oracle::random_orientation(random)}), velocity,
+    const SteadyMotion shot{Frame(Pose{aim - velocity * (h / 2), oracle::random_orientation(random)}), velocity,
                       Vec3(uniform(random, 0, 100) * oracle::random_direction(random))};
     const CollisionShape& body = i % 3 == 1 ? mesh : solid;
     const CastHit hit = cast(bullet, shot, body, target, h, 1e-5);

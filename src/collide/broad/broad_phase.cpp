@@ -103,6 +103,32 @@ bool BroadPhase::may_meet(int a, int b) const {
          (excluded_.empty() || !std::binary_search(excluded_.begin(), excluded_.end(), std::pair<int, int>(std::minmax(a, b))));
 }
 
+BroadPhase::Memory BroadPhase::memory() const {
+  Memory out;
+  for (const Proxy& p : proxies_) out.boxes.push_back(p.box);
+  out.pairs = pairs_;
+  return out;
+}
+
+void BroadPhase::restore(const Memory& memory) {
+  const bool fits =
+      memory.boxes.size() == proxies_.size() && std::all_of(memory.pairs.begin(), memory.pairs.end(), [&](const BodyPair& pair) {
+        return pair.a >= 0 && pair.a < pair.b && pair.b < int(proxies_.size());
+      });
+  if (!fits) throw Error("broad phase", "this memory is of other bodies");
+  for (std::size_t i = 0; i < proxies_.size(); ++i) {
+    Proxy& p = proxies_[i];
+    if (!p.used || !p.bounded || (p.box.low == memory.boxes[i].low && p.box.high == memory.boxes[i].high)) continue;
+    require_number(int(i), memory.boxes[i]);
+    tree(p).remove(p.leaf);
+    p.box = memory.boxes[i];
+    p.leaf = tree(p).insert(p.box, int(i));
+  }
+  pairs_ = memory.pairs;
+  for (const int body : touched_) proxies_[body].touched = false;
+  touched_.clear();
+}
+
 std::span<BodyPair> BroadPhase::update() {
   if (touched_.empty()) return pairs_;
   std::erase_if(pairs_, [&](const BodyPair& pair) {

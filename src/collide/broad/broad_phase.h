@@ -66,6 +66,14 @@ class BroadPhase {
     fixed_.along_ray(origin, direction, half, t_max, visit_and_keep);
   }
 
+  /// What the next update and the pairs' next contacts depend on: for exact snapshots.
+  struct Memory {
+    std::vector<Aabb> boxes;
+    std::vector<BodyPair> pairs;
+  };
+  [[nodiscard]] Memory memory() const;
+  void restore(const Memory& memory);
+
  private:
   struct Proxy {
     Aabb box;  // fat

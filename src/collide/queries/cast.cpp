@@ -13,7 +13,7 @@ constexpr int most_rounds = 200;
 
 /// One part that moves: the frame of the body and the part's place in it.
 struct MovingPart {
-  const Motion& motion;
+  const SteadyMotion& motion;
   Frame X_BP;
   double reach;  // from the body's origin, about which it turns
 
@@ -102,8 +102,8 @@ CastHit swapped(CastHit hit) {
   return hit;
 }
 
-CastHit cast_parts(const CollisionPart& a, const Motion& motion_a, const CollisionPart& b, const Motion& motion_b, double t_max,
-                   double tolerance) {
+CastHit cast_parts(const CollisionPart& a, const SteadyMotion& motion_a, const CollisionPart& b, const SteadyMotion& motion_b,
+                   double t_max, double tolerance) {
   using Kind = CollisionPart::Kind;
   const MovingPart at_a{motion_a, a.X_BP, a.reach}, at_b{motion_b, b.X_BP, b.reach};
   if (b.kind == Kind::convex) {
@@ -118,19 +118,19 @@ CastHit cast_parts(const CollisionPart& a, const Motion& motion_a, const Collisi
 
 }  // namespace
 
-Frame Motion::at(double t) const {
+Frame SteadyMotion::at(double t) const {
   if (spin.isZero()) return {X.R, X.p + t * velocity};
   return {exp_rotation(t * spin).toRotationMatrix() * X.R, X.p + t * velocity};
 }
 
-CastHit cast_convex(const Convex& a, const Motion& motion_a, const Convex& b, const Motion& motion_b, double t_max,
+CastHit cast_convex(const Convex& a, const SteadyMotion& motion_a, const Convex& b, const SteadyMotion& motion_b, double t_max,
                     double tolerance) {
   return cast_convex_parts(a, {motion_a, Frame{}, reach(a, Vec3::Zero())}, b, {motion_b, Frame{}, reach(b, Vec3::Zero())}, t_max,
                            tolerance);
 }
 
-CastHit cast(const CollisionShape& a, const Motion& motion_a, const CollisionShape& b, const Motion& motion_b, double t_max,
-             double tolerance) {
+CastHit cast(const CollisionShape& a, const SteadyMotion& motion_a, const CollisionShape& b, const SteadyMotion& motion_b,
+             double t_max, double tolerance) {
   CastHit best;
   for (int i = 0; i < int(a.parts().size()); ++i)
     for (int j = 0; j < int(b.parts().size()); ++j) {

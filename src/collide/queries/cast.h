@@ -9,7 +9,7 @@
 namespace rotule {
 
 /// Constant velocities: at time t the frame stands at X.p + t v, turned from X by the rotation vector t omega (world axes).
-struct Motion {
+struct SteadyMotion {
   Frame X;
   Vec3 velocity = Vec3::Zero();
   Vec3 spin = Vec3::Zero();
@@ -26,11 +26,11 @@ struct CastHit {
 };
 
 /// Touching within 0 <= t <= t_max, up to a gap of `tolerance` (> 0). Shapes that overlap at the start hit at t = 0.
-CastHit cast_convex(const Convex& a, const Motion& motion_a, const Convex& b, const Motion& motion_b, double t_max,
+CastHit cast_convex(const Convex& a, const SteadyMotion& motion_a, const Convex& b, const SteadyMotion& motion_b, double t_max,
                     double tolerance);
 
 /// All parts; surfaces from the front only. Surfaces and half-spaces do not meet each other.
-CastHit cast(const CollisionShape& a, const Motion& motion_a, const CollisionShape& b, const Motion& motion_b, double t_max,
-             double tolerance);
+CastHit cast(const CollisionShape& a, const SteadyMotion& motion_a, const CollisionShape& b, const SteadyMotion& motion_b,
+             double t_max, double tolerance);
 
 }  // namespace rotule

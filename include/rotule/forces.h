@@ -1,0 +1,110 @@
+#pragma once
+// Forces (B2, E1, E3) as values. What they act on is named: a body, a particle ("cloth/12"), or "world". Points are given in
+// world coordinates, in the pose in which the scene is described; where none is given, a body is held at its centre of mass.
+#include <rotule/joints.h>
+#include <rotule/types.h>
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace rotule {
+
+/// A linear spring and damper between two points: with e from the second to the first, l = |e| and n = e / l, the first feels
+///   F = -(k (l - l0) + d n . e') n
+/// and the second -F. It has no direction where its ends meet.
+struct Spring {
+  std::string name = {};
+  Between between = {};
+  std::optional<Vec3> from = {};           // point of the first
+  std::optional<Vec3> to = {};             // point of the second
+  double stiffness = 0;                    // N/m
+  double damping = 0;                      // N s/m
+  std::optional<double> rest_length = {};  // m; default: as placed
+};
+
+/// A spring on the angle at the middle one of three points: V = k/2 (angle - rest)^2. It has no direction where they lie on one
+/// line and the rest angle is another one.
+struct AngleSpring {
+  std::string name = {};
+  std::array<std::string, 3> between = {};
+  double stiffness = 0;                   // N m/rad
+  std::optional<double> rest_angle = {};  // rad, 0 to pi; default: as placed
+};
+
+/// A spring and damper on the rotation of the second body against the first about an axis of the first, within half a turn of the
+/// pose described: torque -k phi - d phi' on the second.
+struct TorsionSpring {
+  std::string name = {};
+  Between between = {};
+  Vec3 axis{0, 0, 1};
+  double stiffness = 0;  // N m/rad
+  double damping = 0;    // N m s/rad
+};
+
+/// F = -viscous v - quadratic |v| v, and for bodies the torque -angular omega.
+struct Drag {
+  std::string name = {};
+  std::vector<std::string> on = {};  // bodies, particles, groups of particles; none: everything that moves
+  double viscous = 0;                // N s/m
+  double quadratic = 0;              // N s^2/m^2
+  double angular = 0;                // N m s
+};
+
+/// Universal gravitation between all pairs of bodies and particles, fixed ones with a mass included:
+///   F = G m m' r / (r^2 + softening^2)^(3/2).
+struct Gravitation {
+  std::string name = {};
+  double constant = 6.67430e-11;  // N m^2/kg^2
+  double softening = 0;           // m
+};
+
+/// A plane that pushes particles back (E3): F = -k depth n - b v below it, nothing above.
+struct PenaltyPlane {
+  std::string name = {};
+  Vec3 at = Vec3::Zero();
+  Vec3 normal{0, 0, 1};
+  double stiffness = 0;  // N/m
+  double damping = 0;    // N s/m
+};
+
+/// What a user's force function is given for each partner: pose and velocities as jets. A particle does not turn.
+struct JetMotion {
+  JetBody pose;
+  JetVec3 velocity, angular_velocity;  // of the centre of mass; in world axes
+};
+/// What it gives back: the force on each partner at its centre of mass, and the torque about it.
+struct JetForces {
+  JetVec3 force_a, torque_a, force_b, torque_b;
+};
+
+/// The same in plain numbers, for those who bring their own derivatives: six numbers per partner, linear then angular.
+struct Motion {
+  Pose pose;
+  Vec3 velocity = Vec3::Zero(), angular_velocity = Vec3::Zero();
+};
+using Vec12 = Eigen::Matrix<double, 12, 1>;
+using Mat12 = Eigen::Matrix<double, 12, 12>;
+struct ForceJacobian {
+  Mat12 position = Mat12::Zero();  // by small motions of both partners: translation and rotation vector in world axes
+  Mat12 velocity = Mat12::Zero();
+};
+
+/// A force of the user's own between two partners. One of three: a potential (energy; forces and derivatives by automatic
+/// differentiation), a force over jets (derivatives likewise), or plain values, with or without a Jacobian (implicit methods then
+/// go without).
+struct UserForce {
+  std::string name = {};
+  Between between = {};
+  std::function<Jet(const JetBody& a, const JetBody& b, const Jet& time)> potential = {};
+  std::function<JetForces(const JetMotion& a, const JetMotion& b, const Jet& time)> force = {};
+  std::function<Vec12(const Motion& a, const Motion& b, double time)> values = {};
+  std::function<ForceJacobian(const Motion& a, const Motion& b, double time)> jacobian = {};
+};
+
+using ForceDef = std::variant<Spring, AngleSpring, TorsionSpring, Drag, Gravitation, PenaltyPlane, UserForce>;
+
+}  // namespace rotule

@@ -1,0 +1,127 @@
+#pragma once
+// Particles (B1): point masses of three degrees of freedom, in groups, with springs inside the group; and mass-spring solids
+// (E1), which are recipes for such groups: a rope, a cloth or a block in a few numbers.
+#include <rotule/types.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace rotule {
+
+/// Springs of one kind between particles of one group.
+struct SpringSet {
+  std::vector<std::array<int, 2>> pairs = {};  // places in the group
+  double stiffness = 0;                        // N/m
+  double damping = 0;                          // N s/m, along the spring
+  std::vector<double> rest_lengths = {};       // m, one per pair; default: as placed
+};
+
+/// A group of particles. The k-th one is called `name/k`; a group of one also answers to `name`.
+struct ParticleGroup {
+  std::string name = {};
+  std::vector<Vec3> positions = {};   // m
+  std::vector<Vec3> velocities = {};  // m/s: none, one for all, or one each
+  std::optional<double> mass = {};    // kg, of every particle; else
+  std::vector<double> masses = {};    // kg, one each
+  std::vector<int> pinned = {};       // places of those that never move
+  std::vector<SpringSet> springs = {};
+};
+
+/// What is pinned in a solid of rows: texts such as "x0" (all particles with the first index at its start), "x1" (at its end),
+/// "x0y1" (both: a corner of a cloth, an edge of a block). A rope knows x, a cloth x and y, a block x, y and z.
+using Pins = std::vector<std::string>;
+
+/// Particles on a line, with stretching springs between neighbours and bending springs between next neighbours.
+struct Rope {
+  std::string name = {};
+  Vec3 from = Vec3::Zero();
+  Vec3 to{1, 0, 0};
+  int count = 11;                // particles
+  double mass = 1;               // kg, of the whole
+  double stiffness = 1000;       // N/m, of each spring
+  double bending_stiffness = 0;  // N/m, of each spring to the next neighbour
+  double damping = 0;            // N s/m, of every spring
+  Vec3 velocity = Vec3::Zero();  // m/s
+  Pins pinned = {};
+};
+
+/// A sheet of columns x rows particles: structural springs along the rows and columns, shear springs along the diagonals of the
+/// cells, bending springs to the next neighbour but one.
+struct Cloth {
+  std::string name = {};
+  Vec3 at = Vec3::Zero();          // of the first particle
+  Vec3 along_x{1, 0, 0};           // m, from the first particle to the last of its row
+  Vec3 along_y{0, 1, 0};           // m, from the first row to the last
+  int columns = 11, rows = 11;     // particles
+  double mass = 1;                 // kg, of the whole
+  double stiffness = 1000;         // N/m, structural
+  double shear_stiffness = 1000;   // N/m
+  double bending_stiffness = 100;  // N/m
+  double damping = 0;              // N s/m, of every spring
+  Vec3 velocity = Vec3::Zero();
+  Pins pinned = {};
+};
+
+/// A cuboid lattice: springs along its edges, along the diagonals of its faces and through its cells.
+struct Block {
+  std::string name = {};
+  Vec3 at = Vec3::Zero();  // of the corner with the smallest coordinates
+  Vec3 size{1, 1, 1};      // m
+  std::array<int, 3> counts{5, 5, 5};
+  double mass = 1;                // kg, of the whole
+  double stiffness = 1000;        // N/m, along the edges
+  double shear_stiffness = 1000;  // N/m, along the diagonals
+  double damping = 0;             // N s/m, of every spring
+  Vec3 velocity = Vec3::Zero();
+  Pins pinned = {};
+};
+
+/// A flat disk: a centre, and rings of particles tied along, across and between the rings.
+struct Disk {
+  std::string name = {};
+  Vec3 center = Vec3::Zero();
+  Vec3 normal{0, 1, 0};
+  double radius = 0.5;  // m
+  int rings = 4, sectors = 16;
+  double mass = 1;
+  double stiffness = 1000;
+  double damping = 0;
+  Vec3 velocity = Vec3::Zero();
+};
+
+/// A ball filled by a cubic lattice, `across` particles along its diameter, tied as a block is.
+struct SoftBall {
+  std::string name = {};
+  Vec3 center = Vec3::Zero();
+  double radius = 0.5;  // m
+  int across = 7;
+  double mass = 1;
+  double stiffness = 1000;
+  double damping = 0;
+  Vec3 velocity = Vec3::Zero();
+};
+
+/// A tetrahedral mesh from a file: particles at its nodes, each with its share of the mass of the tetrahedra around it, springs
+/// along all edges. Gmsh's .msh (format 2, ASCII), or TetGen's .node with the .ele of the same name beside it. Paths are relative
+/// to the scene file.
+struct TetrahedralMesh {
+  std::string name = {};
+  std::string file = {};
+  Vec3 at = Vec3::Zero();  // where the file's origin comes
+  double scale = 1;        // metres per unit of the file
+  double mass = 1;         // kg, of the whole
+  double stiffness = 1000;
+  double damping = 0;
+  Vec3 velocity = Vec3::Zero();
+  std::vector<int> pinned = {};  // nodes, counted from 0 in the order of the file
+};
+
+using SolidDef = std::variant<Rope, Cloth, Block, Disk, SoftBall, TetrahedralMesh>;
+
+/// The particles and springs that the solid stands for. Throws Error, with the field's name, where it makes no sense.
+ParticleGroup build(const SolidDef& solid);
+
+}  // namespace rotule

@@ -1,0 +1,107 @@
+#include "constraint/contact.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rotule {
+
+SurfaceLaw combine(const SurfaceLaw& p, const SurfaceLaw& q) {
+  SurfaceLaw out;
+  out.friction = std::sqrt(p.friction * q.friction);
+  out.static_friction = std::sqrt(p.static_friction * q.static_friction);
+  out.restitution = std::max(p.restitution, q.restitution);
+  out.rolling_friction = std::max(p.rolling_friction, q.rolling_friction);
+  out.torsional_friction = std::max(p.torsional_friction, q.torsional_friction);
+  if (p.stiffness > 0 && q.stiffness > 0) {
+    out.stiffness = p.stiffness * q.stiffness / (p.stiffness + q.stiffness);
+    out.damping = out.stiffness * (p.damping / p.stiffness + q.damping / q.stiffness);
+  } else if (p.stiffness > 0 || q.stiffness > 0) {
+    out.stiffness = std::max(p.stiffness, q.stiffness);
+    out.damping = p.stiffness > 0 ? p.damping : q.damping;
+  }
+  return out;
+}
+
+namespace {
+
+/// A tangent that depends on the normal alone and changes smoothly with it almost everywhere (Duff et al. 2017).
+Vec3 tangent_of(const Vec3& n) {
+  const double sign = std::copysign(1.0, n.z());
+  const double a = -1 / (sign + n.z());
+  return {1 + sign * n.x() * n.x() * a, sign * n.x() * n.y() * a, -sign * n.x()};
+}
+
+std::uint64_t feature_of(const Manifold& m, std::uint32_t point) {
+  // Parts and triangles are few; what matters is that two points of one pair never share a number.
+  std::uint64_t out = static_cast<std::uint32_t>(m.part_a);
+  for (const int part : {m.part_b, m.triangle_a, m.triangle_b})
+    out = out * 0x9e3779b97f4a7c15ull + static_cast<std::uint32_t>(part);
+  return out * 0x9e3779b97f4a7c15ull + point;
+}
+
+}  // namespace
+
+void append_contacts(const Manifold& m, const Model& model, const Kinematics& bodies, std::vector<Contact>& out) {
+  const BodyLanes<double>&A = bodies[m.body_a], &B = bodies[m.body_b];
+  const SurfaceLaw law = combine(model.bodies[m.body_a].surface, model.bodies[m.body_b].surface);
+  const Vec3 tangent = tangent_of(m.normal);
+  for (int i = 0; i < m.count; ++i) {
+    const ContactPoint& point = m.points[i];
+    Contact& c = out.emplace_back();
+    c.a = m.body_a;
+    c.b = m.body_b;
+    c.feature = feature_of(m, point.feature);
+    c.normal = m.normal;
+    c.tangent = tangent;
+    c.bitangent = m.normal.cross(tangent);
+    c.point = 0.5 * (point.on_a + point.on_b);
+    c.on_a = A.R.transpose() * (point.on_a - A.p);
+    c.on_b = B.R.transpose() * (point.on_b - B.p);
+    c.gap = point.gap;
+    c.law = law;
+  }
+}
+
+double gap_now(const Contact& c, const Kinematics& bodies) {
+  const BodyLanes<double>&A = bodies[c.a], &B = bodies[c.b];
+  return c.normal.dot((B.p + B.R * c.on_b) - (A.p + A.R * c.on_a));
+}
+
+void write_jacobian(const Contact& c, const Kinematics& bodies, const ConstraintBlock& block, ConstraintProblem& problem) {
+  const BodyLanes<double>&A = bodies[c.a], &B = bodies[c.b];
+  const Vec3 point = 0.5 * ((A.p + A.R * c.on_a) + (B.p + B.R * c.on_b));
+  const auto side = [&](const Vec3& center, double sign, JacobianRows& J) {
+    const Vec3 r = point - center;
+    int row = block.first_row;
+    const auto linear = [&](const Vec3& d) {
+      J.row(row).head<3>() = sign * d;
+      J.row(row++).tail<3>() = sign * r.cross(d);
+    };
+    const auto angular = [&](const Vec3& d) {
+      J.row(row).head<3>().setZero();
+      J.row(row++).tail<3>() = sign * d;
+    };
+    linear(c.normal);
+    if (block.rows == 1) return;
+    if (c.slides()) linear(c.tangent), linear(c.bitangent);
+    if (c.law.torsional_friction > 0) angular(c.normal);
+    if (c.law.rolling_friction > 0) angular(c.tangent), angular(c.bitangent);
+  };
+  if (block.body_a >= 0) side(A.p, -1, problem.J_a);
+  if (block.body_b >= 0) side(B.p, 1, problem.J_b);
+}
+
+void write_laws(const Contact& c, bool cone, const ConstraintBlock& block, ConstraintProblem& problem) {
+  const int normal = block.first_row;
+  problem.lower[normal] = 0;
+  int row = normal + 1;
+  const auto group = [&](int count, double mu, bool as_cone) {
+    problem.friction.push_back({row, count, normal, as_cone, mu});
+    row += count;
+  };
+  if (c.slides()) group(2, c.friction(), cone);
+  if (c.law.torsional_friction > 0) group(1, c.law.torsional_friction, true);
+  if (c.law.rolling_friction > 0) group(2, c.law.rolling_friction, true);
+}
+
+}  // namespace rotule

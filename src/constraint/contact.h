@@ -1,0 +1,56 @@
+#pragma once
+// One contact point between two bodies (D1): unit normal n from a to b, gap phi, frame [n t b]. With r = point - p,
+//   J = [n t b]^T [-1, [r_a]x, 1, -[r_b]x]:
+// the velocity of b's point relative to a's, along the normal and two tangents; then, where the surfaces ask for it, turning
+// about the normal and rolling about the tangents, of b relative to a.
+#include <rotule/contacts.h>
+#include <rotule/problem.h>
+
+#include "collide/narrow/manifold.h"
+#include "dynamics/kinematics.h"
+
+namespace rotule {
+
+struct Contact {
+  int a = world_body, b = world_body;
+  std::uint64_t feature = 0;  // tells the points of a pair apart; the same from step to step
+  Vec3 normal, tangent, bitangent, point;
+  Vec3 on_a, on_b;  // the surfaces' points, in each body's axes from its centre of mass
+  double gap = 0;
+  SurfaceLaw law;         // of the two surfaces together
+  bool sliding = false;   // which coefficient is in force
+  double closing = 0;     // m/s, at which the surfaces approach each other at the start of the step
+  Vec6 x = Vec6::Zero();  // impulses of the last solve, N s and N m s
+
+  /// Rows of its block: the normal; sliding, if there is friction; turning; rolling.
+  [[nodiscard]] bool slides() const { return law.static_friction > 0; }
+  [[nodiscard]] int rows() const {
+    return 1 + (slides() ? 2 : 0) + (law.torsional_friction > 0 ? 1 : 0) + (law.rolling_friction > 0 ? 2 : 0);
+  }
+  [[nodiscard]] int friction_groups() const {
+    return (slides() ? 1 : 0) + (law.torsional_friction > 0 ? 1 : 0) + (law.rolling_friction > 0 ? 1 : 0);
+  }
+  [[nodiscard]] double friction() const { return sliding ? law.friction : law.static_friction; }
+  [[nodiscard]] Vec3 impulse() const {
+    return x[0] * normal + (slides() ? Vec3(x[1] * tangent + x[2] * bitangent) : Vec3::Zero());
+  }
+};
+
+/// Both surfaces have a say: the geometric mean of friction, the larger restitution, rolling and torsional friction; two springs
+/// in series, damped in the same proportion, where either is soft.
+SurfaceLaw combine(const SurfaceLaw& p, const SurfaceLaw& q);
+
+/// The contacts of a manifold, one per point.
+void append_contacts(const Manifold& manifold, const Model& model, const Kinematics& bodies, std::vector<Contact>& out);
+
+/// The present gap between the two material points, along the normal as it was found.
+double gap_now(const Contact& contact, const Kinematics& bodies);
+
+/// J of the contact's block as its material points stand now, or of its normal alone where the block has one row; the sides of
+/// immovable bodies are left alone.
+void write_jacobian(const Contact& contact, const Kinematics& bodies, const ConstraintBlock& block, ConstraintProblem& problem);
+
+/// Bounds and friction of the contact's block.
+void write_laws(const Contact& contact, bool cone, const ConstraintBlock& block, ConstraintProblem& problem);
+
+}  // namespace rotule

@@ -1,0 +1,87 @@
+#include "constraint/drives.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace rotule {
+
+namespace {
+
+struct Axis {
+  double q = 0;
+  Vec6 J_a = Vec6::Zero(), J_b = Vec6::Zero();
+};
+
+Axis axis_of(const Joint& joint, const Kinematics& bodies) {
+  const BodyLanes<double>&A = bodies[joint.a], &B = bodies[joint.b];
+  const Mat3 frame_a = A.R * joint.X_A.orientation.toRotationMatrix(), frame_b = B.R * joint.X_B.orientation.toRotationMatrix();
+  const int axis = joint.free_axis();
+  Axis out;
+  if (axis < 3) {
+    const Vec3 n = frame_a.col(axis), x_b = B.p + B.R * joint.X_B.position;
+    out.q = n.dot(x_b - (A.p + A.R * joint.X_A.position));
+    out.J_a << -n, -(x_b - A.p).cross(n);
+    out.J_b << n, (x_b - B.p).cross(n);
+  } else {
+    const int k = axis - 3, i = (k + 1) % 3, j = (k + 2) % 3;
+    const Vec3 n = frame_a.col(k);
+    out.q = std::atan2(frame_a.col(j).dot(frame_b.col(i)), frame_a.col(i).dot(frame_b.col(i)));
+    out.J_a << Vec3::Zero(), -n;
+    out.J_b << Vec3::Zero(), n;
+  }
+  return out;
+}
+
+}  // namespace
+
+double joint_coordinate(const Joint& joint, const Kinematics& bodies) { return axis_of(joint, bodies).q; }
+
+void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std::vector<DriveRow>& rows) {
+  std::vector<DriveRow> old = std::exchange(rows, {});
+  auto last = old.begin();
+  for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
+    const Joint& joint = model.joints[j];
+    if (!joint.drive) continue;
+    const Drive& drive = *joint.drive;
+    const Axis axis = axis_of(joint, bodies);
+    const auto add = [&](DriveRow::Kind kind, double sign) -> DriveRow& {
+      DriveRow& row = rows.emplace_back();
+      row.kind = kind;
+      row.joint = j;
+      row.a = joint.a;
+      row.b = joint.b;
+      row.J_a = sign * axis.J_a;
+      row.J_b = sign * axis.J_b;
+      const auto before = [](const DriveRow& p, const DriveRow& q) {
+        return std::pair(p.joint, p.kind) < std::pair(q.joint, q.kind);
+      };
+      while (last != old.end() && before(*last, row)) ++last;
+      if (last != old.end() && !before(row, *last)) row.x = last->x;
+      return row;
+    };
+    const auto limit = [&](DriveRow::Kind kind, double sign, double room) {
+      DriveRow& row = add(kind, sign);
+      row.lower = 0;
+      row.bias = std::max(room, 0.0) / h;
+      row.overshoot = -room;
+    };
+    if (drive.lower) limit(DriveRow::Kind::lower, 1, axis.q - *drive.lower);
+    if (drive.upper) limit(DriveRow::Kind::upper, -1, *drive.upper - axis.q);
+    const auto bounded = [&](DriveRow::Kind kind, double most, double speed) {
+      DriveRow& row = add(kind, 1);
+      row.lower = -h * most;
+      row.upper = h * most;
+      row.bias = -speed;
+    };
+    if (drive.motor_strength > 0) bounded(DriveRow::Kind::motor, drive.motor_strength, drive.motor_speed);
+    if (drive.friction > 0) bounded(DriveRow::Kind::friction, drive.friction, 0);
+    if (drive.stiffness > 0 || drive.damping > 0) {
+      DriveRow& row = add(DriveRow::Kind::spring, 1);
+      row.compliance = 1 / (h * (h * drive.stiffness + drive.damping));
+      row.bias = (axis.q - drive.rest) * drive.stiffness / (h * drive.stiffness + drive.damping);
+    }
+  }
+}
+
+}  // namespace rotule

@@ -1,0 +1,117 @@
+#pragma once
+// The lists of fields of forces (scene_fields.h says what they are for).
+#include <rotule/forces.h>
+
+#include "model/field_lists.h"
+
+namespace rotule {
+
+template <>
+struct Kind<Spring> {
+  static constexpr std::string_view name = "spring", summary = "a linear spring and damper between two points";
+};
+template <>
+struct SceneFields<Spring> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"between", "", "two bodies, particles or \"world\""}, s.between, Need::required);
+    visit(Field{"from", "m", "point of the first, in the world; else its centre of mass"}, s.from);
+    visit(Field{"to", "m", "point of the second, in the world; else its centre of mass"}, s.to);
+    visit(Field{"stiffness", "N/m", "force per length", 0, 1e300}, s.stiffness);
+    visit(Field{"damping", "N s/m", "force per speed, along the spring", 0, 1e300}, s.damping);
+    visit(Field{"rest_length", "m", "length without force; else as placed", 0, 1e30}, s.rest_length);
+  }
+};
+
+template <>
+struct Kind<AngleSpring> {
+  static constexpr std::string_view name = "angle_spring", summary = "a spring on the angle at the middle of three points";
+};
+template <>
+struct SceneFields<AngleSpring> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"between", "", "three particles or bodies"}, s.between, Need::required);
+    visit(Field{"stiffness", "N m/rad", "torque per angle", 0, 1e300}, s.stiffness);
+    visit(Field{"rest_angle", "rad", "angle without force; else as placed", 0, 3.1415926535897932}, s.rest_angle);
+  }
+};
+
+template <>
+struct Kind<TorsionSpring> {
+  static constexpr std::string_view name = "torsion_spring", summary = "a spring and damper on a rotation about an axis";
+};
+template <>
+struct SceneFields<TorsionSpring> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"between", "", "two bodies, or \"world\""}, s.between, Need::required);
+    visit(Field{"axis", "", "fixed in the first, in the world"}, s.axis, Need::direction);
+    visit(Field{"stiffness", "N m/rad", "torque per angle from the pose described", 0, 1e300}, s.stiffness);
+    visit(Field{"damping", "N m s/rad", "torque per angular velocity", 0, 1e300}, s.damping);
+  }
+};
+
+template <>
+struct Kind<Drag> {
+  static constexpr std::string_view name = "drag", summary = "-viscous v - quadratic |v| v";
+};
+template <>
+struct SceneFields<Drag> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"on", "", "bodies, particles, groups; none: everything that moves"}, s.on);
+    visit(Field{"viscous", "N s/m", "force per speed", 0, 1e300}, s.viscous);
+    visit(Field{"quadratic", "N s^2/m^2", "force per speed squared", 0, 1e300}, s.quadratic);
+    visit(Field{"angular", "N m s", "torque per angular velocity, of bodies", 0, 1e300}, s.angular);
+  }
+};
+
+template <>
+struct Kind<Gravitation> {
+  static constexpr std::string_view name = "gravitation", summary = "universal gravitation between all pairs";
+};
+template <>
+struct SceneFields<Gravitation> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"constant", "N m^2/kg^2", "Newton's constant", 0, 1e300}, s.constant);
+    visit(Field{"softening", "m", "distance below which it weakens", 0, 1e30}, s.softening);
+  }
+};
+
+template <>
+struct Kind<PenaltyPlane> {
+  static constexpr std::string_view name = "penalty_plane", summary = "pushes particles below it back, with a spring";
+};
+template <>
+struct SceneFields<PenaltyPlane> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"at", "m", "a point of its surface"}, s.at);
+    visit(Field{"normal", "", "direction of the free side"}, s.normal, Need::direction);
+    visit(Field{"stiffness", "N/m", "force per depth, on each particle", 0, 1e300}, s.stiffness);
+    visit(Field{"damping", "N s/m", "force per speed below the surface", 0, 1e300}, s.damping);
+  }
+};
+
+template <>
+struct Kind<UserForce> {
+  static constexpr std::string_view name = "force", summary = "a force or potential of the user's own, in C++ alone";
+};
+template <>
+struct SceneFields<UserForce> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"between", "", "two bodies, particles or \"world\""}, s.between, Need::required);
+  }
+};
+
+}  // namespace rotule

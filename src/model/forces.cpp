@@ -1,0 +1,215 @@
+#include "model/forces.h"
+
+#include <rotule/error.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "model/model.h"
+
+namespace rotule {
+
+std::string Particles::name(int particle) const {
+  for (const Group& group : groups)
+    if (particle < group.first + group.count) return group.name + "/" + std::to_string(particle - group.first);
+  return "particle " + std::to_string(particle);
+}
+
+int Particles::find(std::string_view name) const {
+  const auto slash = name.rfind('/');
+  for (const Group& group : groups) {
+    if (group.name == name && group.count == 1) return group.first;
+    if (slash == name.npos || group.name != name.substr(0, slash)) continue;
+    const std::string_view digits = name.substr(slash + 1);
+    int place = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), place);
+    if (error == std::errc{} && end == digits.data() + digits.size() && place >= 0 && place < group.count)
+      return group.first + place;
+  }
+  return -1;
+}
+
+namespace {
+
+bool holds(const ForceEnd& end, int body) { return end.kind == ForceEnd::Kind::body && end.index == body; }
+void renumber(ForceEnd& end, int body) {
+  if (end.kind == ForceEnd::Kind::body && end.index > body) --end.index;
+}
+
+/// The end with its point as the body carries it; without a point, the centre of mass.
+ForceEnd held_at(ForceEnd end, const std::optional<Vec3>& point, const State& state) {
+  if (end.kind == ForceEnd::Kind::body)
+    end.r = point ? Vec3(state.theta[end.index].conjugate() * (*point - state.p[end.index])) : Vec3(Vec3::Zero());
+  if (end.kind == ForceEnd::Kind::world) end.r = point.value_or(Vec3::Zero());
+  return end;
+}
+
+Vec3 place_of(const ForceEnd& end, const State& state) {
+  switch (end.kind) {
+    case ForceEnd::Kind::body:
+      return state.p[end.index] + state.theta[end.index] * end.r;
+    case ForceEnd::Kind::particle:
+      return state.particle_position(end.index);
+    default:
+      return end.r;
+  }
+}
+
+Quat orientation_of(const ForceEnd& end, const State& state) {
+  return end.kind == ForceEnd::Kind::body ? state.theta[end.index] : Quat::Identity();
+}
+
+struct Adder {
+  const std::string& place;
+  Model& model;
+  const State& state;
+  const std::function<ForceEnd(const std::string&)>& find;
+
+  void operator()(const Spring& def) const {
+    SpringForce out{held_at(find(def.between[0]), def.from, state), held_at(find(def.between[1]), def.to, state), def.stiffness,
+                    def.damping, 0};
+    const double length = (place_of(out.a, state) - place_of(out.b, state)).norm();
+    if (length == 0)
+      throw Error(place, "its ends are in the same place, where a spring has no direction; move one of them apart");
+    out.rest_length = def.rest_length.value_or(length);
+    if (out.a.kind != ForceEnd::Kind::particle || out.b.kind != ForceEnd::Kind::particle) {
+      model.forces.springs.push_back(out);
+      return;
+    }
+    ParticleSprings& pool = model.forces.particle_springs;
+    pool.i.push_back(out.a.index);
+    pool.j.push_back(out.b.index);
+    pool.stiffness.push_back(out.stiffness);
+    pool.damping.push_back(out.damping);
+    pool.rest_length.push_back(out.rest_length);
+  }
+
+  void operator()(const AngleSpring& def) const {
+    AngleSpringForce out;
+    std::array<Vec3, 3> x;
+    for (std::size_t k = 0; k < 3; ++k) {
+      out.ends[k] = held_at(find(def.between[k]), {}, state);
+      x[k] = place_of(out.ends[k], state);
+    }
+    const Vec3 a = x[0] - x[1], b = x[2] - x[1];
+    if (a.norm() == 0 || b.norm() == 0) throw Error(place, "two of its points are in the same place; move one of them apart");
+    out.stiffness = def.stiffness;
+    out.rest_angle = def.rest_angle.value_or(std::atan2(a.cross(b).norm(), a.dot(b)));
+    model.forces.angles.push_back(out);
+  }
+
+  void operator()(const TorsionSpring& def) const {
+    TorsionSpringForce out{find(def.between[0]), find(def.between[1])};
+    const Vec3 axis = def.axis.normalized(), reference = axis.unitOrthogonal();
+    const Quat to_a = orientation_of(out.a, state).conjugate(), to_b = orientation_of(out.b, state).conjugate();
+    out.axis = to_a * axis;
+    out.reference_a = to_a * reference;
+    out.reference_b = to_b * reference;
+    out.stiffness = def.stiffness;
+    out.damping = def.damping;
+    model.forces.torsions.push_back(out);
+  }
+
+  void operator()(const Drag& def) const {
+    DragForce out{{}, {}, def.viscous, def.quadratic, def.angular};
+    if (def.on.empty()) {
+      for (int i = 0; i < model.body_count(); ++i)
+        if (model.movable(i)) out.bodies.push_back(i);
+      for (int k = 0; k < model.particle_count(); ++k)
+        if (model.particles.movable(k)) out.particles.push_back(k);
+    }
+    for (const std::string& name : def.on) {
+      bool is_group = false;
+      for (const Particles::Group& group : model.particles.groups)
+        if (group.name == name) {
+          is_group = true;
+          for (int k = group.first; k < group.first + group.count; ++k) out.particles.push_back(k);
+        }
+      if (is_group) continue;
+      const ForceEnd end = find(name);
+      (end.kind == ForceEnd::Kind::body ? out.bodies : out.particles).push_back(end.index);
+    }
+    model.forces.drags.push_back(std::move(out));
+  }
+
+  void operator()(const Gravitation& def) const { model.forces.gravitations.push_back(def); }
+
+  void operator()(const PenaltyPlane& def) const {
+    PenaltyPlane out = def;
+    out.normal.normalize();
+    model.forces.planes.push_back(std::move(out));
+  }
+
+  void operator()(const UserForce& def) const {
+    // The user speaks of the body's frame; the engine's coordinates start at the centre of mass.
+    UserForceEntry out{def.name, find(def.between[0]), find(def.between[1]), def};
+    for (ForceEnd* end : {&out.a, &out.b})
+      if (end->kind == ForceEnd::Kind::body) end->r = -model.bodies[end->index].center_of_mass;
+    model.forces.users.push_back(std::move(out));
+  }
+};
+
+}  // namespace
+
+void Forces::remove_body(int index) {
+  const auto drop = [index](auto& pool) {
+    std::erase_if(pool, [index](const auto& f) { return holds(f.a, index) || holds(f.b, index); });
+    for (auto& f : pool) {
+      renumber(f.a, index);
+      renumber(f.b, index);
+    }
+  };
+  drop(springs);
+  drop(torsions);
+  drop(users);
+  std::erase_if(angles, [index](const AngleSpringForce& f) {
+    return holds(f.ends[0], index) || holds(f.ends[1], index) || holds(f.ends[2], index);
+  });
+  for (AngleSpringForce& f : angles)
+    for (ForceEnd& end : f.ends) renumber(end, index);
+  for (DragForce& drag : drags) {
+    std::erase(drag.bodies, index);
+    for (int& body : drag.bodies) body -= body > index;
+  }
+}
+
+void add_particles(const ParticleGroup& group, Model& model, State& state) {
+  const int first = model.particle_count(), count = static_cast<int>(group.positions.size());
+  model.particles.groups.push_back({group.name, first, count});
+  state.x.conservativeResize(3 * (first + count));
+  state.u.conservativeResize(state.u.size() + 3 * count);
+  for (int k = 0; k < count; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    state.x.segment<3>(3 * (first + k)) = group.positions[at];
+    Vec3 velocity = Vec3::Zero();
+    if (!group.velocities.empty()) velocity = group.velocities[group.velocities.size() == 1 ? 0 : at];
+    state.u.segment<3>(state.first(first + k)) = velocity;
+    const double mass = group.masses.empty() ? group.mass.value_or(0) : group.masses[at];
+    model.particles.mass.push_back(mass);
+    model.particles.inverse_mass.push_back(1 / mass);
+  }
+  for (const int place : group.pinned) {
+    model.particles.inverse_mass[static_cast<std::size_t>(first + place)] = 0;
+    state.u.segment<3>(state.first(first + place)).setZero();
+  }
+  ParticleSprings& pool = model.forces.particle_springs;
+  for (const SpringSet& set : group.springs)
+    for (std::size_t n = 0; n < set.pairs.size(); ++n) {
+      const auto [i, j] = set.pairs[n];
+      pool.i.push_back(first + i);
+      pool.j.push_back(first + j);
+      pool.stiffness.push_back(set.stiffness);
+      pool.damping.push_back(set.damping);
+      pool.rest_length.push_back(
+          set.rest_lengths.empty()
+              ? (group.positions[static_cast<std::size_t>(i)] - group.positions[static_cast<std::size_t>(j)]).norm()
+              : set.rest_lengths[n]);
+    }
+}
+
+void add_force(const ForceDef& def, const std::string& place, Model& model, const State& state,
+               const std::function<ForceEnd(const std::string&)>& find) {
+  std::visit(Adder{place, model, state, find}, def);
+}
+
+}  // namespace rotule

@@ -1,0 +1,102 @@
+#pragma once
+// Particles and forces, compiled: names resolved, points in their bodies' own coordinates, rest lengths known. One pool per kind
+// of force; springs between particles, of which there may be millions, as structure of arrays.
+#include <rotule/forces.h>
+#include <rotule/particles.h>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/state.h"
+
+namespace rotule {
+
+struct Particles {
+  struct Group {
+    std::string name;
+    int first = 0, count = 0;
+  };
+  std::vector<double> mass, inverse_mass;  // the inverse is zero for those that are pinned
+  std::vector<Group> groups;
+
+  [[nodiscard]] int count() const { return static_cast<int>(mass.size()); }
+  [[nodiscard]] bool movable(int particle) const { return inverse_mass[particle] > 0; }
+  /// "cloth/12".
+  [[nodiscard]] std::string name(int particle) const;
+  /// The particle of that name, or -1.
+  [[nodiscard]] int find(std::string_view name) const;
+};
+
+/// What a force holds on to.
+struct ForceEnd {
+  enum class Kind : std::uint8_t { world, body, particle };
+  Kind kind = Kind::world;
+  int index = -1;
+  Vec3 r = Vec3::Zero();  // of a body: from its centre of mass, in body axes; of the world: the point itself
+};
+
+struct SpringForce {
+  ForceEnd a, b;
+  double stiffness = 0, damping = 0, rest_length = 0;
+};
+
+/// Springs between particles alone.
+struct ParticleSprings {
+  std::vector<int> i, j;
+  std::vector<double> stiffness, damping, rest_length;
+  [[nodiscard]] int count() const { return static_cast<int>(i.size()); }
+};
+
+struct AngleSpringForce {
+  std::array<ForceEnd, 3> ends;
+  double stiffness = 0, rest_angle = 0;
+};
+
+/// Angle from `reference_a` of the first body to `reference_b` of the second about `axis` of the first, each in its body's axes.
+struct TorsionSpringForce {
+  ForceEnd a, b;
+  Vec3 axis = Vec3::Zero(), reference_a = Vec3::Zero(), reference_b = Vec3::Zero();
+  double stiffness = 0, damping = 0;
+};
+
+struct DragForce {
+  std::vector<int> bodies, particles;  // those that it acts on
+  double viscous = 0, quadratic = 0, angular = 0;
+};
+
+struct UserForceEntry {
+  std::string name;
+  ForceEnd a, b;  // r: the origin of the body's frame
+  UserForce def;
+};
+
+struct Forces {
+  std::vector<SpringForce> springs;
+  ParticleSprings particle_springs;
+  std::vector<AngleSpringForce> angles;
+  std::vector<TorsionSpringForce> torsions;
+  std::vector<DragForce> drags;
+  std::vector<Gravitation> gravitations;
+  std::vector<PenaltyPlane> planes;  // normals of length one
+  std::vector<UserForceEntry> users;
+
+  [[nodiscard]] bool empty() const {
+    return springs.empty() && particle_springs.count() == 0 && angles.empty() && torsions.empty() && drags.empty() &&
+           gravitations.empty() && planes.empty() && users.empty();
+  }
+  /// Drops what holds on to the body, and renumbers those behind it.
+  void remove_body(int index);
+};
+
+struct Model;
+
+/// Appends a group and its springs to the model and the state.
+void add_particles(const ParticleGroup& group, Model& model, State& state);
+/// Appends a force; throws Error with the place where the ends of a spring meet. `find` turns a name into what it names; for a
+/// body without a point given, r is zero.
+void add_force(const ForceDef& def, const std::string& place, Model& model, const State& state,
+               const std::function<ForceEnd(const std::string&)>& find);
+
+}  // namespace rotule

@@ -1,0 +1,153 @@
+#pragma once
+// The lists of fields of particles and mass-spring solids (scene_fields.h says what they are for).
+#include <rotule/particles.h>
+
+#include "model/field_lists.h"
+
+namespace rotule {
+
+inline constexpr double most_particles = 1e8;
+
+template <>
+struct SceneFields<SpringSet> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"pairs", "", "two places in the group each"}, s.pairs, Need::required);
+    visit(Field{"stiffness", "N/m", "of each spring", 0, 1e300}, s.stiffness, Need::required);
+    visit(Field{"damping", "N s/m", "of each spring", 0, 1e300}, s.damping);
+    visit(Field{"rest_lengths", "m", "one per pair; else as placed", 0, 1e30}, s.rest_lengths);
+  }
+};
+
+template <>
+struct SceneFields<ParticleGroup> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "the k-th particle is called name/k"}, s.name);
+    visit(Field{"positions", "m", "of the particles", -1e30, 1e30}, s.positions, Need::required);
+    visit(Field{"velocities", "m/s", "one for all, or one each", -1e30, 1e30}, s.velocities);
+    visit(Field{"mass", "kg", "of every particle", 0, 1e100, true}, s.mass);
+    visit(Field{"masses", "kg", "one each, in place of mass", 0, 1e100, true}, s.masses);
+    visit(Field{"pinned", "", "places of those that never move"}, s.pinned);
+    visit(Field{"springs", "", "springs inside the group"}, s.springs);
+  }
+};
+
+/// The fields that all solids have besides their geometry.
+template <class Self, class Visitor>
+void solid_matter(Self& s, Visitor&& visit) {
+  visit(Field{"mass", "kg", "of the whole", 0, 1e100, true}, s.mass);
+  visit(Field{"stiffness", "N/m", "of each spring", 0, 1e300}, s.stiffness);
+  visit(Field{"damping", "N s/m", "of each spring", 0, 1e300}, s.damping);
+  visit(Field{"velocity", "m/s", "at the start", -1e30, 1e30}, s.velocity);
+}
+
+template <>
+struct Kind<Rope> {
+  static constexpr std::string_view name = "rope", summary = "particles on a line";
+};
+template <>
+struct SceneFields<Rope> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "the k-th particle is called name/k"}, s.name);
+    visit(Field{"from", "m", "the first particle"}, s.from);
+    visit(Field{"to", "m", "the last particle"}, s.to);
+    visit(Field{"count", "", "particles", 2, most_particles}, s.count);
+    solid_matter(s, visit);
+    visit(Field{"bending_stiffness", "N/m", "of the springs to the next neighbour but one", 0, 1e300}, s.bending_stiffness);
+    visit(Field{"pinned", "", "x0: the first particle, x1: the last"}, s.pinned);
+  }
+};
+
+template <>
+struct Kind<Cloth> {
+  static constexpr std::string_view name = "cloth", summary = "a sheet with structural, shear and bending springs";
+};
+template <>
+struct SceneFields<Cloth> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "particle k + columns l is called name/..."}, s.name);
+    visit(Field{"at", "m", "the first particle"}, s.at);
+    visit(Field{"along_x", "m", "from the first to the last particle of a row"}, s.along_x, Need::direction);
+    visit(Field{"along_y", "m", "from the first to the last row"}, s.along_y, Need::direction);
+    visit(Field{"columns", "", "particles in a row", 2, most_particles}, s.columns);
+    visit(Field{"rows", "", "rows of particles", 2, most_particles}, s.rows);
+    solid_matter(s, visit);
+    visit(Field{"shear_stiffness", "N/m", "of the diagonals of the cells", 0, 1e300}, s.shear_stiffness);
+    visit(Field{"bending_stiffness", "N/m", "of the springs to the next neighbour but one", 0, 1e300}, s.bending_stiffness);
+    visit(Field{"pinned", "", "edges x0, x1, y0, y1, or corners x0y0 ..."}, s.pinned);
+  }
+};
+
+template <>
+struct Kind<Block> {
+  static constexpr std::string_view name = "block", summary = "a cuboid lattice";
+};
+template <>
+struct SceneFields<Block> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "the k-th particle is called name/k"}, s.name);
+    visit(Field{"at", "m", "corner with the smallest coordinates"}, s.at);
+    visit(Field{"size", "m", "full edge lengths", 0, 1e30, true}, s.size);
+    visit(Field{"counts", "", "particles along x, y and z", 2, most_particles}, s.counts);
+    solid_matter(s, visit);
+    visit(Field{"shear_stiffness", "N/m", "of the diagonals", 0, 1e300}, s.shear_stiffness);
+    visit(Field{"pinned", "", "faces x0, x1, y0 ..., or edges and corners x0z0 ..."}, s.pinned);
+  }
+};
+
+template <>
+struct Kind<Disk> {
+  static constexpr std::string_view name = "disk", summary = "rings of particles about a centre";
+};
+template <>
+struct SceneFields<Disk> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "the k-th particle is called name/k; 0 is the centre"}, s.name);
+    visit(Field{"center", "m", "the centre"}, s.center);
+    visit(Field{"normal", "", "across the disk"}, s.normal, Need::direction);
+    visit(Field{"radius", "m", "of the outermost ring", 0, 1e30, true}, s.radius);
+    visit(Field{"rings", "", "rings", 1, most_particles}, s.rings);
+    visit(Field{"sectors", "", "particles in a ring", 3, most_particles}, s.sectors);
+    solid_matter(s, visit);
+  }
+};
+
+template <>
+struct Kind<SoftBall> {
+  static constexpr std::string_view name = "ball", summary = "a ball filled by a cubic lattice";
+};
+template <>
+struct SceneFields<SoftBall> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "the k-th particle is called name/k"}, s.name);
+    visit(Field{"center", "m", "the centre"}, s.center);
+    visit(Field{"radius", "m", "no particle is further from the centre", 0, 1e30, true}, s.radius);
+    visit(Field{"across", "", "particles along a diameter", 3, 1000}, s.across);
+    solid_matter(s, visit);
+  }
+};
+
+template <>
+struct Kind<TetrahedralMesh> {
+  static constexpr std::string_view name = "tetrahedral_mesh", summary = "nodes and edges of a .msh or .node/.ele file";
+};
+template <>
+struct SceneFields<TetrahedralMesh> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "the k-th node is called name/k"}, s.name);
+    visit(Field{"file", "", "Gmsh .msh (format 2, ASCII) or TetGen .node; relative to the scene file"}, s.file, Need::required);
+    visit(Field{"at", "m", "where the file's origin comes"}, s.at);
+    visit(Field{"scale", "m", "per unit of the file", 0, 1e30, true}, s.scale);
+    solid_matter(s, visit);
+    visit(Field{"pinned", "", "nodes that never move, counted from 0"}, s.pinned);
+  }
+};
+
+}  // namespace rotule

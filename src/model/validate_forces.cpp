@@ -1,0 +1,183 @@
+#include "model/validate_forces.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/text.h"
+#include "model/names.h"
+#include "model/range_check.h"
+#include "model/solids.h"
+
+namespace rotule {
+namespace {
+
+void check_place(const Place& at, int place, std::size_t count) {
+  if (place < 0 || static_cast<std::size_t>(place) >= count)
+    fail(at, fmt::format("must be a place in the group, 0 to {}, is {}", static_cast<long long>(count) - 1, place));
+}
+
+void check_group(const ParticleGroup& group, const Place& here) {
+  visit_fields(group, RangeCheck{here});
+  const std::size_t count = group.positions.size();
+  if (count == 0) fail(here / "positions", "must hold at least one particle");
+  if (group.velocities.size() > 1 && group.velocities.size() != count)
+    fail(here / "velocities",
+         fmt::format("must be one for all or one for each of the {} particles, has {}", count, group.velocities.size()));
+  if (group.mass && !group.masses.empty()) fail(here / "masses", "give mass or masses, not both");
+  if (!group.mass && group.masses.empty()) fail(here / "mass", "missing; give mass, or masses, one for each particle");
+  if (!group.masses.empty() && group.masses.size() != count)
+    fail(here / "masses", fmt::format("must be one for each of the {} particles, has {}", count, group.masses.size()));
+  const Place pins = here / "pinned";
+  for (std::size_t n = 0; n < group.pinned.size(); ++n) check_place(pins / n, group.pinned[n], count);
+
+  const Place sets = here / "springs";
+  for (std::size_t k = 0; k < group.springs.size(); ++k) {
+    const SpringSet& set = group.springs[k];
+    const Place item = sets / k, pairs = item / "pairs";
+    if (!set.rest_lengths.empty() && set.rest_lengths.size() != set.pairs.size())
+      fail(item / "rest_lengths",
+           fmt::format("must be one for each of the {} pairs, has {}", set.pairs.size(), set.rest_lengths.size()));
+    for (std::size_t n = 0; n < set.pairs.size(); ++n) {
+      const Place pair = pairs / n;
+      for (std::size_t e = 0; e < 2; ++e) check_place(pair / e, set.pairs[n][e], count);
+      if (set.pairs[n][0] == set.pairs[n][1]) fail(pair, "must be two different particles");
+      if (group.positions[static_cast<std::size_t>(set.pairs[n][0])] ==
+          group.positions[static_cast<std::size_t>(set.pairs[n][1])])
+        fail(pair, "joins two particles in the same place, where a spring has no direction; move one of them");
+    }
+  }
+}
+
+/// Names of what forces can hold on to.
+class Partners {
+ public:
+  explicit Partners(const Scene& scene) : scene_(scene) {
+    for (const BodyDef& body : scene.bodies) bodies_.insert(body.name);
+    for (const ParticleGroup& group : scene.particles) counts_.emplace(group.name, group.positions.size());
+    for (const SolidDef& solid : scene.solids) counts_.emplace(name_of(solid), particle_count(solid));
+  }
+
+  /// `groups`: whether a whole group may be named.
+  void check(const Place& at, const std::string& name, bool groups = false) const {
+    if (name == "world" || bodies_.contains(name)) return;
+    if (const auto found = counts_.find(name); found != counts_.end()) {
+      if (groups || found->second == 1) return;
+      fail(at, fmt::format("{} is a group of {} particles; name one of them, \"{}/0\" to \"{}/{}\"", in_quotes(name),
+                           found->second, name, name, found->second - 1));
+    }
+    const auto slash = name.rfind('/');
+    if (slash != name.npos)
+      if (const auto found = counts_.find(name.substr(0, slash)); found != counts_.end()) {
+        const auto place = to_integer(std::string_view(name).substr(slash + 1));
+        if (place && *place >= 0 && static_cast<std::size_t>(*place) < found->second) return;
+        fail(at, fmt::format("{} is not there; the group has particles 0 to {}", in_quotes(name), found->second - 1));
+      }
+    std::vector<std::string> known{"world"};
+    for (const BodyDef& body : scene_.bodies) known.push_back(body.name);
+    for (const auto& [group, count] : counts_) known.push_back(group);
+    fail(at, fmt::format("unknown body or particle {}; {}", in_quotes(name), suggestion(name, known)));
+  }
+  [[nodiscard]] bool is_particle(const std::string& name) const { return name != "world" && !bodies_.contains(name); }
+
+ private:
+  const Scene& scene_;
+  std::unordered_set<std::string> bodies_;
+  std::unordered_map<std::string, std::size_t> counts_;
+};
+
+template <class Force>
+void check_ends(const Force& force, const Place& here, const Partners& partners) {
+  const Place ends = here / "between";
+  for (std::size_t k = 0; k < force.between.size(); ++k) partners.check(ends / k, force.between[k]);
+}
+
+void check_details(const Spring& force, const Place& here, const Partners& partners) {
+  check_ends(force, here, partners);
+  const std::array<const std::optional<Vec3>*, 2> points{&force.from, &force.to};
+  constexpr std::array<std::string_view, 2> keys{"from", "to"};
+  for (std::size_t k = 0; k < 2; ++k) {
+    if (force.between[k] == "world" && !*points[k]) fail(here, fmt::format("missing key \"{}\": a point of the world", keys[k]));
+    if (partners.is_particle(force.between[k]) && *points[k])
+      fail(here / keys[k], "is not for particles: they have no other point than their own");
+  }
+  if (force.between[0] == force.between[1]) fail(here / "between", "must name two different ends");
+  if (force.stiffness == 0 && force.damping == 0) fail(here / "stiffness", "give stiffness or damping; this spring does nothing");
+}
+void check_details(const AngleSpring& force, const Place& here, const Partners& partners) {
+  check_ends(force, here, partners);
+  const Place ends = here / "between";
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (force.between[k] == "world") fail(ends / k, "must be a particle or a body");
+    if (force.between[k] == force.between[(k + 1) % 3]) fail(ends, "must name three different ones");
+  }
+}
+void check_details(const TorsionSpring& force, const Place& here, const Partners& partners) {
+  check_ends(force, here, partners);
+  const Place ends = here / "between";
+  for (std::size_t k = 0; k < 2; ++k)
+    if (partners.is_particle(force.between[k])) fail(ends / k, "is a particle, which does not turn; name a body");
+  if (force.between[0] == force.between[1]) fail(ends, "must name two different bodies");
+}
+void check_details(const Drag& force, const Place& here, const Partners& partners) {
+  const Place on = here / "on";
+  for (std::size_t k = 0; k < force.on.size(); ++k) {
+    if (force.on[k] == "world") fail(on / k, "the world does not move");
+    partners.check(on / k, force.on[k], true);
+  }
+}
+void check_details(const UserForce& force, const Place& here, const Partners& partners) {
+  check_ends(force, here, partners);
+  const int given = (force.potential ? 1 : 0) + (force.force ? 1 : 0) + (force.values ? 1 : 0);
+  if (given != 1) fail(here, fmt::format("must have one of potential, force and values, has {}", given));
+  if (force.jacobian && !force.values) fail(here, "jacobian belongs to values; potential and force bring their own");
+}
+template <class Force>
+void check_details(const Force&, const Place&, const Partners&) {}
+
+}  // namespace
+
+void validate_particles(const Scene& scene) {
+  const Place top;
+  std::unordered_map<std::string_view, std::string> taken;
+  for (std::size_t i = 0; i < scene.bodies.size(); ++i) taken.emplace(scene.bodies[i].name, fmt::format("/bodies/{}", i));
+  const auto check_name = [&](const std::string& name, const Place& here) {
+    if (name.empty()) fail(here / "name", "must not be empty");
+    if (name == "world" || name.find('/') != name.npos) fail(here / "name", "must not be \"world\" and hold no /");
+    if (const auto [at, is_new] = taken.emplace(name, here.str()); !is_new)
+      fail(here / "name", fmt::format("{} is already the name of {}; choose another", in_quotes(name), at->second));
+  };
+  const Place groups = top / "particles";
+  for (std::size_t i = 0; i < scene.particles.size(); ++i) {
+    const Place here = groups / i;
+    check_name(scene.particles[i].name, here);
+    check_group(scene.particles[i], here);
+  }
+  const Place solids = top / "solids";
+  for (std::size_t i = 0; i < scene.solids.size(); ++i) {
+    const Place item = solids / i;
+    const Place here = item / kind_of(scene.solids[i]);
+    check_name(name_of(scene.solids[i]), here);
+    std::visit([&](const auto& solid) { visit_fields(solid, RangeCheck{here}); }, scene.solids[i]);
+    validate_solid(scene.solids[i], here);
+  }
+}
+
+void validate_forces(const Scene& scene) {
+  if (scene.forces.empty()) return;
+  const Place top, forces = top / "forces";
+  const Partners partners(scene);
+  for (std::size_t i = 0; i < scene.forces.size(); ++i) {
+    const Place item = forces / i;
+    const Place here = item / kind_of(scene.forces[i]);
+    std::visit(
+        [&](const auto& force) {
+          visit_fields(force, RangeCheck{here});
+          check_details(force, here, partners);
+        },
+        scene.forces[i]);
+  }
+}
+
+}  // namespace rotule

@@ -1,0 +1,44 @@
+// Gauss-Seidel by blocks with exact local solves (local_solver.h): x_i <- the solution of block i's own problem, all others held.
+// Jourdan, Alart, Jean (1998), "A Gauss-Seidel like algorithm to solve frictional contact problems"; known as NSGS.
+// Converges linearly, and slowly where information has far to go (tall stacks, long chains) or masses differ much: the error
+// falls by a factor that nears 1 with the condition number of A. With very large friction it may wander without end: the best x
+// seen is returned, and the report says that it did not converge.
+#include "solve/best_answer.h"
+#include "solve/solve.h"
+#include "solve/sweep/block_sweep.h"
+
+namespace rotule {
+
+namespace {
+
+struct BlockGaussSeidel {
+  BlockSweeps sweeps;
+  BestAnswer answer;
+};
+
+}  // namespace
+
+void solve(const ConstraintProblem& problem, const BlockGaussSeidelSettings& settings, Workspace& workspace, std::span<double> x,
+           SolveReport& report) {
+  constexpr int sweeps_per_start = 100;
+  auto& work = workspace.get<BlockGaussSeidel>();
+  BestAnswer& answer = work.answer;
+  answer.begin(problem, "block_gauss_seidel", report);
+  work.sweeps.with_operator(problem, settings.storage, [&](auto& blocks) {
+    blocks.prepare(problem, x);
+    if (answer.judge(x) <= settings.tolerance) return;
+    Patience patience(settings.tolerance);
+    while (report.iterations < settings.max_iterations) {
+      if (report.iterations % sweeps_per_start == 0) blocks.op().start(x);
+      const double estimate = blocks.sweep(settings.symmetric && report.iterations % 2, settings.relaxation, x) / answer.scale();
+      ++report.iterations;
+      if (!patience.ask(estimate, report.iterations) && report.iterations < settings.max_iterations) continue;
+      const double judged = answer.judge(x);
+      if (judged <= settings.tolerance) break;
+      patience.hear(estimate, judged);
+    }
+  });
+  answer.finish(settings.tolerance, x, report);
+}
+
+}  // namespace rotule

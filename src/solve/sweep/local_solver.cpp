@@ -1,0 +1,396 @@
+#include "solve/sweep/local_solver.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "linalg/dense_ldlt.h"
+
+namespace rotule {
+
+namespace {
+
+constexpr double smallest_part = 1e-14;  // of D against the largest: below it, rows count as dependent
+
+double square(double v) { return v * v; }
+
+/// D4's psi of a row with bounds.
+double bounded_residual(double x, double w, double lower, double upper) {
+  return std::max(std::min(upper - x, std::max(-w, 0.0)), std::min(x - lower, std::max(w, 0.0)));
+}
+
+}  // namespace
+
+void LocalSolver::begin(const ConstraintProblem& problem) {
+  problem_ = &problem;
+  classify(problem, sets_);
+  blocks_.clear();
+  data_.clear();
+  cones_.clear();
+  disks_.clear();
+}
+
+void LocalSolver::add_block(int i, const double* D) {
+  const ConstraintBlock& source = problem_->blocks[i];
+  const BlockSet& set = sets_[i];
+  const int n = source.rows;
+  Block block{.rows = n, .first_row = source.first_row, .data = static_cast<std::int32_t>(data_.size())};
+  if (set.kind == RowSet::bilateral) {
+    block.kind = Kind::bilateral;
+    data_.insert(data_.end(), D, D + n * n);
+    double scale[6], work[6];
+    for (int r = 0; r < n; ++r) scale[r] = D[r * n + r];
+    factor_dense_ldlt(data_.data() + block.data, n, 1e-12, scale, work, [](int) {});
+  } else if (set.kind == RowSet::bounded) {
+    block.kind = n == 1 ? Kind::row : Kind::bounded;
+    data_.insert(data_.end(), D, D + n * n);
+  } else {
+    const FrictionRows& f = problem_->friction[set.first_friction];
+    const bool sliding_cone = f.cone && f.count == 2 && f.first_row == source.first_row + 1;
+    block.kind = sliding_cone && n == 3 ? Kind::cone : Kind::general;
+    if (sliding_cone) {
+      const double part[9] = {D[0], D[1], D[2], D[n], D[n + 1], D[n + 2], D[2 * n], D[2 * n + 1], D[2 * n + 2]};
+      add_cone(block, f.mu, part);
+    }
+    if (block.kind == Kind::general) {
+      for (int r = 0; r < n; ++r)
+        for (int c = 0; c < n; ++c) data_.push_back(0.5 * (D[r * n + c] + D[c * n + r]));
+      block.disks = static_cast<std::int32_t>(disks_.size());
+      for (int g = set.first_friction; g < set.first_friction + set.friction_count; ++g) {
+        const int k = problem_->friction[g].first_row - source.first_row;
+        const bool disk = problem_->friction[g].cone && problem_->friction[g].count == 2;
+        const double* const A = data_.data() + block.data + k * n + k;
+        disks_.push_back(disk ? make_disk(A[0], A[1], A[n + 1], 0, 0) : Disk{});
+      }
+    }
+  }
+  blocks_.push_back(block);
+}
+
+void LocalSolver::add_cone(Block& block, double mu, const double* A) {
+  Cone cone{};
+  cone.mu = mu;
+  double D[6] = {A[0], 0.5 * (A[1] + A[3]), 0.5 * (A[2] + A[6]), A[4], 0.5 * (A[5] + A[7]), A[8]};
+  const double floor = smallest_part * (D[0] + D[3] + D[5]);
+  D[0] += floor, D[3] += floor, D[5] += floor;
+  std::copy(D, D + 6, cone.D);
+  // By cofactors, all over the determinant.
+  const auto [nn, nt, nb, tt, tb, bb] = D;
+  const double c_nn = tt * bb - tb * tb, c_nt = nb * tb - nt * bb, c_nb = nt * tb - nb * tt;
+  const double determinant = nn * c_nn + nt * c_nt + nb * c_nb;
+  const double inverse = determinant > 0 ? 1 / determinant : 0.0;
+  cone.inverse[0] = inverse * c_nn;
+  cone.inverse[1] = inverse * c_nt;
+  cone.inverse[2] = inverse * c_nb;
+  cone.inverse[3] = inverse * (nn * bb - nb * nb);
+  cone.inverse[4] = inverse * (nt * nb - nn * tb);
+  cone.inverse[5] = inverse * (nn * tt - nt * nt);
+  if (nn > 0) cone.disk = make_disk(tt - nt * nt / nn, tb - nt * nb / nn, bb - nb * nb / nn, nt, nb);
+  block.cone = static_cast<std::int32_t>(cones_.size());
+  cones_.push_back(cone);
+}
+
+/// The frame of the symmetric matrix [tt tb; tb bb], by one rotation (Jacobi), and (nt, nb) seen in it.
+LocalSolver::Disk LocalSolver::make_disk(double tt, double tb, double bb, double nt, double nb) {
+  Disk disk{};
+  const double angle = 0.5 * std::atan2(2 * tb, tt - bb);
+  const double c = std::cos(angle), s = std::sin(angle);
+  disk.cosine = c;
+  disk.sine = s;
+  disk.s[0] = c * c * tt + 2 * c * s * tb + s * s * bb;
+  disk.s[1] = s * s * tt - 2 * c * s * tb + c * c * bb;
+  const double floor = smallest_part * std::max(std::abs(disk.s[0]), std::abs(disk.s[1]));
+  for (double& value : disk.s) value = std::max(value, floor);
+  disk.d[0] = c * nt + s * nb;
+  disk.d[1] = c * nb - s * nt;
+  disk.lambda = -1;
+  return disk;
+}
+
+void LocalSolver::slip(Disk& disk, double mu, double D_nn, double q_n, const double* r, double& n, double* t) {
+  const double r_1 = disk.cosine * r[0] + disk.sine * r[1], r_2 = disk.cosine * r[1] - disk.sine * r[0];
+  double low = 0, high = infinity;
+  double lambda = disk.lambda;
+  if (lambda < 0) {
+    const double guess = std::hypot(r_1, r_2) * D_nn / (-mu * q_n) - 0.5 * (disk.s[0] + disk.s[1]);
+    lambda = guess > 0 && guess < infinity ? guess : 0.0;
+  }
+  double t_1 = 0, t_2 = 0, length = 0;
+  for (int k = 0; k < 100; ++k) {
+    const double i_1 = 1 / (disk.s[0] + lambda), i_2 = 1 / (disk.s[1] + lambda);
+    t_1 = -r_1 * i_1;
+    t_2 = -r_2 * i_2;
+    n = -(q_n + disk.d[0] * t_1 + disk.d[1] * t_2) / D_nn;
+    length = std::sqrt(t_1 * t_1 + t_2 * t_2);
+    const double ratio = mu * n / length, error = ratio - 1;
+    if (std::abs(error) <= 1e-14) break;
+    (error < 0 ? low : high) = lambda;
+    // d ratio / d lambda, where dt_k / d lambda = -t_k / (s_k + lambda).
+    const double dn = (disk.d[0] * t_1 * i_1 + disk.d[1] * t_2 * i_2) / D_nn;
+    const double slope = mu * dn / length + ratio * (t_1 * t_1 * i_1 + t_2 * t_2 * i_2) / (length * length);
+    double next = lambda - error / slope;
+    if (!(next > low && next < high)) next = high < infinity ? 0.5 * (low + high) : 2 * lambda + disk.s[0] + disk.s[1];
+    if (std::abs(next - lambda) <= 1e-16 * lambda) break;
+    lambda = next;
+  }
+  disk.lambda = lambda;
+  n = std::max(n, 0.0);
+  const double scale = length > 0 ? mu * n / length : 0.0;  // on the cone exactly
+  t[0] = scale * (disk.cosine * t_1 - disk.sine * t_2);
+  t[1] = scale * (disk.sine * t_1 + disk.cosine * t_2);
+}
+
+double LocalSolver::solve_cone(Cone& cone, const double* w, double* x) {
+  const double mu = cone.mu;
+  double image[3] = {x[0] - (w[0] + mu * std::sqrt(w[1] * w[1] + w[2] * w[2])), x[1] - w[1], x[2] - w[2]};
+  project_on_cone(mu, 2, image);
+  const double residual = square(x[0] - image[0]) + square(x[1] - image[1]) + square(x[2] - image[2]);
+
+  const auto& [nn, nt, nb, tt, tb, bb] = cone.D;
+  const double q_n = w[0] - (nn * x[0] + nt * x[1] + nb * x[2]);
+  if (q_n >= 0 || !(nn > 0)) {
+    x[0] = x[1] = x[2] = 0;
+    return residual;
+  }
+  const auto& inverse = cone.inverse;
+  const double n = x[0] - (inverse[0] * w[0] + inverse[1] * w[1] + inverse[2] * w[2]);
+  const double t = x[1] - (inverse[1] * w[0] + inverse[3] * w[1] + inverse[4] * w[2]);
+  const double b = x[2] - (inverse[2] * w[0] + inverse[4] * w[1] + inverse[5] * w[2]);
+  if (n > 0 && t * t + b * b <= mu * mu * n * n) {
+    x[0] = n, x[1] = t, x[2] = b;
+    return residual;
+  }
+  if (mu == 0) {
+    x[0] = -q_n / nn;
+    x[1] = x[2] = 0;
+    return residual;
+  }
+  const double q_t = w[1] - (nt * x[0] + tt * x[1] + tb * x[2]), q_b = w[2] - (nb * x[0] + tb * x[1] + bb * x[2]);
+  const double r[2] = {q_t - nt * q_n / nn, q_b - nb * q_n / nn};
+  slip(cone.disk, mu, nn, q_n, r, x[0], x + 1);
+  return residual;
+}
+
+void LocalSolver::solve_bounded(const Block& block, const double* w, double* x) const {
+  const int n = block.rows;
+  const double* const D = data_.data() + block.data;
+  const double* const lower = problem_->lower.data() + block.first_row;
+  const double* const upper = problem_->upper.data() + block.first_row;
+  double start[6], A[36] = {}, v[6] = {}, scale[6] = {}, work[6], image[6];
+  std::int8_t side[6], next[6];  // -1 at the lower bound, 1 at the upper one, 0 between
+  std::copy_n(x, n, start);
+  const auto side_of = [&](int r, double value) {
+    return static_cast<std::int8_t>(value <= lower[r] ? -1 : value >= upper[r] ? 1 : 0);
+  };
+  for (int r = 0; r < n; ++r) side[r] = side_of(r, D[r * n + r] > 0 ? x[r] - w[r] / D[r * n + r] : x[r] - w[r]);
+  for (int round = 0; round < 20; ++round) {
+    // Rows between their bounds from D_ff (x - start)_f = -w_f - D_fa (x - start)_a; the others at their bounds.
+    int free[6], count = 0;
+    for (int r = 0; r < n; ++r) {
+      if (side[r] == 0)
+        free[count++] = r;
+      else
+        x[r] = side[r] < 0 ? lower[r] : upper[r];
+    }
+    for (int i = 0; i < count; ++i) {
+      v[i] = -w[free[i]];
+      for (int c = 0; c < n; ++c)
+        if (side[c] != 0) v[i] -= D[free[i] * n + c] * (x[c] - start[c]);
+      for (int k = 0; k < count; ++k) A[i * count + k] = D[free[i] * n + free[k]];
+      scale[i] = A[i * count + i];
+    }
+    factor_dense_ldlt(A, count, 1e-12, scale, work, [](int) {});
+    solve_dense_ldlt(A, count, v);
+    for (int i = 0; i < count; ++i) x[free[i]] = start[free[i]] + v[i];
+    bool same = true;
+    for (int r = 0; r < n; ++r) {
+      double w_r = w[r];
+      for (int c = 0; c < n; ++c) w_r += D[r * n + c] * (x[c] - start[c]);
+      image[r] = side[r] == 0 || !(D[r * n + r] > 0) ? x[r] : x[r] - w_r / D[r * n + r];
+      next[r] = side_of(r, image[r]);
+      same = same && next[r] == side[r];
+    }
+    if (same) return;
+    std::copy_n(next, n, side);
+  }
+  // The sets went round in circles (dependent rows): one pass of rows from the start, which does not lead away.
+  std::copy_n(start, n, x);
+  for (int r = 0; r < n; ++r) {
+    double w_r = w[r];
+    for (int c = 0; c < n; ++c) w_r += D[r * n + c] * (x[c] - start[c]);
+    if (D[r * n + r] > 0) x[r] = std::clamp(x[r] - w_r / D[r * n + r], lower[r], upper[r]);
+  }
+}
+
+/// A disk of friction other than the sliding cone, within the limit that the normal gives.
+void LocalSolver::solve_group(int i, int g, const double* w, double* x) {
+  const Block& block = blocks_[i];
+  const int n = block.rows;
+  const FrictionRows& f = problem_->friction[sets_[i].first_friction + g];
+  const int k = f.first_row - block.first_row;
+  const double* const D = data_.data() + block.data + k * n + k;
+  const double limit = f.mu * x[0];
+  if (limit <= 0) {
+    std::fill_n(x + k, f.count, 0.0);
+  } else if (f.count == 1) {
+    x[k] = std::clamp(D[0] > 0 ? x[k] - w[k] / D[0] : x[k], -limit, limit);
+  } else if (f.cone && f.count == 2) {
+    const double r[2] = {w[k] - D[0] * x[k] - D[1] * x[k + 1], w[k + 1] - D[n] * x[k] - D[n + 1] * x[k + 1]};
+    const double determinant = D[0] * D[n + 1] - D[1] * D[n];
+    const double t[2] = {(-D[n + 1] * r[0] + D[1] * r[1]) / determinant, (D[n] * r[0] - D[0] * r[1]) / determinant};
+    if (determinant > 0 && t[0] * t[0] + t[1] * t[1] <= limit * limit) {
+      x[k] = t[0], x[k + 1] = t[1];
+    } else if (r[0] != 0 || r[1] != 0) {
+      double normal = x[0];
+      slip(disks_[block.disks + g], f.mu, 1.0, -x[0], r, normal, x + k);
+    }
+  } else {
+    double bound = 0;  // of the group's part of D
+    for (int r = 0; r < f.count; ++r) {
+      double sum = 0;
+      for (int c = 0; c < f.count; ++c) sum += std::abs(D[r * n + c]);
+      bound = std::max(bound, sum);
+    }
+    if (bound > 0)
+      for (int r = 0; r < f.count; ++r) x[k + r] -= w[k + r] / bound;
+    project_on_disk(limit, f.count, x + k);
+  }
+}
+
+void LocalSolver::solve_general(int i, const double* w_start, double* x) {
+  const Block& block = blocks_[i];
+  const BlockSet& set = sets_[i];
+  const int n = block.rows;
+  const double* const D = data_.data() + block.data;
+  double w[6], before[6];
+  std::copy_n(w_start, n, w);
+  for (int round = 0; round < 100; ++round) {
+    double change = 0, size = 0;
+    const auto carry = [&](int first, int count) {  // what a change of these rows does to w
+      for (int c = first; c < first + count; ++c) {
+        const double dx = x[c] - before[c];
+        change = std::max(change, std::abs(dx));
+        size = std::max(size, std::abs(x[c]));
+        if (dx != 0)
+          for (int r = 0; r < n; ++r) w[r] += D[r * n + c] * dx;
+      }
+    };
+    int next = 1;
+    std::copy_n(x, n, before);
+    if (block.cone >= 0) {
+      solve_cone(cones_[block.cone], w, x);
+      next = 3;
+    } else {
+      x[0] = D[0] > 0 ? std::max(0.0, x[0] - w[0] / D[0]) : 0.0;
+    }
+    carry(0, next);
+    const auto plain_until = [&](int end) {
+      for (; next < end; ++next) {
+        const double d = D[next * n + next];
+        before[next] = x[next];
+        if (d > 0)
+          x[next] =
+              std::clamp(x[next] - w[next] / d, problem_->lower[block.first_row + next], problem_->upper[block.first_row + next]);
+        carry(next, 1);
+      }
+    };
+    for (int g = block.cone >= 0 ? 1 : 0; g < set.friction_count; ++g) {
+      const FrictionRows& f = problem_->friction[set.first_friction + g];
+      plain_until(f.first_row - block.first_row);
+      if (!f.cone) {  // a box: row by row
+        const double limit = f.mu * x[0];
+        for (const int end = next + f.count; next < end; ++next) {
+          const double d = D[next * n + next];
+          before[next] = x[next];
+          x[next] = std::clamp(d > 0 ? x[next] - w[next] / d : x[next], -limit, limit);
+          carry(next, 1);
+        }
+        continue;
+      }
+      std::copy_n(x + next, f.count, before + next);
+      solve_group(i, g, w, x);
+      carry(next, f.count);
+      next += f.count;
+    }
+    plain_until(n);
+    if (change <= 1e-15 * size) return;
+  }
+}
+
+double LocalSolver::residual_of_laws(int i, const double* w, const double* x) const {
+  const Block& block = blocks_[i];
+  const BlockSet& set = sets_[i];
+  double sum = 0;
+  int next = 0;
+  const auto plain_until = [&](int end) {
+    for (; next < end; ++next)
+      sum += square(
+          bounded_residual(x[next], w[next], problem_->lower[block.first_row + next], problem_->upper[block.first_row + next]));
+  };
+  for (int g = 0; g < set.friction_count; ++g) {
+    const FrictionRows& f = problem_->friction[set.first_friction + g];
+    const int k = f.first_row - block.first_row;
+    double image[6];
+    if (f.cone && k == 1) {
+      double slip = 0;
+      for (int c = 1; c <= f.count; ++c) slip += w[c] * w[c];
+      image[0] = x[0] - (w[0] + f.mu * std::sqrt(slip));
+      for (int c = 1; c <= f.count; ++c) image[c] = x[c] - w[c];
+      project_on_cone(f.mu, f.count, image);
+      for (int c = 0; c <= f.count; ++c) sum += square(x[c] - image[c]);
+    } else {
+      plain_until(k);
+      const double limit = f.mu * x[0];
+      for (int c = 0; c < f.count; ++c) {
+        image[c] = x[k + c] - w[k + c];
+        if (!f.cone) sum += square(bounded_residual(x[k + c], w[k + c], -limit, limit));
+      }
+      if (f.cone) {
+        project_on_disk(limit, f.count, image);
+        for (int c = 0; c < f.count; ++c) sum += square(x[k + c] - image[c]);
+      }
+    }
+    next = k + f.count;
+  }
+  plain_until(block.rows);
+  return sum;
+}
+
+double LocalSolver::solve(int i, const double* w, double* x) {
+  const Block& block = blocks_[i];
+  switch (block.kind) {
+    case Kind::cone:
+      return solve_cone(cones_[block.cone], w, x);
+    case Kind::bilateral: {
+      double v[6], sum = 0;
+      for (int r = 0; r < block.rows; ++r) {
+        v[r] = w[r];
+        sum += w[r] * w[r];
+      }
+      solve_dense_ldlt(data_.data() + block.data, block.rows, v);
+      for (int r = 0; r < block.rows; ++r) x[r] -= v[r];
+      return sum;
+    }
+    case Kind::row: {
+      const double lower = problem_->lower[block.first_row], upper = problem_->upper[block.first_row], D = data_[block.data];
+      const double residual = bounded_residual(x[0], w[0], lower, upper);
+      if (D > 0) x[0] = std::clamp(x[0] - w[0] / D, lower, upper);
+      return residual * residual;
+    }
+    case Kind::bounded: {
+      const double residual = residual_of_laws(i, w, x);
+      solve_bounded(block, w, x);
+      return residual;
+    }
+    case Kind::general:
+      break;
+  }
+  const double residual = residual_of_laws(i, w, x);
+  solve_general(i, w, x);
+  return residual;
+}
+
+void LocalSolver::make_feasible(std::span<double> x) const {
+  for (int i = 0; i < static_cast<int>(blocks_.size()); ++i) make_feasible(i, x);
+}
+
+}  // namespace rotule

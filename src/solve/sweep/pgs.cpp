@@ -1,0 +1,147 @@
+#include "solve/sweep/pgs.h"
+
+#include <rotule/error.h>
+
+#include <numeric>
+#include <random>
+
+#include "solve/best_answer.h"
+#include "solve/sweep/adaptive_relaxation.h"
+#include "solve/sweep/row_stores.h"
+#include "solve/sweep/row_units.h"
+
+namespace rotule {
+
+namespace {
+
+struct Pgs {
+  DenseRows dense;
+  CompressedRows sparse;
+  BodyRows bodies;
+  std::vector<RowUnit> units;
+  std::vector<std::int32_t> order;
+  std::vector<std::int8_t> side;  // of each unit: at which bound
+  std::mt19937 random;
+  BestAnswer answer;
+};
+
+/// What one sweep saw: residuals that rows had when their turn came, the change that it made, units that came to or left a bound.
+struct Sweep {
+  double squares = 0, sum = 0, change = 0;
+  int moved = 0;
+};
+
+template <class Rows>
+void relax_unit(const ConstraintProblem& problem, const RowUnit& unit, double alpha, double kappa, Rows& rows, std::int8_t& side,
+                std::span<double> x, Sweep& seen) {
+  double w[6], before[6];
+  const double d = unit.diagonal + kappa, step = d > 0 ? alpha / d : 0.0;
+  for (int k = 0; k < unit.count; ++k) w[k] = rows.row(unit.block, unit.first_row + k, x);
+  add_residual(problem, unit, x, w, seen.squares, seen.sum);
+  for (int k = 0; k < unit.count; ++k) {
+    double& x_k = x[unit.first_row + k];
+    before[k] = x_k;
+    x_k -= step * (w[k] + kappa * x_k);
+  }
+  const auto now = static_cast<std::int8_t>(project(problem, unit, x));
+  seen.moved += now != side;
+  side = now;
+  for (int k = 0; k < unit.count; ++k) {
+    const double dx = x[unit.first_row + k] - before[k];
+    seen.change += dx * dx;
+    rows.update(unit.block, unit.first_row + k, dx);
+  }
+}
+
+/// The order of the first sweep.
+void arrange(const std::vector<RowUnit>& units, const SweepOrder& choice, std::vector<std::int32_t>& order) {
+  order.resize(units.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (std::holds_alternative<ReverseOrder>(choice)) std::reverse(order.begin(), order.end());
+  if (std::holds_alternative<StaggeredOrder>(choice)) {
+    auto next = order.begin();
+    for (const bool friction : {false, true})
+      for (std::int32_t i = 0; i < static_cast<std::int32_t>(units.size()); ++i)
+        if ((units[i].normal >= 0) == friction) *next++ = i;
+  }
+}
+
+template <class Rows>
+void iterate(const ConstraintProblem& problem, const PgsSettings& settings, Rows& rows, Pgs& work, std::span<double> x,
+             SolveReport& report) {
+  constexpr int sweeps_per_start = 100;
+  BestAnswer& answer = work.answer;
+  rows.assemble(problem);
+  list_units(
+      problem, [&](int i, double* D) { rows.diagonal(i, D); }, work.units);
+  work.side.assign(work.units.size(), 0);
+  std::copy_n(problem.x0.data(), x.size(), x.begin());
+  for (const RowUnit& unit : work.units) project(problem, unit, x);
+
+  const auto done = [&] {
+    const double relative = answer.judge(x);
+    return relative <= settings.tolerance || answer.last().sum <= settings.error_tolerance;
+  };
+  if (done()) return;
+  arrange(work.units, settings.order, work.order);
+  const auto* shuffled = std::get_if<RandomOrder>(&settings.order);
+  if (shuffled) work.random.seed(static_cast<unsigned>(shuffled->seed));
+  const bool to_and_fro = std::holds_alternative<SymmetricOrder>(settings.order);
+  AdaptiveRelaxation relaxation(settings.relaxation, settings.adaptive_relaxation);
+  Patience patience(settings.tolerance);
+  while (report.iterations < settings.max_iterations) {
+    if (report.iterations % sweeps_per_start == 0) rows.start(x);
+    if (shuffled)
+      for (std::size_t i = work.order.size(); i > 1; --i) std::swap(work.order[i - 1], work.order[work.random() % i]);
+    Sweep seen;
+    const auto visit = [&](std::int32_t i) {
+      relax_unit(problem, work.units[i], relaxation.value(), settings.regularisation, rows, work.side[i], x, seen);
+    };
+    if (to_and_fro && report.iterations % 2)
+      std::for_each(work.order.rbegin(), work.order.rend(), visit);
+    else
+      std::for_each(work.order.begin(), work.order.end(), visit);
+    ++report.iterations;
+    relaxation.observe(std::sqrt(seen.change), static_cast<double>(seen.moved) / static_cast<double>(work.units.size()));
+    const double estimate = std::sqrt(seen.squares) / answer.scale();
+    const bool idle = std::sqrt(seen.change) <= settings.change_tolerance;
+    if (!patience.ask(estimate, report.iterations) && !idle && seen.sum > settings.error_tolerance &&
+        report.iterations < settings.max_iterations)
+      continue;
+    if (done() || idle) break;
+    patience.hear(estimate, answer.last().relative);
+  }
+}
+
+}  // namespace
+
+void relax_rows(const ConstraintProblem& problem, const PgsSettings& settings, const char* solver, Workspace& workspace,
+                std::span<double> x, SolveReport& report) {
+  auto& work = workspace.get<Pgs>();
+  work.answer.begin(problem, solver, report);
+  if (std::holds_alternative<DenseStorage>(settings.storage)) {
+    iterate(problem, settings, work.dense, work, x, report);
+  } else if (std::holds_alternative<MatrixFreeStorage>(settings.storage)) {
+    if (problem.has_matrix())
+      throw Error(std::string("solver ") + solver,
+                  "storage matrix_free needs bodies, and the problem gives its matrix; set storage to sparse");
+    iterate(problem, settings, work.bodies, work, x, report);
+  } else {
+    iterate(problem, settings, work.sparse, work, x, report);
+  }
+  // D4's own criterion ends a run as well; the answer that met it is the last one judged.
+  const bool by_sum = work.answer.last().sum <= settings.error_tolerance;
+  if (by_sum && work.answer.best() > settings.tolerance) {
+    report.residual = work.answer.last().relative;
+    report.converged = true;
+    return;
+  }
+  work.answer.finish(settings.tolerance, x, report);
+}
+
+void solve(const ConstraintProblem& problem, const PgsSettings& settings, Workspace& workspace, std::span<double> x,
+           SolveReport& report) {
+  relax_rows(problem, settings, "pgs", workspace, x, report);
+}
+
+}  // namespace rotule

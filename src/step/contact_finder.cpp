@@ -1,0 +1,77 @@
+#include "step/contact_finder.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace rotule {
+
+namespace {
+
+bool before(const Contact& p, const Contact& q) { return std::tie(p.a, p.b, p.feature) < std::tie(q.a, q.b, q.feature); }
+
+/// The same impulse in the frame of the new contact.
+void carry_over(const Contact& from, Contact& to) {
+  if (from.rows() != to.rows()) return;
+  to.x = from.x;
+  to.sliding = from.sliding;
+  if (to.slides()) {
+    const Vec3 friction = from.x[1] * from.tangent + from.x[2] * from.bitangent;
+    to.x[1] = friction.dot(to.tangent);
+    to.x[2] = friction.dot(to.bitangent);
+  }
+}
+
+}  // namespace
+
+ContactFinder::ContactFinder(const Model& model) : proxy_of_(model.body_count(), -1), reach_(model.body_count(), 0.0) {
+  for (int i = 0; i < model.body_count(); ++i) {
+    const Body& body = model.bodies[i];
+    if (!body.touches || std::holds_alternative<std::monostate>(body.shape)) continue;
+    const CollisionShape shape(body.shape);
+    proxy_of_[i] = world_.add(shape, Pose{}, !body.fixed);
+    reach_[i] = shape.reach() + body.center_of_mass.norm();
+    body_of_.push_back(i);
+  }
+  for (const Joint& joint : model.joints)
+    if (joint.a != world_body && joint.b != world_body && proxy_of_[joint.a] >= 0 && proxy_of_[joint.b] >= 0)
+      world_.exclude(proxy_of_[joint.a], proxy_of_[joint.b]);
+}
+
+void ContactFinder::find(const Model& model, const State& s, const Kinematics& bodies, const ContactSettings& settings, double h,
+                         int threads, std::vector<Contact>& contacts) {
+  // Gaps are looked at as far ahead as the fastest body may go.
+  double fastest = 0;
+  for (const int i : body_of_) {
+    const Vec3 motion = model.movable(i) ? Vec3(h * (s.v(i) + h * model.gravity)) : Vec3::Zero();
+    world_.set_pose(proxy_of_[i], body_frame(model, s, i), motion);
+    if (model.movable(i)) fastest = std::max(fastest, s.v(i).norm() + s.omega(i).norm() * reach_[i]);
+  }
+  const double ahead = h * (2 * fastest + h * model.gravity.norm());
+  world_.find_contacts(settings.margin + ahead, manifolds_, threads);
+
+  found_.clear();
+  for (Manifold& m : manifolds_) {
+    m.body_a = body_of_[m.body_a];
+    m.body_b = body_of_[m.body_b];
+    if (!model.movable(m.body_a) && !model.movable(m.body_b)) continue;
+    if (const int group = model.bodies[m.body_a].group; group != 0 && group == model.bodies[m.body_b].group) continue;
+    append_contacts(m, model, bodies, found_);
+  }
+  // Keep what is near, or approaches fast enough to touch within the step; weight may make it faster yet.
+  std::erase_if(found_, [&](const Contact& c) {
+    const BodyLanes<double>&A = bodies[c.a], &B = bodies[c.b];
+    const double closing = c.normal.dot((A.v + A.omega.cross(c.point - A.p)) - (B.v + B.omega.cross(c.point - B.p)));
+    return c.gap > settings.margin + h * (std::max(closing, 0.0) + h * model.gravity.norm());
+  });
+  std::stable_sort(found_.begin(), found_.end(), before);
+
+  // Both lists are sorted: walk them together.
+  auto old = contacts.begin();
+  for (Contact& c : found_) {
+    while (old != contacts.end() && before(*old, c)) ++old;
+    if (old != contacts.end() && !before(c, *old)) carry_over(*old++, c);
+  }
+  contacts.swap(found_);
+}
+
+}  // namespace rotule

@@ -1,0 +1,426 @@
+#include "step/implicit_system.h"
+
+#include <rotule/error.h>
+
+#include <numeric>
+
+#include "constraint/formulation/formulations.h"
+#include "dynamics/forces/force_set.h"
+
+namespace rotule {
+
+namespace {
+
+/// Bodies, then particles, tied together by whatever couples them.
+class Ties {
+ public:
+  explicit Ties(const Model& model)
+      : model_(model), parent_(static_cast<std::size_t>(model.body_count() + model.particle_count())) {
+    std::iota(parent_.begin(), parent_.end(), 0);
+  }
+  [[nodiscard]] int node(const ForceEnd& end) const {
+    if (end.kind == ForceEnd::Kind::body) return model_.movable(end.index) ? end.index : -1;
+    if (end.kind == ForceEnd::Kind::particle) return particle(end.index);
+    return -1;
+  }
+  [[nodiscard]] int particle(int k) const { return model_.particles.movable(k) ? model_.body_count() + k : -1; }
+  int root(int i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void tie(int i, int j) {
+    if (i < 0 || j < 0) return;
+    const int a = root(i), b = root(j);
+    parent_[std::max(a, b)] = std::min(a, b);
+  }
+
+ private:
+  const Model& model_;
+  std::vector<int> parent_;
+};
+
+/// Calls visit(node, node) for every pair that forces other than springs between particles couple.
+template <class Visitor>
+void visit_couplings(const Model& model, const Ties& ties, Visitor&& visit) {
+  const Forces& f = model.forces;
+  for (const auto& spring : f.springs) visit(ties.node(spring.a), ties.node(spring.b));
+  for (const auto& spring : f.torsions) visit(ties.node(spring.a), ties.node(spring.b));
+  for (const auto& user : f.users) visit(ties.node(user.a), ties.node(user.b));
+  for (const auto& angle : f.angles)
+    for (int k = 0; k < 3; ++k) visit(ties.node(angle.ends[k]), ties.node(angle.ends[(k + 1) % 3]));
+  const int count = model.body_count() + model.particle_count();
+  if (!f.gravitations.empty() && count <= most_gravitating_derivatives)
+    for (int i = 0; i < count; ++i)
+      for (int j = 0; j < i; ++j) {
+        const auto node = [&](int n) {
+          return n < model.body_count() ? (model.movable(n) ? n : -1) : ties.particle(n - model.body_count());
+        };
+        visit(node(i), node(j));
+      }
+}
+
+}  // namespace
+
+ImplicitSystem::ImplicitSystem(const Model& model, const Recipe& recipe, const std::vector<Island>& islands)
+    : model_(model), recipe_(recipe), islands_(islands) {
+  std::visit([&](const auto& settings) { positive_ = settings.positive; }, recipe.implicit_solver);
+  split();
+}
+
+void ImplicitSystem::split() {
+  const int bodies = model_.body_count(), count = bodies + model_.particle_count();
+  Ties ties(model_);
+  const ParticleSprings& springs = model_.forces.particle_springs;
+  for (int n = 0; n < springs.count(); ++n) ties.tie(ties.particle(springs.i[n]), ties.particle(springs.j[n]));
+  visit_couplings(model_, ties, [&](int i, int j) { ties.tie(i, j); });
+
+  // Whatever hangs together with a body, or with a force that may be unsymmetric, belongs to the mechanism.
+  std::vector<char> unsymmetric(static_cast<std::size_t>(count), 0);
+  for (int i = 0; i < bodies; ++i)
+    if (model_.movable(i)) unsymmetric[ties.root(i)] = 1;
+  for (const UserForceEntry& user : model_.forces.users)
+    for (const ForceEnd* end : {&user.a, &user.b})
+      if (const int node = ties.node(*end); node >= 0) unsymmetric[ties.root(node)] = 1;
+  if (!model_.forces.gravitations.empty() && count <= most_gravitating_derivatives)
+    std::fill(unsymmetric.begin(), unsymmetric.end(), 1);
+
+  const auto triples = static_cast<std::size_t>(2 * bodies + model_.particle_count());
+  for (Share* share : {&mechanism_, &particles_}) share->place.assign(triples, -1);
+  const auto put = [](Share& share, int triple) {
+    share.place[triple] = static_cast<int>(share.triple.size());
+    share.triple.push_back(triple);
+  };
+  for (int i = 0; i < bodies; ++i)
+    if (model_.movable(i))
+      for (int half = 0; half < 2; ++half) put(mechanism_, 2 * i + half);
+  for (int k = 0; k < model_.particle_count(); ++k)
+    if (const int node = ties.particle(k); node >= 0) put(unsymmetric[ties.root(node)] ? mechanism_ : particles_, 2 * bodies + k);
+
+  // Patterns.
+  std::vector<std::array<int, 2>> pairs;
+  const auto triples_of_node = [&](int node, std::array<int, 2>& out) {
+    if (node >= bodies) {
+      out[0] = bodies + node;
+      return 1;
+    }
+    out = {2 * node, 2 * node + 1};
+    return 2;
+  };
+  const auto couple = [&](int i, int j) {
+    std::array<int, 2> of_i{}, of_j{};
+    if (i < 0 || j < 0) return;
+    const int n = triples_of_node(i, of_i), m = triples_of_node(j, of_j);
+    for (int p = 0; p < n; ++p)
+      for (int q = 0; q < m; ++q) pairs.push_back({of_i[p], of_j[q]});
+  };
+  for (int i = 0; i < bodies; ++i)
+    if (model_.movable(i)) couple(i, i);
+  for (int n = 0; n < springs.count(); ++n) couple(ties.particle(springs.i[n]), ties.particle(springs.j[n]));
+  visit_couplings(model_, ties, couple);
+  for (const Island& island : islands_)
+    for (const ConstraintBlock& block : island.problem.blocks)
+      if (block.body_a >= 0 && block.body_b >= 0) couple(island.bodies[block.body_a], island.bodies[block.body_b]);
+  add_pattern(mechanism_, pairs);
+  add_pattern(particles_, pairs);
+
+  spring_blocks_.resize(static_cast<std::size_t>(springs.count()));
+  for (int n = 0; n < springs.count(); ++n) {
+    const int i = 2 * bodies + springs.i[n], j = 2 * bodies + springs.j[n];
+    const Share& share = particles_.place[i] >= 0 || particles_.place[j] >= 0 ? particles_ : mechanism_;
+    const bool both = share.place[i] >= 0 && share.place[j] >= 0;
+    spring_blocks_[n] = {both ? share.S.find(share.place[i], share.place[j]) : -1,
+                         both ? share.S.find(share.place[j], share.place[i]) : -1};
+  }
+}
+
+void ImplicitSystem::add_pattern(Share& share, const std::vector<std::array<int, 2>>& pairs) const {
+  std::vector<std::array<int, 2>> own;
+  for (const auto& [i, j] : pairs)
+    if (share.place[i] >= 0 && share.place[j] >= 0 && i != j) own.push_back({share.place[i], share.place[j]});
+  share.S.analyse(static_cast<int>(share.triple.size()), own);
+}
+
+void ImplicitSystem::linearise(const Kinematics& kinematics, const State& s, double t, const VecX& udot, double h) {
+  kinematics_ = &kinematics;
+  s_ = s;
+  t_ = t;
+  h_ = h;
+  udot_ = udot;
+  assembled_ = false;
+}
+
+bool ImplicitSystem::uses_gradients() const {
+  if (const auto* automatic = std::get_if<AutomaticImplicitSettings>(&recipe_.implicit_solver))
+    return particles_.S.rows() > automatic->direct_limit;
+  return std::holds_alternative<ImplicitCgSettings>(recipe_.implicit_solver);
+}
+
+void ImplicitSystem::assemble_bodies(double a, double b) {
+  Block3Matrix& S = mechanism_.S;
+  const auto add = [&](int row, int column, const Mat3& block) {
+    const int i = mechanism_.place[row], j = mechanism_.place[column];
+    if (i >= 0 && j >= 0) S.add(S.find(i, j), block);
+  };
+  for (int i = 0; i < model_.body_count(); ++i) {
+    if (!model_.movable(i)) continue;
+    const BodyLanes<double>& body = kinematics_->bodies[i];
+    const Mat3 I = body.R * model_.inertia[i] * body.R.transpose();
+    const Vec3 L = I * body.omega, alpha = udot_.segment<3>(6 * i + 3), torque = I * alpha;
+    // Gyroscopic torque -omega x I omega: by omega, and by the rotation that turns I.
+    const Mat3 by_omega = skew(L) - skew(body.omega) * I;
+    const Mat3 by_turn = skew(body.omega) * (skew(L) - I * skew(body.omega));
+    add(2 * i, 2 * i, model_.bodies[i].mass * Mat3::Identity());
+    add(2 * i + 1, 2 * i + 1, I - a * by_omega - b * (by_turn + skew(torque) - I * skew(alpha)));
+  }
+  // Constraint forces, lambda held: they turn with their bodies.
+  for (const Island& island : islands_)
+    for (std::size_t n = 0; n < island.problem.blocks.size(); ++n) {
+      const ConstraintBlock& block = island.problem.blocks[n];
+      const auto rows = static_cast<std::size_t>(block.rows);
+      Mat12 H = island.constraints.hessian(static_cast<int>(n), *kinematics_, t_, {island.lambda.data() + block.first_row, rows});
+      const auto lambda = island.lambda.segment(block.first_row, block.rows);
+      const Vec6 on_a = island.problem.J_a.middleRows(block.first_row, block.rows).transpose() * lambda;
+      const Vec6 on_b = island.problem.J_b.middleRows(block.first_row, block.rows).transpose() * lambda;
+      H.block<3, 3>(3, 3) -= 0.5 * skew(on_a.tail<3>());
+      H.block<3, 3>(9, 9) -= 0.5 * skew(on_b.tail<3>());
+      const std::array<int, 2> owner{block.body_a, block.body_b};
+      for (int p = 0; p < 4; ++p)
+        for (int q = 0; q < 4; ++q)
+          if (owner[p / 2] >= 0 && owner[q / 2] >= 0)
+            add(2 * island.bodies[owner[p / 2]] + p % 2, 2 * island.bodies[owner[q / 2]] + q % 2,
+                -b * H.block<3, 3>(3 * p, 3 * q));
+    }
+}
+
+void ImplicitSystem::assemble_springs(double a, double b) {
+  const ParticleSprings& pool = model_.forces.particle_springs;
+  const int bodies = model_.body_count();
+  for (int n = 0; n < pool.count(); ++n) {
+    const int i = pool.i[n], j = pool.j[n];
+    const int row = 2 * bodies + i, column = 2 * bodies + j;
+    Share& share = particles_.place[row] >= 0 || particles_.place[column] >= 0 ? particles_ : mechanism_;
+    Mat3 A = SpringLaw{pool.stiffness[n], pool.damping[n], pool.rest_length[n]}.derivative(
+        s_.particle_position(i) - s_.particle_position(j), s_.particle_velocity(i) - s_.particle_velocity(j), a, b, positive_);
+    if (!positive_) A = 0.5 * (A + A.transpose()).eval();
+    if (share.place[row] >= 0) share.S.add(share.S.diagonal(share.place[row]), -A);
+    if (share.place[column] >= 0) share.S.add(share.S.diagonal(share.place[column]), -A);
+    if (spring_blocks_[n][0] < 0) continue;
+    share.S.add(spring_blocks_[n][0], A);
+    share.S.add(spring_blocks_[n][1], A);
+  }
+}
+
+void ImplicitSystem::assemble(double a, double b) {
+  for (Share* share : {&mechanism_, &particles_}) share->S.set_zero();
+  const int bodies = model_.body_count();
+  for (int k = 0; k < model_.particle_count(); ++k)
+    for (Share* share : {&mechanism_, &particles_})
+      if (const int at = share->place[2 * bodies + k]; at >= 0)
+        share->S.add(share->S.diagonal(at), model_.particles.mass[k] * Mat3::Identity());
+  assemble_bodies(a, b);
+  assemble_springs(a, b);
+  auto sink = [&](int row, int column, const Mat3& block) {
+    for (Share* share : {&mechanism_, &particles_})
+      if (const int i = share->place[row], j = share->place[column]; i >= 0 && j >= 0)
+        share->S.add(share->S.find(i, j), share == &particles_ ? Mat3(-0.5 * (block + block.transpose())) : Mat3(-block));
+  };
+  add_force_derivatives(model_, s_, t_, a, b, positive_, sink);
+  a_ = a;
+  b_ = b;
+  assembled_ = true;
+  factor_mechanism();
+  factor_particles();
+}
+
+Eigen::Matrix<double, 12, 1> ImplicitSystem::row_change(const Island& island, int n, int row) const {
+  const ConstraintBlock& block = island.problem.blocks[n];
+  std::array<double, 6> unit{};
+  unit[row - block.first_row] = 1;
+  const Mat12 H = island.constraints.hessian(n, *kinematics_, t_, {unit.data(), static_cast<std::size_t>(block.rows)});
+  Eigen::Matrix<double, 12, 1> velocity = Eigen::Matrix<double, 12, 1>::Zero(), acceleration = velocity, turned = velocity;
+  const auto gather = [&](int body, const JacobianRows& J, int first) {
+    if (body < 0) return;
+    velocity.segment<6>(first) = s_.u.segment<6>(6 * island.bodies[body]);
+    acceleration.segment<6>(first) = udot_.segment<6>(6 * island.bodies[body]);
+    const Vec3 lever = J.row(row).tail<3>(), alpha = acceleration.segment<3>(first + 3);
+    turned.segment<3>(first + 3) = 0.5 * lever.cross(alpha);  // world axes against the chart's
+  };
+  gather(block.body_a, island.problem.J_a, 0);
+  gather(block.body_b, island.problem.J_b, 6);
+  return 2 * a_ * H * velocity + b_ * (H * acceleration + turned);
+}
+
+void ImplicitSystem::factor_mechanism() {
+  const Block3Matrix& S = mechanism_.S;
+  if (S.rows() == 0) return;
+  // The same numbers in the same order every time: places are looked up once.
+  const bool first_time = entry_place_.empty();
+  std::size_t next = 0;
+  const auto put = [&](int row, int column, double value) {
+    if (first_time) {
+      entries_.push_back({row, column});
+      entry_value_.push_back(value);
+    } else {
+      entry_value_[next] = value;
+    }
+    ++next;
+  };
+  for (int i = 0; i < S.rows(); ++i) {
+    std::int64_t n = S.first(i);
+    for (const int j : S.columns(i)) {
+      const double* block = S.block(n++);
+      for (int r = 0; r < 3; ++r)
+        for (int c = 0; c < 3; ++c) put(3 * i + r, 3 * j + c, block[3 * r + c]);
+    }
+  }
+  int row = 3 * S.rows();
+  const auto* penalty = std::get_if<PenaltySettings>(&recipe_.formulation);
+  for (const Island& island : islands_)
+    for (std::size_t n = 0; n < island.problem.blocks.size(); ++n) {
+      const ConstraintBlock& block = island.problem.blocks[n];
+      for (int r = block.first_row; r < block.first_row + block.rows; ++r, ++row) {
+        // How the row's own acceleration changes with velocity and configuration.
+        Eigen::Matrix<double, 12, 1> change = Eigen::Matrix<double, 12, 1>::Zero();
+        if (!penalty) change = row_change(island, static_cast<int>(n), r);
+        const auto put_row = [&](int body, const JacobianRows& J, int first) {
+          if (body < 0) return;
+          const int column = 3 * mechanism_.place[2 * island.bodies[body]];
+          for (int c = 0; c < 6; ++c) {
+            put(row, column + c, J(r, c) + change[first + c]);
+            put(column + c, row, -J(r, c));
+          }
+        };
+        put_row(block.body_a, island.problem.J_a, 0);
+        put_row(block.body_b, island.problem.J_b, 6);
+        double compliance = island.problem.C[r];
+        if (penalty) {
+          const auto [k, d] = penalty_row(island.problem, block, r, penalty->stiffness, penalty->damping, h_);
+          compliance = 1 / (b_ * k + a_ * d);
+        }
+        put(row, row, compliance);
+      }
+    }
+  if (first_time) {
+    std::vector<Eigen::Triplet<double>> triplets;
+    for (const auto& [r, c] : entries_) triplets.emplace_back(r, c, 1.0);
+    matrix_.resize(row, row);
+    matrix_.setFromTriplets(triplets.begin(), triplets.end());
+    matrix_.makeCompressed();
+    for (const auto& [r, c] : entries_) {
+      const int* begin = matrix_.innerIndexPtr() + matrix_.outerIndexPtr()[c];
+      const int* end = matrix_.innerIndexPtr() + matrix_.outerIndexPtr()[c + 1];
+      entry_place_.push_back(std::lower_bound(begin, end, r) - matrix_.innerIndexPtr());
+    }
+    lu_.analyzePattern(matrix_);
+  }
+  std::fill(matrix_.valuePtr(), matrix_.valuePtr() + matrix_.nonZeros(), 0.0);
+  for (std::size_t n = 0; n < entry_place_.size(); ++n) matrix_.valuePtr()[entry_place_[n]] += entry_value_[n];
+  lu_.factorize(matrix_);
+  if (lu_.info() != Eigen::Success)
+    throw Error("implicit step", "its matrix is singular; take a smaller step, or look for redundant joints (rotule check)");
+}
+
+void ImplicitSystem::factor_particles() {
+  const Block3Matrix& S = particles_.S;
+  if (S.rows() == 0) return;
+  if (uses_gradients()) {
+    gradients_.prepare(S, recipe_.threads);
+    return;
+  }
+  if (ldlt_blocks_.empty()) {
+    Graph graph;
+    graph.start.push_back(0);
+    std::vector<BlockLdlt::Node> nodes;
+    for (int i = 0; i < S.rows(); ++i) {
+      for (const int j : S.columns(i))
+        if (j != i) graph.neighbours.push_back(j);
+      graph.start.push_back(static_cast<int>(graph.neighbours.size()));
+      nodes.push_back({3 * i, 3, false});
+    }
+    std::vector<int> order;
+    minimum_degree(graph, order);
+    ldlt_.analyse(nodes, graph, order);
+    for (int i = 0; i < S.rows(); ++i) {
+      std::int64_t n = S.first(i);
+      for (const int j : S.columns(i)) {
+        if (ldlt_.position(i) >= ldlt_.position(j)) ldlt_blocks_.push_back({n, i == j ? ldlt_.offset(i) : ldlt_.offset(i, j)});
+        ++n;
+      }
+    }
+  }
+  std::vector<double>& values = ldlt_.values();
+  std::fill(values.begin(), values.end(), 0.0);
+  for (const auto& [block, offset] : ldlt_blocks_) std::copy_n(S.block(block), 9, values.begin() + offset);
+  ignored_rows_.clear();
+  ldlt_.factor(1e-14, ignored_rows_);
+}
+
+void ImplicitSystem::solve_mechanism(const VecX& r, VecX& out) {
+  const Block3Matrix& S = mechanism_.S;
+  if (S.rows() == 0) return;
+  rhs_.setZero(matrix_.rows());
+  for (int n = 0; n < S.rows(); ++n) {
+    const int triple = mechanism_.triple[n], bodies = model_.body_count();
+    const Vec3 x = r.segment<3>(3 * triple);
+    if (triple >= 2 * bodies) {
+      rhs_.segment<3>(3 * n) = model_.particles.mass[triple - 2 * bodies] * x;
+    } else if (triple % 2 == 0) {
+      rhs_.segment<3>(3 * n) = model_.bodies[triple / 2].mass * x;
+    } else {
+      const Mat3& R = kinematics_->bodies[triple / 2].R;
+      rhs_.segment<3>(3 * n) = R * (model_.inertia[triple / 2] * (R.transpose() * x));
+    }
+  }
+  if (!std::holds_alternative<PenaltySettings>(recipe_.formulation)) {
+    int row = 3 * S.rows();
+    for (const Island& island : islands_)
+      for (const ConstraintBlock& block : island.problem.blocks)
+        for (int k = block.first_row; k < block.first_row + block.rows; ++k, ++row) {
+          if (block.body_a >= 0) rhs_[row] += island.problem.J_a.row(k).dot(r.segment<6>(6 * island.bodies[block.body_a]));
+          if (block.body_b >= 0) rhs_[row] += island.problem.J_b.row(k).dot(r.segment<6>(6 * island.bodies[block.body_b]));
+        }
+  }
+  solution_ = lu_.solve(rhs_);
+  for (int n = 0; n < S.rows(); ++n) out.segment<3>(3 * mechanism_.triple[n]) = solution_.segment<3>(3 * n);
+}
+
+void ImplicitSystem::solve_particles(const VecX& r, VecX& out, StepReport& report) {
+  const Block3Matrix& S = particles_.S;
+  if (S.rows() == 0) return;
+  particle_rhs_.resize(3 * S.rows());
+  const int first = 2 * model_.body_count();
+  for (int n = 0; n < S.rows(); ++n) {
+    const int triple = particles_.triple[n];
+    particle_rhs_.segment<3>(3 * n) = model_.particles.mass[triple - first] * r.segment<3>(3 * triple);
+  }
+  if (uses_gradients()) {
+    double tolerance = 1e-8;
+    int max_iterations = 10000;
+    std::visit(
+        [&](const auto& settings) {
+          if constexpr (requires { settings.tolerance; }) {
+            tolerance = settings.tolerance;
+            max_iterations = settings.max_iterations;
+          }
+        },
+        recipe_.implicit_solver);
+    const ConjugateGradientsReport done =
+        gradients_.solve(S, particle_rhs_, tolerance, max_iterations, recipe_.threads, particle_solution_);
+    report.iterations += done.iterations;
+    report.converged = report.converged && done.converged;
+  } else {
+    particle_solution_ = particle_rhs_;
+    ldlt_.solve(particle_solution_.data());
+  }
+  for (int n = 0; n < S.rows(); ++n) out.segment<3>(3 * particles_.triple[n]) = particle_solution_.segment<3>(3 * n);
+}
+
+void ImplicitSystem::solve(double a, double b, const VecX& r, VecX& out, StepReport& report) {
+  if (!assembled_ || a != a_ || b != b_) assemble(a, b);
+  out.setZero(r.size());
+  solve_mechanism(r, out);
+  solve_particles(r, out, report);
+  ++report.solves;
+}
+
+}  // namespace rotule

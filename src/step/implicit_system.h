@@ -1,0 +1,89 @@
+#pragma once
+// The linear systems of implicit methods: (M - a D - b K) x = M r + J^T mu with J x = J r, where D = df/du and K = df/dq of all
+// forces, the gyroscopic torque and the constraint forces, whose directions turn with their bodies (F1).
+//
+// What springs and joints tie together is solved together; what has joints, rigid bodies or forces without symmetric derivatives
+// goes into one unsymmetric system
+//   [ S  -J^T ] [x ]   [M r]
+//   [ J'  C   ] [mu] = [J r]     (C: rows that others imply are given compliance, redundant_rows.h)
+// J' = J + a dgamma/du + b d(J u')/dq: the constraints' second derivative J u' + gamma = 0, linearised too. A row's Hessian H
+// gives gamma = u^T H u, hence dgamma/du = 2 u^T H; dgamma/dq is left out. Joints that are penalty springs of stiffness k and
+// damping d are rows with compliance 1/(b k + a d) and nothing on the right. The system is solved by sparse LU (J. W. Demmel et
+// al. 1999, as in Eigen); particles tied by springs alone have a symmetric S and go by block-sparse LDL^T or by conjugate
+// gradients, as the settings say. Patterns are found once and kept. For rigid bodies the matrix is
+//   S = M - a D - b K,   M d(M^-1 f)/dphi = d(tau)/dphi + [tau]x - I [alpha]x   with tau the torque and alpha the acceleration.
+// LU of a large cloth tied to bodies costs much more than conjugate gradients would; it is meant for mechanisms.
+#include <rotule/recipe.h>
+#include <rotule/results.h>
+
+#include <Eigen/SparseCore>
+#include <Eigen/SparseLU>
+
+#include "linalg/block3_matrix.h"
+#include "linalg/block_ldlt.h"
+#include "step/island.h"
+
+namespace rotule {
+
+class ImplicitSystem {
+ public:
+  ImplicitSystem(const Model& model, const Recipe& recipe, const std::vector<Island>& islands);
+
+  /// Where the next solves stand. Islands must have been evaluated there; `torques` are what acts on each body and `udot` what
+  /// comes of it, constraint forces included.
+  void linearise(const Kinematics& kinematics, const State& s, double t, const VecX& udot, double h);
+  /// Throws Error where the matrix is singular. `report` gets the iterations.
+  void solve(double a, double b, const VecX& r, VecX& out, StepReport& report);
+
+ private:
+  /// Which part of the unknowns a triple of u belongs to, and its place there; immovable ones to none.
+  struct Share {
+    std::vector<int> place;   // per triple of u, -1 where it is not in this part
+    std::vector<int> triple;  // and back
+    Block3Matrix S;
+  };
+  void split();
+  void add_pattern(Share& share, const std::vector<std::array<int, 2>>& pairs) const;
+  void assemble(double a, double b);
+  void assemble_bodies(double a, double b);
+  void assemble_springs(double a, double b);
+  /// What a dgamma/du + b d(J u')/dq puts beside one row of J.
+  [[nodiscard]] Eigen::Matrix<double, 12, 1> row_change(const Island& island, int block, int row) const;
+  void factor_mechanism();
+  void factor_particles();
+  void solve_mechanism(const VecX& r, VecX& out);
+  void solve_particles(const VecX& r, VecX& out, StepReport& report);
+  [[nodiscard]] bool uses_gradients() const;
+
+  const Model& model_;
+  const Recipe& recipe_;
+  const std::vector<Island>& islands_;
+  Share mechanism_, particles_;
+  std::vector<std::array<std::int64_t, 2>> spring_blocks_;  // of springs between particles: (i, j) and (j, i), -1 where pinned
+  bool positive_ = true;
+
+  // The state linearised at.
+  const Kinematics* kinematics_ = nullptr;
+  State s_;
+  double t_ = 0, h_ = 0;
+  VecX udot_;
+  double a_ = 0, b_ = 0;
+  bool assembled_ = false;
+
+  // The mechanism as one scalar matrix.
+  std::vector<std::array<int, 2>> entries_;  // row and column of each number that is written
+  std::vector<std::int64_t> entry_place_;    // and its place among the matrix's values
+  std::vector<double> entry_value_;
+  Eigen::SparseMatrix<double> matrix_;
+  Eigen::SparseLU<Eigen::SparseMatrix<double>, Eigen::COLAMDOrdering<int>> lu_;
+  VecX rhs_, solution_;
+
+  // Particles.
+  BlockLdlt ldlt_;
+  std::vector<std::array<std::int64_t, 2>> ldlt_blocks_;  // block of S, offset in L
+  std::vector<std::int32_t> ignored_rows_;
+  ConjugateGradients gradients_;
+  VecX particle_rhs_, particle_solution_;
+};
+
+}  // namespace rotule
