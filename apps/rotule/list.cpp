@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "integrate/stability.h"
 #include "model/choices.h"
 #include "model/scene_fields.h"
 #include "scenes/builders.h"
@@ -62,9 +63,15 @@ Json choices() {
     entry["summary"] = S::summary;
     if constexpr (requires { S::traits.order; }) {
       entry["order"] = S::traits.order;
+      entry["stages"] = S::traits.stages;
       entry["evaluations"] = S::traits.evaluations;
       entry["symplectic"] = S::traits.symplectic;
       entry["implicit"] = S::traits.implicit;
+      if (const auto limits = stability_limits(S{})) {
+        const auto bound = [](double x) { return std::isfinite(x) ? Json(x) : Json(); };  // null: without bound
+        entry["stability"] = {
+            {"real", bound(limits->real)}, {"imaginary", bound(limits->imaginary)}, {"at_infinity", bound(limits->at_infinity)}};
+      }
     }
     if constexpr (requires { S::traits.cone; }) {
       entry["bounds"] = S::traits.bounds;
@@ -130,17 +137,29 @@ std::string range_text(const Json& field) {
   return out;
 }
 
+/// What a method promises, in words.
+std::string promises(const Json& e) {
+  std::string out = fmt::format("order {}, {} stage{}, {} evaluation{} per {}", e["order"].get<int>(), e["stages"].get<int>(),
+                                e["stages"] == 1 ? "" : "s", e["evaluations"].get<int>(), e["evaluations"] == 1 ? "" : "s",
+                                e["implicit"].get<bool>() ? "iteration" : "step");
+  if (e["symplectic"].get<bool>()) out += ", symplectic";
+  if (e["implicit"].get<bool>()) out += ", implicit";
+  if (!e.contains("stability")) return out;
+  const auto bound = [&](const char* axis) {
+    const Json& x = e["stability"][axis];
+    return x.is_null() ? std::string("any") : fmt::format("{:.3g}", x.get<double>());
+  };
+  return out + fmt::format("; stable: h |lambda| up to {} for decay, {} for oscillation", bound("real"), bound("imaginary"));
+}
+
 std::string table(std::string_view title, const Json& entries) {
   std::string out = fmt::format("{}\n", title);
   for (const Json& e : entries) {
     std::string facts;
-    if (e.contains("order"))
-      facts = fmt::format("  [order {}, {} evaluation{} per step{}{}]", e["order"].get<int>(), e["evaluations"].get<int>(),
-                          e["evaluations"] == 1 ? "" : "s", e["symplectic"].get<bool>() ? ", symplectic" : "",
-                          e["implicit"].get<bool>() ? ", implicit" : "");
     if (e.contains("bodies")) facts = fmt::format("  [{} bodies, {} joints]", e["bodies"].get<int>(), e["joints"].get<int>());
     if (e.contains("alias")) facts += fmt::format("  alias {}", e["alias"].get<std::string>());
     out += fmt::format("  {:<24} {}{}\n", e["name"].get<std::string>(), e["summary"].get<std::string>(), facts);
+    if (e.contains("order")) out += fmt::format("    {}\n", promises(e));
     if (!e.contains("fields")) continue;
     for (const Json& f : e["fields"]) {
       const std::string unit = f["unit"].get<std::string>(), range = range_text(f);

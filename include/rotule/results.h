@@ -42,8 +42,10 @@ struct Diagnostics {
 
 /// What one step did.
 struct StepReport {
-  int solves = 0;      // constraint systems solved
-  int iterations = 0;  // of iterative solvers, summed
+  int solves = 0;             // constraint systems solved
+  int iterations = 0;         // of iterative solvers, summed
+  int newton_iterations = 0;  // of an implicit integrator's equations, over its stages
+  int halvings = 0;           // how many times (part of) the step had to be halved for them to be solved
   bool converged = true;
   int shocks = 0;
   int late_shocks = 0;  // whether shocks followed too fast to be located in time, and were left to the end of the step

@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "constraint/formulation/formulations.h"
 #include "dynamics/forces/force_set.h"
 
 namespace rotule {
@@ -139,10 +140,11 @@ void ImplicitSystem::add_pattern(Share& share, const std::vector<std::array<int,
   share.S.analyse(static_cast<int>(share.triple.size()), own);
 }
 
-void ImplicitSystem::linearise(const Kinematics& kinematics, const State& s, double t, const VecX& udot) {
+void ImplicitSystem::linearise(const Kinematics& kinematics, const State& s, double t, const VecX& udot, double h) {
   kinematics_ = &kinematics;
   s_ = s;
   t_ = t;
+  h_ = h;
   udot_ = udot;
   assembled_ = false;
 }
@@ -230,6 +232,24 @@ void ImplicitSystem::assemble(double a, double b) {
   factor_particles();
 }
 
+Eigen::Matrix<double, 12, 1> ImplicitSystem::row_change(const Island& island, int n, int row) const {
+  const ConstraintBlock& block = island.problem.blocks[n];
+  std::array<double, 6> unit{};
+  unit[row - block.first_row] = 1;
+  const Mat12 H = island.constraints.hessian(n, *kinematics_, t_, {unit.data(), static_cast<std::size_t>(block.rows)});
+  Eigen::Matrix<double, 12, 1> velocity = Eigen::Matrix<double, 12, 1>::Zero(), acceleration = velocity, turned = velocity;
+  const auto gather = [&](int body, const JacobianRows& J, int first) {
+    if (body < 0) return;
+    velocity.segment<6>(first) = s_.u.segment<6>(6 * island.bodies[body]);
+    acceleration.segment<6>(first) = udot_.segment<6>(6 * island.bodies[body]);
+    const Vec3 lever = J.row(row).tail<3>(), alpha = acceleration.segment<3>(first + 3);
+    turned.segment<3>(first + 3) = 0.5 * lever.cross(alpha);  // world axes against the chart's
+  };
+  gather(block.body_a, island.problem.J_a, 0);
+  gather(block.body_b, island.problem.J_b, 6);
+  return 2 * a_ * H * velocity + b_ * (H * acceleration + turned);
+}
+
 void ImplicitSystem::factor_mechanism() {
   const Block3Matrix& S = mechanism_.S;
   if (S.rows() == 0) return;
@@ -254,21 +274,32 @@ void ImplicitSystem::factor_mechanism() {
     }
   }
   int row = 3 * S.rows();
+  const auto* penalty = std::get_if<PenaltySettings>(&recipe_.formulation);
   for (const Island& island : islands_)
-    for (const ConstraintBlock& block : island.problem.blocks)
+    for (std::size_t n = 0; n < island.problem.blocks.size(); ++n) {
+      const ConstraintBlock& block = island.problem.blocks[n];
       for (int r = block.first_row; r < block.first_row + block.rows; ++r, ++row) {
-        const auto put_row = [&](int body, const JacobianRows& J) {
+        // How the row's own acceleration changes with velocity and configuration.
+        Eigen::Matrix<double, 12, 1> change = Eigen::Matrix<double, 12, 1>::Zero();
+        if (!penalty) change = row_change(island, static_cast<int>(n), r);
+        const auto put_row = [&](int body, const JacobianRows& J, int first) {
           if (body < 0) return;
           const int column = 3 * mechanism_.place[2 * island.bodies[body]];
           for (int c = 0; c < 6; ++c) {
-            put(row, column + c, J(r, c));
+            put(row, column + c, J(r, c) + change[first + c]);
             put(column + c, row, -J(r, c));
           }
         };
-        put_row(block.body_a, island.problem.J_a);
-        put_row(block.body_b, island.problem.J_b);
-        put(row, row, island.problem.C[r]);
+        put_row(block.body_a, island.problem.J_a, 0);
+        put_row(block.body_b, island.problem.J_b, 6);
+        double compliance = island.problem.C[r];
+        if (penalty) {
+          const auto [k, d] = penalty_row(island.problem, block, r, penalty->stiffness, penalty->damping, h_);
+          compliance = 1 / (b_ * k + a_ * d);
+        }
+        put(row, row, compliance);
       }
+    }
   if (first_time) {
     std::vector<Eigen::Triplet<double>> triplets;
     for (const auto& [r, c] : entries_) triplets.emplace_back(r, c, 1.0);
@@ -339,6 +370,15 @@ void ImplicitSystem::solve_mechanism(const VecX& r, VecX& out) {
       const Mat3& R = kinematics_->bodies[triple / 2].R;
       rhs_.segment<3>(3 * n) = R * (model_.inertia[triple / 2] * (R.transpose() * x));
     }
+  }
+  if (!std::holds_alternative<PenaltySettings>(recipe_.formulation)) {
+    int row = 3 * S.rows();
+    for (const Island& island : islands_)
+      for (const ConstraintBlock& block : island.problem.blocks)
+        for (int k = block.first_row; k < block.first_row + block.rows; ++k, ++row) {
+          if (block.body_a >= 0) rhs_[row] += island.problem.J_a.row(k).dot(r.segment<6>(6 * island.bodies[block.body_a]));
+          if (block.body_b >= 0) rhs_[row] += island.problem.J_b.row(k).dot(r.segment<6>(6 * island.bodies[block.body_b]));
+        }
   }
   solution_ = lu_.solve(rhs_);
   for (int n = 0; n < S.rows(); ++n) out.segment<3>(3 * mechanism_.triple[n]) = solution_.segment<3>(3 * n);

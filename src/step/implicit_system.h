@@ -1,13 +1,16 @@
 #pragma once
-// The linear systems of implicit methods: (M - a D - b K) x = M r with J x = 0, where D = df/du and K = df/dq of all forces, the
-// gyroscopic torque and the constraint forces, whose directions turn with their bodies (F1).
+// The linear systems of implicit methods: (M - a D - b K) x = M r + J^T mu with J x = J r, where D = df/du and K = df/dq of all
+// forces, the gyroscopic torque and the constraint forces, whose directions turn with their bodies (F1).
 //
 // What springs and joints tie together is solved together; what has joints, rigid bodies or forces without symmetric derivatives
 // goes into one unsymmetric system
 //   [ S  -J^T ] [x ]   [M r]
-//   [ J   C   ] [mu] = [ 0 ]     (C: rows that others imply are given compliance, redundant_rows.h)
-// by sparse LU (J. W. Demmel et al. 1999, as in Eigen); particles tied by springs alone have a symmetric S and go by block-sparse
-// LDL^T or by conjugate gradients, as the settings say. Patterns are found once and kept. For rigid bodies the matrix is
+//   [ J'  C   ] [mu] = [J r]     (C: rows that others imply are given compliance, redundant_rows.h)
+// J' = J + a dgamma/du + b d(J u')/dq: the constraints' second derivative J u' + gamma = 0, linearised too. A row's Hessian H
+// gives gamma = u^T H u, hence dgamma/du = 2 u^T H; dgamma/dq is left out. Joints that are penalty springs of stiffness k and
+// damping d are rows with compliance 1/(b k + a d) and nothing on the right. The system is solved by sparse LU (J. W. Demmel et
+// al. 1999, as in Eigen); particles tied by springs alone have a symmetric S and go by block-sparse LDL^T or by conjugate
+// gradients, as the settings say. Patterns are found once and kept. For rigid bodies the matrix is
 //   S = M - a D - b K,   M d(M^-1 f)/dphi = d(tau)/dphi + [tau]x - I [alpha]x   with tau the torque and alpha the acceleration.
 // LU of a large cloth tied to bodies costs much more than conjugate gradients would; it is meant for mechanisms.
 #include <rotule/recipe.h>
@@ -28,7 +31,7 @@ class ImplicitSystem {
 
   /// Where the next solves stand. Islands must have been evaluated there; `torques` are what acts on each body and `udot` what
   /// comes of it, constraint forces included.
-  void linearise(const Kinematics& kinematics, const State& s, double t, const VecX& udot);
+  void linearise(const Kinematics& kinematics, const State& s, double t, const VecX& udot, double h);
   /// Throws Error where the matrix is singular. `report` gets the iterations.
   void solve(double a, double b, const VecX& r, VecX& out, StepReport& report);
 
@@ -44,6 +47,8 @@ class ImplicitSystem {
   void assemble(double a, double b);
   void assemble_bodies(double a, double b);
   void assemble_springs(double a, double b);
+  /// What a dgamma/du + b d(J u')/dq puts beside one row of J.
+  [[nodiscard]] Eigen::Matrix<double, 12, 1> row_change(const Island& island, int block, int row) const;
   void factor_mechanism();
   void factor_particles();
   void solve_mechanism(const VecX& r, VecX& out);
@@ -60,7 +65,7 @@ class ImplicitSystem {
   // The state linearised at.
   const Kinematics* kinematics_ = nullptr;
   State s_;
-  double t_ = 0;
+  double t_ = 0, h_ = 0;
   VecX udot_;
   double a_ = 0, b_ = 0;
   bool assembled_ = false;

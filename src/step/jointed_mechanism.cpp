@@ -105,7 +105,7 @@ void JointedMechanism::linearise(double t, const State& s) {
   if (!known) accelerations(t, s, sigma_);
   evaluate(s, t);
   if (!implicit_) implicit_ = std::make_unique<ImplicitSystem>(model, recipe, islands);
-  implicit_->linearise(kinematics, s, t, last_accelerations_);
+  implicit_->linearise(kinematics, s, t, last_accelerations_, h);
 }
 
 void JointedMechanism::solve_implicit(double a, double b, const VecX& r, VecX& out) { implicit_->solve(a, b, r, out, report); }

@@ -69,7 +69,7 @@ class JointedMechanism {
   /// Puts together what `solve_implicit` needs of this state: forces, rows, and the constraint forces that the last accelerations
   /// found (implicit_system.h).
   void linearise(double t, const State& s);
-  /// (M - a D - b K) out = M r with J out = 0, where linearised last.
+  /// (M - a D - b K) out = M r + J^T y with J out = J r, where linearised last.
   void solve_implicit(double a, double b, const VecX& r, VecX& out);
 
   /// A7 d for the islands that `wanted` says yes to, once their rows are those of this state.

@@ -11,25 +11,6 @@ namespace rotule {
 
 namespace {
 
-Integrator make_integrator(const IntegratorSettings& settings) {
-  struct Make {
-    Integrator operator()(const ExplicitEulerSettings&) { return ExplicitEuler<JointedMechanism>(); }
-    Integrator operator()(const SemiImplicitEulerSettings&) { return SemiImplicitEuler<JointedMechanism>(); }
-    Integrator operator()(const Rk2Settings&) { return Rk2<JointedMechanism>(); }
-    Integrator operator()(const Rk4Settings&) { return Rk4<JointedMechanism>(); }
-    Integrator operator()(const Ab4Settings&) { return Ab4<JointedMechanism>(); }
-    Integrator operator()(const LeapfrogSettings&) { return Leapfrog<JointedMechanism>(); }
-  };
-  return std::visit(
-      []<class S>(const S& s) -> Integrator {
-        if constexpr (S::traits.adaptive || S::traits.constrained)
-          return {};
-        else
-          return Make()(s);
-      },
-      settings);
-}
-
 GuidedIntegrator make_guided(const IntegratorSettings& settings) {
   return std::visit(
       []<class S>(const S& s) -> GuidedIntegrator {
@@ -48,7 +29,9 @@ GuidedIntegrator make_guided(const IntegratorSettings& settings) {
 }  // namespace
 
 ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
-    : mechanism(model, recipe), integrator_(make_integrator(recipe.integrator)), guided_(make_guided(recipe.integrator)) {
+    : mechanism(model, recipe),
+      integrator_(make_integrator<JointedMechanism>(recipe.integrator)),
+      guided_(make_guided(recipe.integrator)) {
   if (ContactStep::needed(model, recipe)) {
     contacts.emplace(model, recipe);
     const SolverTraits solver = std::visit([](const auto& settings) { return settings.traits; }, recipe.solver);
@@ -77,7 +60,12 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
     step_by_impulses(*velocity, s, t, h);
     if (contacts) contacts->finish(mechanism, s, h);
   } else {
-    std::visit([&](auto& integrator) { integrator.advance(mechanism, s, t, h); }, integrator_);
+    std::visit(
+        [&](auto& integrator) {
+          integrator.advance(mechanism, s, t, h);
+          if constexpr (requires { integrator.report; }) note(integrator.report);
+        },
+        integrator_);
     require_finite(mechanism.model, s);
     correct(s, t + h);
   }
@@ -154,6 +142,12 @@ void ReferenceStepper::step_by_impulses(const VelocitySettings& settings, State&
     s = start_;
     mechanism.stiffen(s, t, tries == 1 ? 1 : 4);
   }
+}
+
+void ReferenceStepper::note(const ImplicitReport& equations) {
+  mechanism.report.newton_iterations += equations.iterations;
+  mechanism.report.halvings += equations.halvings;
+  mechanism.report.converged = mechanism.report.converged && equations.converged;
 }
 
 void ReferenceStepper::correct(State& s, double t) {

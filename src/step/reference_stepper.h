@@ -6,21 +6,14 @@
 #include "integrate/adaptive/adaptive.h"
 #include "integrate/adaptive/tableau_5.h"
 #include "integrate/adaptive/tableau_8.h"
-#include "integrate/explicit/explicit_euler.h"
-#include "integrate/explicit/rk2.h"
-#include "integrate/explicit/rk4.h"
-#include "integrate/multistep/ab4.h"
-#include "integrate/symplectic/leapfrog.h"
+#include "integrate/methods.h"
 #include "integrate/symplectic/rattle.h"
-#include "integrate/symplectic/semi_implicit_euler.h"
 #include "step/contact_step.h"
 #include "step/course.h"
 #include "step/shock.h"
 
 namespace rotule {
 
-using Integrator = std::variant<Rk4<JointedMechanism>, ExplicitEuler<JointedMechanism>, SemiImplicitEuler<JointedMechanism>,
-                                Rk2<JointedMechanism>, Ab4<JointedMechanism>, Leapfrog<JointedMechanism>>;
 /// Methods that want more of a mechanism than accelerations: error control, and symplectic ones. None of them: nothing.
 using GuidedIntegrator =
     std::variant<std::monostate, Adaptive<Course, DormandPrince5>, Adaptive<Course, DormandPrince8>, Rattle<JointedMechanism>>;
@@ -48,10 +41,11 @@ class ReferenceStepper {
   bool step_guided(State& s, double t, double h);
   void advance_by_impulses(const VelocitySettings& settings, State& s, double t, double h);
   void step_by_impulses(const VelocitySettings& settings, State& s, double t, double h);
+  void note(const ImplicitReport& equations);
   void correct(State& s, double t);
   void bounce(State& s, double t);
 
-  Integrator integrator_;
+  AnyIntegrator<JointedMechanism> integrator_;
   GuidedIntegrator guided_;
   State start_;  // of the step, where it may have to be made again
   std::vector<ShockPoint> points_;

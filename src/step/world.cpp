@@ -149,6 +149,7 @@ const StepReport& World::step(double h) {
     ++w.steps;
     w.unconverged_steps += !report.converged;
     w.late_steps += report.late_shocks > 0;
+    w.halved_steps += report.halvings > 0;
     return report;
   } catch (const Error& error) {
     throw Error(fmt::format("step {}", w.steps + 1), error.what());
@@ -488,6 +489,9 @@ std::vector<std::string> World::warnings() const {
   if (w.late_steps)
     out.push_back(
         fmt::format("in {} steps shocks followed too fast to be located in time, and were left to the step's end", w.late_steps));
+  if (w.halved_steps)
+    out.push_back(
+        fmt::format("{} steps were halved: their equations were not solved otherwise; take a smaller step", w.halved_steps));
   return out;
 }
 

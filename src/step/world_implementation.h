@@ -26,6 +26,7 @@ struct World::Implementation {
   bool keep_problems = false;
   int unconverged_steps = 0;
   int late_steps = 0;  // in which shocks could not be located
+  int halved_steps = 0;
   std::vector<std::string> start_warnings;
 
   /// The stepper and its ledger, made anew after bodies or joints came or went.

@@ -42,16 +42,17 @@ void formulate_velocity(const RowValues& values, const VecX& velocity, double ba
 
 void formulate_position(const RowValues& values, ConstraintProblem& problem) { problem.b = -values.C; }
 
+PenaltyRow penalty_row(const ConstraintProblem& problem, const ConstraintBlock& block, int row, double stiffness, double damping,
+                       double h) {
+  if (stiffness != 0) return {stiffness, damping};
+  const double frequency = 0.5 / h, mass = 1 / diagonal_entry(problem, block, row);
+  return {frequency * frequency * mass, damping == 0 ? 2 * frequency * mass : damping};
+}
+
 void penalty_forces(const RowValues& values, const VecX& velocity, double stiffness, double damping, double h,
                     const ConstraintProblem& problem, VecX& lambda) {
-  const double frequency = 0.5 / h;
   for_each_row(problem, [&](const ConstraintBlock& block, int r) {
-    double k = stiffness, d = damping;
-    if (stiffness == 0) {
-      const double mass = 1 / diagonal_entry(problem, block, r);
-      k = frequency * frequency * mass;
-      if (damping == 0) d = 2 * frequency * mass;
-    }
+    const auto [k, d] = penalty_row(problem, block, r, stiffness, damping, h);
     lambda[r] = -k * values.C[r] - d * constraint_rate(problem, block, r, values, velocity);
   });
 }

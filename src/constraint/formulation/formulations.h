@@ -21,6 +21,13 @@ void formulate_position(const RowValues& values, ConstraintProblem& problem);
 void penalty_forces(const RowValues& values, const VecX& velocity, double stiffness, double damping, double h,
                     const ConstraintProblem& problem, VecX& lambda);
 
+struct PenaltyRow {
+  double stiffness, damping;
+};
+/// The spring of one row, chosen by the step where none is given.
+PenaltyRow penalty_row(const ConstraintProblem& problem, const ConstraintBlock& block, int row, double stiffness, double damping,
+                       double h);
+
 /// dC/dt = J u + C_t, row by row.
 double constraint_rate(const ConstraintProblem& problem, const ConstraintBlock& block, int row, const RowValues& values,
                        const VecX& velocity);

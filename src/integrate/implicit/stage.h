@@ -1,0 +1,36 @@
+#pragma once
+// One implicit stage, as most methods have them: with what earlier stages and steps gave,
+//   u = u_0 + g A,  sigma = sigma_0 + g rate(sigma, u),  A = accelerations(t, base moved by sigma, u).
+#include "integrate/implicit/newton.h"
+
+namespace rotule {
+
+template <ImplicitMechanism M>
+class ImplicitStage {
+ public:
+  explicit ImplicitStage(const NewtonSettings& settings) : newton_(settings) {}
+
+  /// From the guess in `acceleration`. Sets sigma_0 and u_0 beforehand. False where it did not converge: the last iterate is
+  /// left.
+  bool solve(M& m, const typename M::State& base, double t, double g, ImplicitReport& report) {
+    state = base;
+    rate.resizeLike(base.u);
+    sigma.resizeLike(base.u);
+    return newton_.solve(m, t, g, g * g, state, acceleration, report, [&](const VecX& A, typename M::State& stage) {
+      stage.u = u_0 + g * A;
+      if (!settle_chart(m, sigma_0, g, stage.u, sigma, rate)) return false;
+      m.displace(base, sigma, stage);
+      return true;
+    });
+  }
+
+  VecX sigma_0, u_0;        // given
+  VecX acceleration;        // guess, then answer
+  VecX sigma, rate;         // answers
+  typename M::State state;  // likewise: the stage itself
+
+ private:
+  NewtonSolver<M> newton_;
+};
+
+}  // namespace rotule
