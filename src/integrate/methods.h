@@ -56,12 +56,16 @@ AnyIntegrator<M> make_integrator(const IntegratorSettings& settings) {
     AnyIntegrator<M> operator()(const Bdf2Settings& s) { return Bdf2<M>(s); }
     AnyIntegrator<M> operator()(const SdirkSettings& s) { return Sdirk<M>(s); }
     AnyIntegrator<M> operator()(const GeneralisedAlphaSettings& s) { return GeneralisedAlpha<M>(s); }
-    /// Methods that want more of a mechanism than these verbs have a place of their own (step/reference_stepper.h).
-    template <class S>
-    requires(S::traits.adaptive || S::traits.constrained) AnyIntegrator<M>
-    operator()(const S&) { return Rk4<M>(); }
   };
-  return std::visit(Make(), settings);
+  // Methods that want more of a mechanism than these verbs have a place of their own (step/reference_stepper.h).
+  return std::visit(
+      []<class S>(const S& chosen) -> AnyIntegrator<M> {
+        if constexpr (S::traits.adaptive || S::traits.constrained)
+          return Rk4<M>();
+        else
+          return Make()(chosen);
+      },
+      settings);
 }
 
 }  // namespace rotule
