@@ -64,7 +64,7 @@ struct SplitPivotingSettings {
   static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
   static constexpr std::string_view summary = "joints and normals by pivoting, friction by sweeps, in turn (D5); boxes and cones";
   double tolerance = 1e-8;
-  int max_iterations = 2000;
+  int max_iterations = 1000;
   int friction_sweeps = 10;
 
   template <class Self, class Visitor>

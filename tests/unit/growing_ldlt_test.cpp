@@ -1,10 +1,10 @@
-// A factor that gains and loses rows must stay the factor of the rows that are left: against Eigen's Cholesky of the same matrix.
+// A factor that gains and loses rows must stay the factor of the rows that are left: checked by multiplying back.
 #include "linalg/growing_ldlt.h"
 
 #include <gtest/gtest.h>
 #include <rotule/types.h>
 
-#include <Eigen/Cholesky>
+#include <algorithm>
 #include <random>
 
 namespace rotule {

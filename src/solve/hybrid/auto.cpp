@@ -4,8 +4,9 @@
 //   only joints                                     ldlt
 //   joints and contacts, limits or motors           hybrid
 //   boxes and bounds alone, at most 150 rows        block_pivoting
-//   a stack: loads pass through 4 pairs or more,
-//   or a body 30 times as heavy as one it touches   two_level
+//   a stack: few touching pairs per body, and 4 or
+//   more on top of each other or a body 30 times
+//   as heavy as one it touches                      two_level
 //   anything else                                   nncg
 //
 // Each has a budget; where it ends unconverged the next one goes on from its answer: see `ladder`. The report names the one
@@ -24,11 +25,16 @@ namespace {
 constexpr int most_rows_for_pivoting = 150;
 constexpr int tall = 4;
 constexpr double heavy = 30;
+constexpr double most_pairs_per_body = 1.5;
 
 struct Looks {
   bool joints = false, others = false, cones = false;
   int height = 0;         // most pairs between a body and the ground, along the shortest way
   double mass_ratio = 1;  // largest between bodies that touch
+  int pairs = 0;          // runs of blocks between the same two bodies
+  [[nodiscard]] bool stack(int bodies) const {
+    return pairs <= most_pairs_per_body * bodies && (height >= tall || mass_ratio >= heavy);
+  }
 };
 
 struct Auto {
@@ -59,6 +65,8 @@ Looks look(const ConstraintProblem& problem, Auto& work) {
   for (const ConstraintBlock& block : problem.blocks) {
     const int a = block.body_a, b = block.body_b;
     const double p = inverse_mass(a), q = inverse_mass(b);
+    const bool same = &block != &problem.blocks.front() && (&block)[-1].body_a == a && (&block)[-1].body_b == b;
+    looks.pairs += !same;
     if (a >= 0) work.around[work.start[a + 1]++] = b;
     if (b >= 0) work.around[work.start[b + 1]++] = a;
     if (p > 0 && q > 0) looks.mass_ratio = std::max({looks.mass_ratio, p / q, q / p});
@@ -105,16 +113,19 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   const TwoLevelSettings two_level{.tolerance = tolerance};
   const ProxNewtonSettings newton{.tolerance = tolerance};
 
+  // Newton's cost grows faster with size than that of sweeps: larger problems may sweep longer.
+  const int sweeps_before_newton = 300 + 2 * static_cast<int>(problem.blocks.size());
+
   // The ladder: the first rung by its looks, then what is stronger or slower.
   std::array<SolverSettings, 3> ladder;
   if (looks.joints)
     ladder = {hybrid, newton, limited(sweeps, 2000)};
   else if (!looks.cones && problem.rows() <= most_rows_for_pivoting)
     ladder = {limited(pivoting, 200), newton, limited(sweeps, 2000)};
-  else if (looks.height >= tall || looks.mass_ratio >= heavy)
-    ladder = {limited(two_level, 60), newton, limited(sweeps, 2000)};
+  else if (looks.stack(problem.bodies()))
+    ladder = {limited(two_level, 24), newton, limited(sweeps, 2000)};
   else
-    ladder = {limited(sweeps, 200), newton, limited(two_level, 2000)};
+    ladder = {limited(sweeps, sweeps_before_newton), newton, limited(two_level, 2000)};
 
   work.answer.begin(problem, "auto", report);
   report.solver = AutoSettings::name;

@@ -4,7 +4,8 @@
 //
 // Safeguard: a coarse correction that does not halve the residual is compared with the same sweeps without it, and the better of
 // the two is kept; where it loses, it is tried less and less often. So it is never worse, by the judge, than its sweeps alone. It
-// gains little where contacts keep opening and sliding anew (a pile in motion), and nothing on a problem given by its matrix.
+// gains little where contacts keep opening and sliding anew (a pile in motion). A problem given by its matrix has no pairs
+// of bodies: it goes to nncg.
 #include "solve/best_answer.h"
 #include "solve/hybrid/coarse_contacts.h"
 #include "solve/solve.h"
@@ -26,6 +27,12 @@ struct TwoLevel {
 void solve(const ConstraintProblem& problem, const TwoLevelSettings& settings, Workspace& workspace, std::span<double> x,
            SolveReport& report) {
   constexpr int corrections_in_a_row = 2;
+  if (problem.has_matrix()) {
+    NncgSettings sweeps;
+    sweeps.tolerance = settings.tolerance;
+    sweeps.max_iterations = settings.max_iterations;
+    return solve(problem, sweeps, workspace, x, report);
+  }
   auto& work = workspace.get<TwoLevel>();
   BestAnswer& answer = work.answer;
   answer.begin(problem, "two_level", report);
@@ -33,8 +40,7 @@ void solve(const ConstraintProblem& problem, const TwoLevelSettings& settings, W
   work.dx.resize(x.size());
   work.before.resize(x.size());
   work.trial.resize(x.size());
-  const bool has_bodies = !problem.has_matrix();
-  if (has_bodies) work.coarse.prepare(problem);
+  work.coarse.prepare(problem);
 
   work.sweeps.with_operator(problem, BlockStorage{}, [&](auto& blocks) {
     blocks.prepare(problem, x);
@@ -55,7 +61,7 @@ void solve(const ConstraintProblem& problem, const TwoLevelSettings& settings, W
     Guess favourite = Guess::all_stick;
     int losses = 0, wait = 0;
     while (now > settings.tolerance && report.iterations < settings.max_iterations) {
-      if (!has_bodies || wait > 0) {
+      if (wait > 0) {
         now = smooth(x);
         --wait;
         continue;
