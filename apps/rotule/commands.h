@@ -87,6 +87,30 @@ struct ExportOptions {
 };
 void export_scene(const ExportOptions& options);
 
+struct SolveOptions {
+  std::string file;
+  std::int64_t frame = 0;
+  int island = 0;
+  std::vector<std::string> solvers;  // empty: prox_newton
+  std::vector<std::string> settings;
+  std::vector<double> goals;  // empty: each solver's own
+  double limit = 60;          // s, per solver
+  bool json = false;
+};
+void solve_recorded(const SolveOptions& options);
+
+struct TournamentOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> solvers;  // empty: all
+  std::vector<std::string> settings;
+  std::vector<double> goals;  // empty: 1e-2, 1e-4, 1e-6, 1e-8
+  int frames = 5;             // of a file of rotule's own, at most
+  double limit = 10;          // s, per solver and problem
+  std::string csv;
+  bool json = false;
+};
+void tournament(const TournamentOptions& options);
+
 /// What an energy change is measured against: all the energy where there is no weight, else the most motion that there was.
 double energy_scale(const Vec3& gravity, double initial_energy, double largest_kinetic);
 

@@ -125,6 +125,35 @@ int main(int argc, char** argv) {
   export_command->add_option("SCENE", export_options.scene, "file or name")->required();
   export_command->add_option("--out", export_options.out, "file to write; else stdout");
 
+  SolveOptions solve_options;
+  CLI::App* solve_command = app.add_subcommand("solve", "solve a recorded constraint problem again");
+  solve_command->add_option("FILE", solve_options.file, "problems recorded by rotule run, or an FCLIB file")->required();
+  solve_command->add_option("--frame", solve_options.frame, "which frame, from 0");
+  solve_command->add_option("--island", solve_options.island, "which island of the frame, from 0");
+  solve_command->add_option("--solver", solve_options.solvers, "solvers, separated by commas; all; else prox_newton")
+      ->delimiter(',');
+  solve_command->add_option("--set", solve_options.settings, "KEY=VALUE, e.g. solver.max_iterations=100")
+      ->allow_extra_args(false);
+  solve_command->add_option("--to", solve_options.goals, "relative residuals to reach, separated by commas")->delimiter(',');
+  solve_command->add_option("--limit", solve_options.limit, "seconds per solver")->check(CLI::PositiveNumber);
+  solve_command->add_flag("--json", solve_options.json, "one JSON object on stdout");
+
+  TournamentOptions tournament_options;
+  CLI::App* tournament_command = app.add_subcommand("tournament", "iterations and time to each error, by solver and problem");
+  tournament_command->add_option("FILE", tournament_options.files, "problems recorded by rotule run, or FCLIB files")->required();
+  tournament_command->add_option("--solvers", tournament_options.solvers, "solvers, separated by commas; else all")
+      ->delimiter(',');
+  tournament_command->add_option("--set", tournament_options.settings, "KEY=VALUE, e.g. solver.max_iterations=100")
+      ->allow_extra_args(false);
+  tournament_command->add_option("--to", tournament_options.goals, "relative residuals to reach, separated by commas")
+      ->delimiter(',');
+  tournament_command->add_option("--frames", tournament_options.frames, "frames taken of each recording, at most")
+      ->check(CLI::PositiveNumber);
+  tournament_command->add_option("--limit", tournament_options.limit, "seconds per solver and problem")
+      ->check(CLI::PositiveNumber);
+  tournament_command->add_option("--csv", tournament_options.csv, "write the results to this file too");
+  tournament_command->add_flag("--json", tournament_options.json, "one JSON object on stdout");
+
   CLI::App* schema_command = app.add_subcommand("schema", "the JSON schema of scene files");
 
   try {
@@ -135,6 +164,8 @@ int main(int argc, char** argv) {
     if (convergence_command->parsed()) convergence(convergence_options);
     if (stability_command->parsed()) stability(stability_options);
     if (export_command->parsed()) export_scene(export_options);
+    if (solve_command->parsed()) solve_recorded(solve_options);
+    if (tournament_command->parsed()) tournament(tournament_options);
     if (schema_command->parsed()) print(rotule::scene_schema());
     return 0;
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,198 @@
+#include "recorded.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <rotule/error.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+
+#include "model/choices.h"
+#include "record/fclib_file.h"
+#include "solve/solve.h"
+
+namespace rotule::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// The tolerance of a solver that has one.
+bool set_tolerance(SolverSettings& solver, double goal) {
+  return std::visit(
+      [&](auto& settings) {
+        if constexpr (requires { settings.tolerance; }) {
+          settings.tolerance = goal;
+          return true;
+        } else {
+          return false;
+        }
+      },
+      solver);
+}
+
+Attempt attempt(const ConstraintProblem& problem, const SolverSettings& solver, double goal) {
+  constexpr double worth_repeating = 0.5;  // s
+  SolverSettings chosen = solver;
+  if (goal > 0) set_tolerance(chosen, goal);
+  Workspace workspace;
+  SolveReport report;
+  VecX x = VecX::Zero(problem.rows());
+  const std::span<double> answer(x.data(), static_cast<std::size_t>(x.size()));
+  Attempt out{.goal = goal};
+  for (int run = 0; run < 2; ++run) {
+    const auto start = Clock::now();
+    solve(problem, chosen, workspace, answer, report);
+    const double took = seconds_since(start);
+    out.seconds = run == 0 ? took : std::min(out.seconds, took);
+    if (took > worth_repeating) break;
+  }
+  out.iterations = report.iterations;
+  out.residual = residual(problem, answer).relative;
+  out.reached = goal > 0 ? out.residual <= goal * (1 + 1e-9) : report.converged;
+  return out;
+}
+
+/// What the child process sends: one of these per goal, or, with `broken`, why it stopped.
+struct Message {
+  Attempt attempt;
+  bool broken = false;
+  char reason[200] = {};
+};
+
+void work(int pipe, const ConstraintProblem& problem, const SolverSettings& solver, const std::vector<double>& goals) {
+  for (const double goal : goals) {
+    Message message;
+    try {
+      message.attempt = attempt(problem, solver, goal);
+    } catch (const std::exception& error) {
+      message.broken = true;
+      fmt::format_to_n(message.reason, sizeof(message.reason) - 1, "{}", error.what());
+    }
+    if (::write(pipe, &message, sizeof(message)) != sizeof(message) || message.broken) return;
+  }
+}
+
+}  // namespace
+
+NamedProblem read_named_problem(const std::string& path, std::int64_t frame, int island) {
+  NamedProblem out{path, {}};
+  if (is_fclib_file(path)) {
+    out.problem = read_fclib(path);
+  } else {
+    const std::int64_t frames = recorded_frames(path);
+    if (frame < 0 || frame >= frames) throw Error(path, fmt::format("frame {} is not there; it has {}", frame, frames));
+    out.problem = read_problem(path, frame, island).problem;
+    out.name = fmt::format("{}:{}:{}", path, frame, island);
+  }
+  validate(out.problem);
+  out.problem.x0.setZero();
+  return out;
+}
+
+std::vector<NamedProblem> read_some_problems(const std::string& path, int most) {
+  std::vector<NamedProblem> out;
+  if (is_fclib_file(path)) {
+    out.push_back(read_named_problem(path, 0, 0));
+    return out;
+  }
+  const std::int64_t frames = recorded_frames(path), count = std::min<std::int64_t>(frames, most);
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t frame = count == 1 ? 0 : k * (frames - 1) / (count - 1);
+    NamedProblem largest;
+    for (int island = 0; island < recorded_islands(path, frame); ++island) {
+      NamedProblem problem = read_named_problem(path, frame, island);
+      if (island == 0 || problem.problem.rows() > largest.problem.rows()) largest = std::move(problem);
+    }
+    if (largest.problem.rows() > 0) out.push_back(std::move(largest));
+  }
+  if (out.empty()) throw Error(path, "holds no problem; record a scene with joints or contacts");
+  return out;
+}
+
+std::string why_not(const ConstraintProblem& problem, const SolverSettings& solver) {
+  const SolverTraits traits = std::visit([](const auto& settings) { return settings.traits; }, solver);
+  bool bounds = false, box = false, cone = false;
+  for (int r = 0; r < problem.rows(); ++r) bounds = bounds || problem.lower[r] > -infinity || problem.upper[r] < infinity;
+  for (const FrictionRows& f : problem.friction) (f.cone ? cone : box) = true;
+  if (bounds && !traits.bounds) return "knows no bounds";
+  if (cone && !traits.cone) return "knows no cones";
+  if (box && !traits.box) return "knows no boxes";
+  return {};
+}
+
+Trial measure(const ConstraintProblem& problem, const SolverSettings& solver, std::vector<double> goals, double limit) {
+  Trial out;
+  out.solver = std::visit([](const auto& settings) { return std::string(settings.name); }, solver);
+  out.refusal = why_not(problem, solver);
+  if (!out.refusal.empty()) return out;
+  int ends[2];
+  if (::pipe(ends) != 0) throw Error("no pipe to be had");
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) throw Error("no process to be had");
+  if (child == 0) {
+    ::close(ends[0]);
+    work(ends[1], problem, solver, goals);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  const auto start = Clock::now();
+  while (out.attempts.size() < goals.size()) {
+    pollfd ready{ends[0], POLLIN, 0};
+    const double left = limit - seconds_since(start);
+    if (left <= 0 || ::poll(&ready, 1, static_cast<int>(1000 * left) + 1) == 0) {
+      out.out_of_time = true;
+      break;
+    }
+    Message message;
+    if (::read(ends[0], &message, sizeof(message)) != sizeof(message)) break;
+    if (message.broken) {
+      out.refusal = message.reason;
+      break;
+    }
+    out.attempts.push_back(message.attempt);
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ::close(ends[0]);
+  return out;
+}
+
+std::vector<SolverSettings> solvers_by_name(const std::vector<std::string>& names, const std::vector<std::string>& settings) {
+  std::vector<SolverSettings> out;
+  const auto add = [&](const std::string& name) {
+    Recipe recipe;
+    try {
+      set(recipe, "solver", name);
+    } catch (const Error& error) {
+      throw Error(fmt::format("--solver: {}", error.what()));
+    }
+    apply_settings(recipe, settings);
+    out.push_back(recipe.solver);
+  };
+  for (const std::string& name : names) {
+    if (name != "all") {
+      add(name);
+      continue;
+    }
+    for_each_alternative<SolverSettings>([&]<class Settings>(const Settings&) {
+      if (Settings::traits.bounds) add(std::string(Settings::name));
+    });
+  }
+  return out;
+}
+
+std::vector<double> goals_from(const std::vector<double>& given) {
+  std::vector<double> out = given;
+  for (const double goal : out)
+    if (!(goal > 0) || goal > 1) throw Error(fmt::format("--to: must be above 0 and at most 1, is {}", goal));
+  std::sort(out.begin(), out.end(), std::greater<>());
+  return out;
+}
+
+}  // namespace rotule::app

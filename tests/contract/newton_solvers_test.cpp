@@ -1,0 +1,90 @@
+// What the Newton-type contact solvers promise: the exact one reaches 1e-9 on every synthetic problem and every file, also with
+// mass ratios of 1e5; where the others say that they converged, an exact answer is near.
+#include <gtest/gtest.h>
+
+#include "record/fclib_file.h"
+#include "solve/solve.h"
+#include "support/contact_problems.h"
+
+namespace rotule {
+namespace {
+
+std::span<double> span(VecX& x) { return {x.data(), static_cast<std::size_t>(x.size())}; }
+
+VecX motion(const ConstraintProblem& p, VecX& x) {
+  VecX u = VecX::Zero(6 * p.bodies());
+  apply_impulses(p, span(x), span(u));
+  return u;
+}
+
+template <class Settings>
+VecX solved(const ConstraintProblem& p, const Settings& settings, SolveReport& report) {
+  Workspace workspace;
+  VecX x = VecX::Zero(p.rows());
+  solve(p, settings, workspace, span(x), report);
+  EXPECT_NEAR(report.residual, residual(p, span(x)).relative, 1e-12 + 1e-3 * report.residual) << Settings::name;
+  EXPECT_EQ(report.converged, report.residual <= settings.tolerance) << Settings::name;
+  return x;
+}
+
+TEST(NewtonSolvers, TheExactOneSolvesEverySyntheticProblem) {
+  for (const testing::ContactCase& c : testing::contact_cases()) {
+    SolveReport report;
+    solved(c.problem, ProxNewtonSettings{.tolerance = 1e-9}, report);
+    EXPECT_LE(report.residual, 1e-9) << c.name;
+  }
+}
+
+TEST(NewtonSolvers, TheExactOneStandsMassRatios) {
+  for (const double mass : {1e3, 1e4, 1e5})
+    for (const bool cone : {true, false}) {
+      SolveReport report;
+      solved(testing::heavy_on_light(9, mass, {.mu = 0.5, .cone = cone}), ProxNewtonSettings{.tolerance = 1e-9}, report);
+      EXPECT_LE(report.residual, 1e-9) << mass << (cone ? " cone" : " box");
+    }
+}
+
+TEST(NewtonSolvers, TheExactOneSolvesTheFilesOfOthers) {
+  for (const char* file :
+       {"local_problem_test", "Capsules-i125-1213", "Spheres-i099-356-679", "LMGC_100_PR_PerioBox-i00361-60-03000"}) {
+    SolveReport report;
+    solved(read_fclib(std::string(ROTULE_SOURCE_DIR "/data/fclib/") + file + ".hdf5"), ProxNewtonSettings{.tolerance = 1e-12},
+           report);
+    EXPECT_LE(report.residual, 1e-12) << file;
+  }
+}
+
+template <class Settings>
+class InexactNewtonSolvers : public ::testing::Test {};
+using Inexact = ::testing::Types<InteriorPointSettings, AdmmSettings, PgsSmSettings>;
+TYPED_TEST_SUITE(InexactNewtonSolvers, Inexact);
+
+// Coulomb's law can have several answers: what is asked is that an exact one lies near, found from the inexact one.
+TYPED_TEST(InexactNewtonSolvers, EndNearAnExactAnswer) {
+  int converged = 0, tried = 0;
+  for (testing::ContactCase& c : testing::contact_cases()) {
+    if (c.hard || c.problem.bodies() == 0) continue;
+    SolveReport report;
+    VecX x = solved(c.problem, TypeParam{.tolerance = 1e-7, .max_iterations = 100}, report);
+    ++tried;
+    if (!report.converged) continue;
+    ++converged;
+    c.problem.x0 = x;
+    VecX exact = solved(c.problem, ProxNewtonSettings{.tolerance = 1e-9}, report);
+    const VecX u = motion(c.problem, exact);
+    EXPECT_LE(report.residual, 1e-9) << c.name;
+    EXPECT_LT((motion(c.problem, x) - u).norm(), 1e-3 * (1 + u.norm())) << c.name;
+  }
+  EXPECT_GT(3 * converged, tried);
+}
+
+TYPED_TEST(InexactNewtonSolvers, StartFromAnAnswer) {
+  ConstraintProblem p = testing::sphere_pile(20);
+  SolveReport report;
+  p.x0 = solved(p, ProxNewtonSettings{.tolerance = 1e-10}, report);
+  solved(p, TypeParam{}, report);
+  EXPECT_LE(report.iterations, 1);
+}
+
+}  // namespace
+}  // namespace rotule
