@@ -1,7 +1,9 @@
 #include "collide/narrow/box_box.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "collide/narrow/box_face.h"
 #include "collide/narrow/closed_forms.h"
@@ -13,6 +15,7 @@ namespace {
 
 constexpr double nearly_flat = 0.985;  // cosine of 10 degrees
 constexpr std::uint32_t edges_feature = 0xfffffffe;
+constexpr std::array<int, 3> after{1, 2, 0};
 
 /// The axis of largest separation, in A's frame.
 struct BestAxis {
@@ -26,7 +29,10 @@ struct BestAxis {
 /// Two lanes, for the axes e_k x R_m with k = 0, 1 and then k = 2 (and 0 once more).
 using Two = double __attribute__((vector_size(16)));
 Two both(double v) { return Two{v, v}; }
-Two magnitude(Two v) { return v < 0 ? -v : v; }
+Two magnitude(Two v) {
+  using Bits = std::int64_t __attribute__((vector_size(16)));
+  return std::bit_cast<Two>(std::bit_cast<Bits>(v) & std::numeric_limits<std::int64_t>::max());
+}
 
 /// The coordinates (k, k + 1) of a vector for k = 0, 1, 2, cyclically.
 struct Cyclic {
@@ -45,7 +51,7 @@ struct EdgeAxes {
     const Two bars = both(bar * std::abs(bar));
     auto found = bars != bars;
     for (int m = 0; m < 3; ++m) {
-      const int m1 = m < 2 ? m + 1 : 0, m2 = m1 < 2 ? m1 + 1 : 0;
+      const int m1 = after[m], m2 = after[m1];
       const Two b1 = both(b[m1]), b2 = both(b[m2]);
       // e_k x R_m = (0, -R(k2, m), R(k1, m)) in the axes k, k1, k2.
       const auto axes = [&](int half, Two r0, Two r1, Two r2, Two t1, Two t2, Two a1, Two a2, Two next, Two last) {
@@ -68,8 +74,8 @@ double largest_size(const Convex& a) { return most(most(a.size.x(), a.size.y()),
 
 /// Selections, not branches: which it is, is as good as random.
 int largest(const Vec3& v) {
-  const int first = v.y() > v.x() ? 1 : 0;
-  return v.z() > most(v.x(), v.y()) ? 2 : first;
+  const int first = v.y() > v.x(), third = v.z() > most(v.x(), v.y());
+  return first + third * (2 - first);
 }
 
 BestAxis best_axis(const Convex& a, const Convex& b, const Frame& X, double margin, double tie) {
@@ -104,17 +110,17 @@ BestAxis best_axis(const Convex& a, const Convex& b, const Frame& X, double marg
     for (int half = 0; half < 2; ++half) {
       const Two square = axes.square[m][half], over = axes.over[m][half];
       const Two score = square < 1e-14 ? both(-infinity) : over * magnitude(over) / square;
-      for (int lane = 0; lane < 2; ++lane) {
+      for (int lane = 0; lane < 2 - half; ++lane) {
         found = score[lane] > largest_square ? 4 * m + 2 * half + lane : found;
         largest_square = most(largest_square, score[lane]);
       }
     }
   if (found < 0) return best;
-  const int m = found / 4, k = found % 4 < 3 ? found % 4 : 0, k1 = k < 2 ? k + 1 : 0, k2 = k1 < 2 ? k1 + 1 : 0;
+  const int m = found / 4, k = found % 4, k1 = after[k], k2 = after[k1];
   best.kind = BestAxis::Kind::edges;
   best.i = k, best.j = m;
   best.gap = std::copysign(std::sqrt(std::abs(largest_square)), largest_square);
-  const double side = t[k2] * R(k1, m) < t[k1] * R(k2, m) ? -1 : 1,
+  const double side = std::copysign(1.0, t[k2] * R(k1, m) - t[k1] * R(k2, m)),
                inverse = side / std::sqrt(R(k1, m) * R(k1, m) + R(k2, m) * R(k2, m));
   best.normal[k] = 0;
   best.normal[k1] = -R(k2, m) * inverse;
@@ -156,19 +162,20 @@ Separation on_axis(const Convex& a, const Convex& b, const Frame& X, const BestA
 
 }  // namespace
 
-bool collide_boxes(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
-                   CandidateList& list, Manifold& out) {
-  const Frame X = relative(X_WA, X_WB);
-  if (const Vec3& n = memory.axis; n.x() != 0 || n.y() != 0 || n.z() != 0) {
-    const double gap = n.dot(X.p) - a.size.dot(n.cwiseAbs()) - b.size.dot((X.R.transpose() * n).cwiseAbs());
-    if (gap > margin) return false;
+void collide_boxes(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
+                   CandidateList& list, std::vector<Manifold>& found) {
+  if (const Vec3& last = memory.axis; last.squaredNorm() > 0) {
+    const Vec3 n = X_WA.R * last;
+    const double gap = n.dot(X_WB.p - X_WA.p) - a.size.dot(last.cwiseAbs()) - b.size.dot((X_WB.R.transpose() * n).cwiseAbs());
+    if (gap > margin) return;
   }
+  const Frame X = relative(X_WA, X_WB);
   const double rounding = 1e-9 * (largest_size(a) + largest_size(b));
   const BestAxis axis = best_axis(a, b, X, margin, rounding);
   const Vec3& n = axis.normal;
   // Only an axis that parts is worth trying again.
   memory.axis = axis.gap > margin ? n : Vec3(Vec3::Zero());
-  if (axis.gap > margin) return false;
+  if (axis.gap > margin) return;
 
   // The face nearest to the normal is where points are found; for edges only if the boxes lie nearly flat on each other, where
   // one point would not hold them.
@@ -192,7 +199,7 @@ bool collide_boxes(const Convex& a, const Frame& X_WA, const Convex& b, const Fr
   for (int k = 0; k < polygon.count; ++k) least = std::min(least, polygon.at[k].gap);
 
   const Frame& X_WR = of_b ? X_WB : X_WA;
-  const int i = face < 2 ? face + 1 : 0, j = i < 2 ? i + 1 : 0;
+  const int i = after[face], j = after[i];
   Separation s;
   bool with_deepest = false;
   if (least > axis.gap + rounding) {
@@ -201,11 +208,12 @@ bool collide_boxes(const Convex& a, const Frame& X_WA, const Convex& b, const Fr
     if (s.gap > 0 && !crossing) {
       // Apart, and nearest at a corner: the axes do not tell.
       const Separation nearest = general_separation(a, b, X, margin, memory);
-      if (!nearest.near) return false;
+      if (!nearest.near) return;
       clip_patches(a, b, X, nearest, margin, true, list);
+      Manifold& out = found.emplace_back();
       out.normal = X_WA.R * nearest.normal;
       keep_four(list.items.data(), list.count, X_WA, out);
-      return true;
+      return;
     }
     // The deepest point, in the same view as the others.
     const Vec3 p = of_b ? X.to_local(s.on_b) : s.on_a;
@@ -213,26 +221,28 @@ bool collide_boxes(const Convex& a, const Frame& X_WA, const Convex& b, const Fr
     with_deepest = true;
   }
 
+  Manifold& out = found.emplace_back();
   std::array<int, 4> kept{0, 1, 2, 3};
   out.count = polygon.count <= 4 ? polygon.count
                                  : pick_four(
                                        polygon.count, [&](int k) { return polygon.at[k].x; },
                                        [&](int k) { return polygon.at[k].y; }, [&](int k) { return polygon.at[k].gap; }, kept);
   out.normal = X_WA.R * n;
-  const Vec3 outward = of_b ? Vec3(-out.normal) : out.normal;
+  const double side = of_b ? -1 : 1;
   const double height = std::copysign(of_b ? b.size[face] : a.size[face], of_b ? -n_B[face] : n[face]);
   const Vec3 base = X_WR.p + height * X_WR.R.col(face);
   for (int k = 0; k < out.count; ++k) {
     const FacePolygon::Corner& c = polygon.at[kept[k]];
     ContactPoint& point = out.points[k];
-    const Vec3 on_face = base + c.x * X_WR.R.col(i) + c.y * X_WR.R.col(j), beyond = on_face + c.gap * outward;
+    const Vec3 on_face = base + c.x * X_WR.R.col(i) + c.y * X_WR.R.col(j), beyond = on_face + side * c.gap * out.normal;
     point.on_a = of_b ? beyond : on_face;
     point.on_b = of_b ? on_face : beyond;
     point.gap = c.gap;
     point.feature = c.feature;
-    if (with_deepest && kept[k] == polygon.count - 1) point.on_a = X_WA * s.on_a, point.on_b = X_WA * s.on_b;
   }
-  return true;
+  if (!with_deepest) return;
+  for (int k = 0; k < out.count; ++k)
+    if (kept[k] == polygon.count - 1) out.points[k].on_a = X_WA * s.on_a, out.points[k].on_b = X_WA * s.on_b;
 }
 
 }  // namespace rotule

@@ -3,6 +3,8 @@
 // M. C. Lin, D. Manocha, "OBBTree", 1996). The separation along the best axis is the depth where they overlap; where they are
 // apart it is the distance only if a face or two edges are what is nearest, else less, and gjk.h has the last word. The axis that
 // parted them last time is tried first.
+#include <vector>
+
 #include "collide/frame.h"
 #include "collide/narrow/clip.h"
 #include "collide/narrow/manifold.h"
@@ -10,8 +12,8 @@
 
 namespace rotule {
 
-/// All contact points of two boxes without rounding; see collide_convex.
-bool collide_boxes(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
-                   CandidateList& list, Manifold& out);
+/// Appends the contact of two boxes without rounding, if there is one; see collide_convex.
+void collide_boxes(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
+                   CandidateList& list, std::vector<Manifold>& found);
 
 }  // namespace rotule

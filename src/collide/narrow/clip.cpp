@@ -220,7 +220,8 @@ void clip_patches(const Convex& a, const Convex& b, const Frame& X_AB, const Sep
 void keep_four(const Candidate* items, int count, const Frame& X, Manifold& out) {
   std::array<int, 4> kept;
   out.count = pick_four(
-      count, [&](int i) { return items[i].x; }, [&](int i) { return items[i].y; }, [&](int i) { return items[i].point.gap; }, kept);
+      count, [&](int i) { return items[i].x; }, [&](int i) { return items[i].y; }, [&](int i) { return items[i].point.gap; },
+      kept);
   for (int i = 0; i < out.count; ++i) {
     const ContactPoint& p = items[kept[i]].point;
     out.points[i] = {X * p.on_a, X * p.on_b, p.gap, p.feature};

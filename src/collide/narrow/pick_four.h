@@ -7,8 +7,8 @@
 
 namespace rotule {
 
-/// `x(i)`, `y(i)`: where point i is in the view along the normal; `gap(i)`: its gap. The numbers of those kept come in `kept`, the
-/// deepest first; how many there are is returned.
+/// `x(i)`, `y(i)`: where point i is in the view along the normal; `gap(i)`: its gap. The numbers of those kept come in `kept`,
+/// the deepest first; how many there are is returned.
 template <class X, class Y, class Gap>
 int pick_four(int count, const X& x, const Y& y, const Gap& gap, std::array<int, 4>& kept) {
   if (count == 0) return 0;
