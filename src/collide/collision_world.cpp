@@ -23,14 +23,13 @@ void require_pose(const Pose& pose) {
 template <class Limit, class Visit>
 void part_separations(const Convex& a, const Frame& X_WA, const CollisionPart& b, const Frame& X_WB, const Limit& limit,
                       const Visit& visit) {
-  const auto in_world = [&](const Separation& s) {
-    if (s.near) visit(Separation{true, X_WA.R * s.normal, s.gap, X_WA * s.on_a, X_WA * s.on_b});
-  };
-  PairMemory memory;
   switch (b.kind) {
-    case CollisionPart::Kind::convex:
-      in_world(separation(a, b.convex, relative(X_WA, X_WB), limit(), memory));
+    case CollisionPart::Kind::convex: {
+      PairMemory memory;
+      const Separation s = separation_in_world(a, X_WA, b.convex, X_WB, limit(), memory);
+      if (s.near) visit(s);
       break;
+    }
     case CollisionPart::Kind::plane: {
       const Vec3 n = X_WB.R.col(2), lowest = X_WA * support(a, -(X_WA.R.transpose() * n));
       const double gap = n.dot(lowest - X_WB.p);
@@ -42,7 +41,8 @@ void part_separations(const Convex& a, const Frame& X_WA, const CollisionPart& b
       const Frame X_AB = relative(X_WA, X_WB);
       b.surface->tree().overlapping(box, [&](int t) {
         PairMemory fresh;
-        in_world(separation(a, Convex::triangle(b.surface->corners(t).data()), X_AB, limit(), fresh));
+        const Separation s = separation(a, Convex::triangle(b.surface->corners(t).data()), X_AB, limit(), fresh);
+        if (s.near) visit(Separation{true, X_WA.R * s.normal, s.gap, X_WA * s.on_a, X_WA * s.on_b});
         return true;
       });
       break;

@@ -26,13 +26,23 @@ void add(const Vec3& on_a, const Vec3& on_b, std::uint32_t feature, Manifold& ou
 
 }  // namespace
 
-bool capsule_capsule(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, Manifold& out) {
+void capsule_capsule(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin,
+                     std::vector<Manifold>& found) {
   const Vec3 d = X_WA.R.col(2), e = X_WB.R.col(2), between = X_WB.p - X_WA.p;
   const double l = a.size.z(), m = b.size.z(), radii = a.radius + b.radius;
-  const auto [s, t] = nearest_on_segments<double>(as_point(-between), as_point(d), l, as_point(e), m);
+  double s = 0, t = 0;
+  if (l > 0 && m > 0) {
+    const NearestOnSegments<double> nearest = nearest_on_segments<double>(as_point(-between), as_point(d), l, as_point(e), m);
+    s = nearest.s, t = nearest.t;
+  } else if (l > 0) {
+    s = clamped(d.dot(between), -l, l);
+  } else if (m > 0) {
+    t = clamped(-e.dot(between), -m, m);
+  }
   const Vec3 apart = between + t * e - s * d;
   const double square = apart.squaredNorm(), limit = margin + radii;
-  if (square > limit * limit) return false;
+  if (square > limit * limit) return;
+  Manifold& out = found.emplace_back();
   const double distance = std::sqrt(square);
   out.normal = distance > 1e-12 * (l + m + radii) ? Vec3(apart / distance) : crossing_normal(a, d, b, e, between);
   out.count = 0;
@@ -59,7 +69,7 @@ bool capsule_capsule(const Convex& a, const Frame& X_WA, const Convex& b, const 
         if (out.points[out.count - 1].gap > margin) --out.count;
       }
       // Bent towards each other by less than can be told: these two are the contact.
-      if (out.count > 0 && least <= distance - radii + 1e-7 * (l + m)) return true;
+      if (out.count > 0 && least <= distance - radii + 1e-7 * (l + m)) return;
       if (out.count == 2) {
         // The deepest point takes the place of the nearer end.
         const Vec3 on_a = X_WA.p + s * d + rim_a;
@@ -72,7 +82,6 @@ bool capsule_capsule(const Convex& a, const Frame& X_WA, const Convex& b, const 
   // The gap itself, not that of rounded points far from the origin.
   add(X_WA.p + s * d + rim_a, X_WB.p + t * e - rim_b, 1, out);
   out.points[out.count - 1].gap = distance - radii;
-  return true;
 }
 
 }  // namespace rotule

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collide/narrow/pick_four.h"
+
 namespace rotule {
 namespace {
 
@@ -216,47 +218,14 @@ void clip_patches(const Convex& a, const Convex& b, const Frame& X_AB, const Sep
 }
 
 void keep_four(const Candidate* items, int count, const Frame& X, Manifold& out) {
-  out.count = 0;
-  if (count == 0) return;
-  const auto keep = [&](int i) {
-    const ContactPoint& p = items[i].point;
-    out.points[out.count++] = {X * p.on_a, X * p.on_b, p.gap, p.feature};
-  };
-  int first = 0;
-  for (int i = 1; i < count; ++i)
-    if (items[i].point.gap < items[first].point.gap) first = i;
-  keep(first);
-
-  int second = -1;
-  double farthest = 0;
-  for (int i = 0; i < count; ++i) {
-    const double dx = items[i].x - items[first].x, dy = items[i].y - items[first].y, d = dx * dx + dy * dy;
-    if (d > farthest * (1 + 1e-9)) farthest = d, second = i;
+  std::array<int, 4> kept;
+  out.count = pick_four(
+      count, [&](int i) { return items[i].x; }, [&](int i) { return items[i].y; }, [&](int i) { return items[i].point.gap; },
+      kept);
+  for (int i = 0; i < out.count; ++i) {
+    const ContactPoint& p = items[kept[i]].point;
+    out.points[i] = {X * p.on_a, X * p.on_b, p.gap, p.feature};
   }
-  if (second < 0) return;
-  const double apart = 1e-6 * farthest;  // an area that is none
-  keep(second);
-
-  // Third: the largest triangle; fourth: the most that can be added outside one of its edges.
-  const auto area = [&](int i, int j, int k) {
-    return cross(items[j].x - items[i].x, items[j].y - items[i].y, items[k].x - items[i].x, items[k].y - items[i].y);
-  };
-  int third = -1;
-  double largest = apart;
-  for (int i = 0; i < count; ++i) {
-    const double size = std::abs(area(first, second, i));
-    if (size > largest * (1 + 1e-9)) largest = size, third = i;
-  }
-  if (third < 0) return;
-  keep(third);
-  const int i = first, j = area(first, second, third) > 0 ? second : third, k = j == second ? third : second;
-  int fourth = -1;
-  double added = apart;
-  for (int c = 0; c < count; ++c) {
-    const double size = -std::min({area(i, j, c), area(j, k, c), area(k, i, c)});
-    if (size > added * (1 + 1e-9)) added = size, fourth = c;
-  }
-  if (fourth >= 0) keep(fourth);
 }
 
 }  // namespace rotule

@@ -1,28 +1,18 @@
 #pragma once
-// Distances that need no search, templated on the scalar: double, or lanes of floats (collide/narrow/lanes.h). Branches are
-// selections, so that lanes take them too.
+// Distances that need no search, templated on the scalar: double, or lanes of floats (base/lanes.h). Branches are selections, so
+// that lanes take them too.
 //
 // Two segments p + s d, |s| <= l and q + t e, |t| <= m about their middles, d and e unit: with c = d . e and r = p - q, the
 // distance is least where s (1 - c^2) = c (e . r) - d . r, clamped; then t from s, clamped; then s from t (C. Ericson, "Real-Time
 // Collision Detection", 5.1.9). Parallel segments (1 - c^2 below rounding) take the middle of what they share.
-#include <cmath>
-
-#include <Eigen/Core>
+#include "base/lanes.h"
 
 namespace rotule {
-
-inline double select(bool condition, double yes, double no) { return condition ? yes : no; }
-inline float select(bool condition, float yes, float no) { return condition ? yes : no; }
-inline double least(double a, double b) { return b < a ? b : a; }
-inline float least(float a, float b) { return b < a ? b : a; }
-inline double most(double a, double b) { return a < b ? b : a; }
-inline float most(float a, float b) { return a < b ? b : a; }
-inline double root(double a) { return std::sqrt(a); }
-inline float root(float a) { return std::sqrt(a); }
 
 /// 1 - cos^2 of an angle up to which two directions count as parallel: a few roundings.
 inline double parallel_limit(double) { return 1e-15; }
 inline float parallel_limit(float) { return 1e-6f; }
+inline FloatLanes parallel_limit(const FloatLanes&) { return 1e-6f; }
 
 template <class L>
 L clamped(const L& x, const L& low, const L& high) {
@@ -65,7 +55,7 @@ NearestOnSegments<L> nearest_on_segments(const Point3<L>& r, const Point3<L>& d,
   // Parallel: e . (d s + r) runs over the stretch of t that they share; its middle.
   const L sign = select(c < zero, zero - one, one);
   const L low = most(zero - l, (zero - er) * sign - m), high = least(l, (zero - er) * sign + m);
-  const L shared = clamped(L(0.5) * (low + high), zero - l, l);
+  const L shared = clamped(L(0.5f) * (low + high), zero - l, l);
   const auto parallel = sine < parallel_limit(one);
   const L crossing = (c * er - dr) / select(parallel, one, sine);
   L s = clamped(select(parallel, shared, crossing), zero - l, l);

@@ -22,12 +22,7 @@ void finish(const CandidateList& list, const Vec3& normal, const Frame& X_W, Man
 /// Appends the manifolds of two parts, the first of which is no less special than the second: convex < surface < plane.
 void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPart& b, const Frame& X_WB, double margin,
                    PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out) {
-  if (a.kind == Kind::convex) {
-    // Written in place: a manifold is large.
-    out.emplace_back();
-    if (!collide_convex(a.convex, X_WA, b.convex, X_WB, margin, memory, scratch.list, out.back())) out.pop_back();
-    return;
-  }
+  if (a.kind == Kind::convex) return collide_convex(a.convex, X_WA, b.convex, X_WB, margin, memory, scratch.list, out);
   Manifold m;
   if (a.kind == Kind::plane && b.kind == Kind::convex) {
     if (!plane_convex(b.convex, relative(X_WA, X_WB), margin, scratch.list)) return;
@@ -48,17 +43,16 @@ void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPar
 
 }  // namespace
 
-bool collide_convex(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
-                    CandidateList& list, Manifold& out) {
+void collide_convex(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
+                    CandidateList& list, std::vector<Manifold>& out) {
   if (a.kind <= Convex::Kind::capsule && b.kind <= Convex::Kind::capsule) return capsule_capsule(a, X_WA, b, X_WB, margin, out);
   if (a.kind == Convex::Kind::box && b.kind == Convex::Kind::box && a.radius == 0 && b.radius == 0)
     return collide_boxes(a, X_WA, b, X_WB, margin, memory, list, out);
   const Frame X = relative(X_WA, X_WB);
   const Separation s = separation(a, b, X, margin, memory);
-  if (!s.near || s.gap > margin) return false;
+  if (!s.near || s.gap > margin) return;
   clip_patches(a, b, X, s, margin, true, list);
-  finish(list, s.normal, X_WA, out);
-  return true;
+  finish(list, s.normal, X_WA, out.emplace_back());
 }
 
 void collide(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b, const Frame& X_WB, double margin,
@@ -66,7 +60,7 @@ void collide(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b
   const bool single = a.parts().size() == 1 && b.parts().size() == 1;
   if (single && a.parts()[0].kind == Kind::convex && b.parts()[0].kind == Kind::convex && a.parts()[0].at_origin &&
       b.parts()[0].at_origin)
-    return collide_parts(a.parts()[0], X_WA, b.parts()[0], X_WB, margin, memory, scratch, out);
+    return collide_convex(a.parts()[0].convex, X_WA, b.parts()[0].convex, X_WB, margin, memory, scratch.list, out);
   for (int i = 0; i < int(a.parts().size()); ++i) {
     const CollisionPart& part_a = a.parts()[i];
     const Frame X_WPa = placed(part_a, X_WA);

@@ -32,8 +32,8 @@ struct CollideScratch {
 void collide(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b, const Frame& X_WB, double margin,
              PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out);
 
-/// Two convex shapes; the frames are those of the shapes themselves. False where they are farther apart than `margin`.
-bool collide_convex(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
-                    CandidateList& list, Manifold& out);
+/// Two convex shapes; the frames are those of the shapes themselves. Nothing where they are farther apart than `margin`.
+void collide_convex(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
+                    CandidateList& list, std::vector<Manifold>& out);
 
 }  // namespace rotule

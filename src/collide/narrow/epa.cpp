@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collide/narrow/stationary.h"
+
 namespace rotule {
 namespace {
 
 constexpr int most_points = 128, most_faces = 2 * most_points, most_dives = 8;
+// By how much the bound may be below a settled minimum: of the depth, and of the size.
+constexpr double settled_share = 1e-3, settled_limit = 1e-6;
 
 /// The difference of two cores, by its support function.
 struct Difference {
@@ -52,6 +56,8 @@ class Polytope {
   bool grow(const Vec3& direction, const Vec3& away_from, const Vec3& measure);
   bool replace_visible(int seed, int point);
   Simplex nearest_on(const Face& face, double& distance) const;
+  bool settle(const Face& face, CoreDepth& best) const;
+  bool include(const CoreDepth& best);
   bool dive(const Vec3& direction, CoreDepth& best);
 
   Difference& difference_;
@@ -221,15 +227,18 @@ CoreDepth Polytope::expand() {
     best.on_a = corners.on_a();
     best.on_b = corners.on_b();
   };
-  bool whole = true, dived = false;
+  const bool curved = has_curvature(difference_.a, difference_.b);
+  bool whole = true, dived = false, settled = false;
   while (true) {
     int nearest = -1;
     for (int f = 0; f < faces_used_; ++f)
       if (faces_[f].alive && (nearest < 0 || faces_[f].offset < faces_[nearest].offset)) nearest = f;
     if (nearest < 0) break;
     const Face face = faces_[nearest];
+    // What is settled is a minimum up to rounding: others can hide only within a small angle of it, and are no better there.
     const double tolerance = 1e-10 * scale_;
-    if (face.offset >= best.depth - tolerance) break;
+    const double settled_slack = std::min(settled_share * best.depth, settled_limit * scale_);
+    if (face.offset >= best.depth - (settled ? std::max(settled_slack, tolerance) : tolerance)) break;
     const Vec3 w = difference_.support(face.normal);
     const double depth = face.normal.dot(w);
     if (depth < best.depth) {
@@ -237,18 +246,55 @@ CoreDepth Polytope::expand() {
       best.depth = depth;
       distance = infinity;
       use_points(face);
+      settled = curved && depth - face.offset < 0.2 * scale_ && settle(face, best);
+      if (settled && !include(best)) {
+        whole = false;
+        break;
+      }
+      if (settled) continue;
     }
     if (depth - face.offset <= tolerance || points_ == most_points) break;
     whole = replace_visible(nearest, add_point(w));
     if (!whole) break;
   }
   // Round shapes about one axis are equally deep all around, and room runs out before any one place is found sharply.
-  if (points_ == most_points && whole)
+  if (points_ == most_points && whole && !settled)
     for (int i = 0; i < most_dives && dive(best.normal, best); ++i) dived = true;
   // Faces in one plane share their distance; the points come from the one that the origin is before.
-  for (int f = 0; f < faces_used_ && whole && !dived; ++f)
+  for (int f = 0; f < faces_used_ && whole && !dived && !settled; ++f)
     if (faces_[f].alive && faces_[f].offset <= best.depth + 1e-9 * scale_) use_points(faces_[f]);
   return best;
+}
+
+/// Goes from the direction of a face straight to the minimum near it.
+bool Polytope::settle(const Face& face, CoreDepth& best) const {
+  Simplex corners;
+  for (const int i : face.point) {
+    corners.w[corners.count] = w_[i];
+    corners.a[corners.count] = a_[i];
+    corners.b[corners.count++] = b_[i];
+  }
+  StationaryDirection end;
+  if (!stationary_direction(difference_.a, difference_.b, difference_.X_AB, corners, face.normal, best.depth, end)) return false;
+  if (end.height < 0) return false;
+  best = {end.normal, end.height, end.on_a, end.on_b};
+  return true;
+}
+
+/// Makes the point of a settled depth a corner of the polytope, unless it is inside already.
+bool Polytope::include(const CoreDepth& best) {
+  const Vec3 w = best.on_a - best.on_b;
+  int seed = -1;
+  double highest = 1e-9 * scale_;
+  for (int f = 0; f < faces_used_; ++f) {
+    if (!faces_[f].alive) continue;
+    const double height = faces_[f].normal.dot(w) - faces_[f].offset;
+    if (height > highest) highest = height, seed = f;
+  }
+  if (seed < 0 || points_ == most_points) return true;
+  difference_.on_a = best.on_a;
+  difference_.on_b = best.on_b;
+  return replace_visible(seed, add_point(w));
 }
 
 /// Refines only where the ray from the origin along `direction` leaves the difference (the portal of G. Snethen, "XenoCollide",

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collide/narrow/stationary.h"
+
 namespace rotule {
 
 CoreDistance core_distance(const Convex& a, const Convex& b, const Frame& X_AB, const Vec3& axis, double limit) {
@@ -12,11 +14,21 @@ CoreDistance core_distance(const Convex& a, const Convex& b, const Frame& X_AB, 
   Simplex& simplex = out.simplex;
   Vec3 v = -axis;
   double square = infinity, scale = 0;
+  double attempt = has_curvature(a, b) ? 0.1 : 0;  // agreement at which the end is looked for at once
   for (int round = 0; round < most_rounds; ++round) {
     const Vec3 on_a = core_support(a, -v), on_b = X_AB * core_support(b, X_AB.R.transpose() * v), w = on_a - on_b;
     const double length = v.norm(), below = v.dot(w) / length;
     if (below > limit) return {CoreDistance::Status::beyond, below, -v / length, on_a, on_b, {}};
-    if (simplex.count > 0 && (square - v.dot(w) <= agreement * square || simplex.has(w))) break;
+    const double slack = square - v.dot(w);
+    if (simplex.count > 0 && slack <= attempt * square) {
+      StationaryDirection end;
+      if (stationary_direction(a, b, X_AB, simplex, -v / length, -touching * scale, end)) {
+        const auto status = -end.height > limit ? CoreDistance::Status::beyond : CoreDistance::Status::apart;
+        return {status, -end.height, end.normal, end.on_a, end.on_b, {}};
+      }
+      attempt = 0.1 * slack / square;
+    }
+    if (simplex.count > 0 && (slack <= agreement * square || simplex.has(w))) break;
     scale = std::max(scale, w.cwiseAbs().maxCoeff());
 
     const Simplex last = simplex;

@@ -1,9 +1,9 @@
 #pragma once
 // The distance between the cores of two convex shapes (E. G. Gilbert, D. W. Johnson, S. S. Keerthi 1988): the point v of A - B
 // nearest to the origin, by simplices of support points, each in the direction -v. The distance is known from both sides: |v|
-// from above, v . w / |v| from below; it stops when they agree to 1e-10. Curved shapes converge linearly; after 100 rounds the
-// best is taken. Cores that touch or overlap (|v| below 1e-9 of their size, where the direction of v would be noise) are left to
-// epa.h.
+// from above, v . w / |v| from below; it stops when they agree to 1e-10. On curved shapes that takes long, so once they agree to
+// a tenth the end is looked for directly (stationary.h); after 100 rounds the best is taken. Cores that touch or overlap (|v|
+// below 1e-9 of their size, where the direction of v would be noise) are left to epa.h.
 #include "collide/frame.h"
 #include "collide/narrow/simplex.h"
 #include "collide/shape/convex.h"

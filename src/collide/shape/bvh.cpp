@@ -9,6 +9,9 @@ namespace {
 
 constexpr int bins = 16, deepest = 100;
 
+/// Items are tested four at once: that many rounds.
+int lanes(int count) { return (count + Bvh::leaf_size - 1) / Bvh::leaf_size; }
+
 struct Range {
   int first, count, node, depth;
 };
@@ -35,13 +38,13 @@ int split(std::span<const Aabb> boxes, std::vector<int>& order, int first, int c
     for (int b = 0, n = 0; b < bins - 1; ++b) {
       left.add(bin[b]);
       n += inside[b];
-      left_cost[b] = n > 0 ? left.half_area() * n : infinity;
+      left_cost[b] = n > 0 ? left.half_area() * lanes(n) : infinity;
     }
     Aabb right;
     for (int b = bins - 1, n = 0; b > 0; --b) {
       right.add(bin[b]);
       n += inside[b];
-      const double cost = n > 0 ? left_cost[b - 1] + right.half_area() * n : infinity;
+      const double cost = n > 0 ? left_cost[b - 1] + right.half_area() * lanes(n) : infinity;
       if (cost < best_cost) {
         best_cost = cost;
         best_axis = axis;
@@ -108,6 +111,7 @@ void Bvh::draw_together(const std::vector<Binary>& binary, double slack) {
     int from, to;  // a binary node, a node of four
   };
   std::vector<Task> todo{{0, 0}};
+  reserve_large(nodes_, (binary.size() + 1) / 2);  // a node of four stands for at least one inner node of two
   nodes_.emplace_back();
   while (!todo.empty()) {
     const auto [from, to] = todo.back();

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/memory.h"
 #include "collide/aabb.h"
 
 namespace rotule {
@@ -39,7 +40,7 @@ class Bvh {
   void overlapping(const Aabb& box, Visit&& visit) const;
 
   /// visit(first place, count, t_max) -> new t_max for the leaves whose boxes the ray origin + t direction meets for 0 <= t <=
-  /// t_max, near children first.
+  /// t_max, near children first. visit.fetch(first place) is told of leaves that may follow.
   template <class Visit>
   void along_ray(const Vec3& origin, const Vec3& direction, double t_max, Visit&& visit) const;
 

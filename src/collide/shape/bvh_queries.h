@@ -90,6 +90,13 @@ void Bvh::along_ray(const Vec3& origin, const Vec3& direction, double t_max, Vis
         int at = depth++;
         for (; at > bottom && stack[at - 1].near < near[k]; --at) stack[at] = stack[at - 1];
         stack[at] = {near[k], node.child[k], node.count[k]};
+        // Large trees do not fit into caches: what may be visited is on its way while the others are sorted. (Branches, not
+        // masks: a guess of which child is next lets its memory be asked for before this node's has come.)
+        if (node.count[k] > 0) {
+          visit.fetch(node.child[k]);
+        } else {
+          fetch_lines(&nodes_[node.child[k]], sizeof(Node));
+        }
       }
     }
     do {

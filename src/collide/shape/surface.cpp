@@ -66,6 +66,7 @@ void Surface::build(const std::vector<Vec3>& vertices, const std::vector<std::ar
   vertices_ = vertices;
   count_ = count;
   const int places = int(source_.size());
+  reserve_large(corners_, places);
   corners_.assign(places, {Vec3::Zero(), Vec3::Zero(), Vec3::Zero()});
   vertex_.assign(places, {-1, -1, -1});
   normals_.assign(places, Vec3::Zero());
@@ -106,7 +107,7 @@ void Surface::build(const std::vector<Vec3>& vertices, const std::vector<std::ar
   }
   for (int v = 0; v < corners; ++v) ring_first_[v + 1] += ring_first_[v];
 
-  blocks_.reserve(places / Bvh::leaf_size);
+  reserve_large(blocks_, places / Bvh::leaf_size);
   for (int t = 0; t < places; t += Bvh::leaf_size) blocks_.push_back(block_of(t));
 }
 
@@ -185,7 +186,7 @@ int Surface::ray(const Vec3& origin, const Vec3& direction, double& t_max) const
   const Lanes rounding = splat(2e-6 * (tree_.bounds().high - tree_.bounds().low).maxCoeff());
   int hit = -1;
   double nearest = t_max;
-  tree_.along_ray(origin, direction, t_max, [&](int first, int count, double best) {
+  const auto test = [&](int first, int count, double best) {
     const Block& block = blocks_[first / Bvh::leaf_size];
     const Lanes3 edge1 = load(block.edge1), edge2 = load(block.edge2), from = o - load(block.corner), across = cross(d, edge2);
     const Lanes whole = dot(edge1, across), sign = whole < 0 ? splat(-1) : splat(1),
@@ -205,7 +206,17 @@ int Surface::ray(const Vec3& origin, const Vec3& direction, double& t_max) const
       nearest = best = along;
     }
     return best;
-  });
+  };
+  struct Visit {
+    const decltype(test)& hit_leaf;
+    const Surface& surface;
+    double operator()(int first, int count, double best) const { return hit_leaf(first, count, best); }
+    void fetch(int first) const {
+      fetch_lines(&surface.blocks_[first / Bvh::leaf_size], sizeof(Block));
+      fetch_lines(&surface.corners_[first], Bvh::leaf_size * sizeof(surface.corners_[0]));
+    }
+  };
+  tree_.along_ray(origin, direction, t_max, Visit{test, *this});
   if (hit >= 0) t_max = nearest;
   return hit;
 }
