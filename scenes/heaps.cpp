@@ -195,7 +195,7 @@ Scene ragdoll_heap() {
   Dice dice(5);
   for (int k = 0; k < 8; ++k) {
     const Quat turn = dice.turn();
-    const Vec3 shift(0.3 * (k % 2) + dice.between(-0.05, 0.05), dice.between(-0.05, 0.05), 1.3 + 1.1 * k);
+    const Vec3 shift(0.3 * (k % 2) + dice.between(-0.05, 0.05), dice.between(-0.05, 0.05), 1.3 + 2.0 * k);
     const std::string prefix = fmt::format("doll_{}_", k + 1);
     Vec3 center = Vec3::Zero();
     for (const BodyDef& body : doll.bodies) center += body.position / static_cast<double>(doll.bodies.size());

@@ -11,16 +11,15 @@ namespace rotule::scenes {
 
 Scene brick_wall() {
   constexpr int courses = 14, per_course = 8;
-  constexpr double joint = 0.002;  // between the bricks of a course, so that D's contacts are those of beds alone
+  constexpr double joint = 0.005;  // between the bricks of a course, so that D's contacts are those of beds alone
   const Vec3 size(0.5, 0.25, 0.2);
   Scene scene;
   scene.name = "brick_wall";
-  scene.description =
-      "D7: a wall of 112 bricks of 1 kg, dense, no gaps, every second course shifted by half a brick; friction 1.";
+  scene.description = "D7: a wall of 112 bricks of 1 kg, dense, no gaps, every second course shifted by a quarter; friction 1.";
   add_floor(scene, 1);
   for (int k = 0; k < courses; ++k)
     for (int i = 0; i < per_course; ++i) {
-      const double shift = k % 2 ? 0.5 : 0.0;
+      const double shift = k % 2 ? 0.25 : 0.0;
       scene.add({.name = fmt::format("brick_{}_{}", k + 1, i + 1),
                  .mass = 1.0,
                  .position = {(i + shift) * (size.x() + joint), 0, (k + 0.5) * size.z()},
@@ -120,16 +119,16 @@ Scene card_house() {
   scene.description = "A house of 15 cards in three storeys, held up by friction alone.";
   scene.materials = {{.name = "card", .density = 700, .friction = 0.7}};
   scene.add({.name = "table", .fixed = true, .shape = Plane{}, .material = "card"});
-  // Two cards lean on each other in every tent; flat ones lie on neighbouring tents.
+  // Two cards lean on each other in every tent; flat ones, cut to fit, lie on neighbouring tents.
   const double rise = length * std::cos(lean) + thick * std::sin(lean);
   const double half = 0.5 * (length * std::sin(lean) + thick * std::cos(lean));
   const double pitch = 4 * half + 0.004;
   int card = 0;
-  const auto add_card = [&](const Vec3& at, double angle) {
+  const auto add_card = [&](const Vec3& at, double angle, double tall) {
     scene.add({.name = fmt::format("card_{}", ++card),
                .position = at,
                .orientation = Quat(Eigen::AngleAxisd(angle, Vec3::UnitY())),
-               .shape = Box{{thick, width, length}},
+               .shape = Box{{thick, width, tall}},
                .material = "card"});
   };
   double floor = 0;
@@ -137,11 +136,12 @@ Scene card_house() {
     const int tents = 3 - storey;
     for (int k = 0; k < tents; ++k) {
       const double x = (k - 0.5 * (tents - 1)) * pitch;
-      add_card({x - half, 0, floor + 0.5 * rise}, lean);
-      add_card({x + half, 0, floor + 0.5 * rise}, -lean);
+      add_card({x - half, 0, floor + 0.5 * rise}, lean, length);
+      add_card({x + half, 0, floor + 0.5 * rise}, -lean, length);
     }
     floor += rise;
-    for (int k = 0; k + 1 < tents; ++k) add_card({(k - 0.5 * (tents - 2)) * pitch, 0, floor + 0.5 * thick}, std::numbers::pi / 2);
+    for (int k = 0; k + 1 < tents; ++k)
+      add_card({(k - 0.5 * (tents - 2)) * pitch, 0, floor + 0.5 * thick}, std::numbers::pi / 2, pitch - 2e-4);
     floor += thick;
   }
   scene.recipe = contact_recipe(5);

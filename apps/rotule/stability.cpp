@@ -61,7 +61,7 @@ PlotSeries border(const IntegratorSettings& integrator) {
       const double a = amplification(integrator, at(i, j)).value_or(1);
       value(i, j) = std::isfinite(a) ? std::min(a, 1e3) - (1 + 1e-9) : 1e3;
     }
-  PlotSeries out{.name = std::string(name_of(integrator))};
+  PlotSeries out{.name = std::string(name_of(integrator)), .x = {}, .y = {}};
   const auto add = [&](const Complex& p, const Complex& q) {
     for (const Complex& z : {p, q}) {
       out.x.push_back(z.real());

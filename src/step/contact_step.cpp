@@ -239,7 +239,8 @@ void ContactStep::advance(const VelocitySettings& settings, JointedMechanism& me
   displace(mechanism, start, s, h);
   s.u = bounced_;
   if (bounced_ != sigma_) step_bounce_ = std::max(0.0, kinetic_energy(model_, s) - before);
-  if (const auto* projection = std::get_if<ProjectionSettings>(&recipe_.correction)) push_out(*projection, mechanism, s, t + h);
+  if (const auto* projection = std::get_if<ProjectionSettings>(&recipe_.correction))
+    push_out(*projection, mechanism, {islands_.data(), static_cast<std::size_t>(island_count_)}, s, t + h);
 }
 
 void ContactStep::displace(const JointedMechanism& mechanism, const VecX& start, State& s, double h) {
@@ -256,7 +257,9 @@ void ContactStep::displace(const JointedMechanism& mechanism, const VecX& start,
   rotule::displace(s, move, s);
 }
 
-void ContactStep::push_out(const ProjectionSettings& settings, JointedMechanism& mechanism, State& s, double t) {
+void ContactStep::push_out(const ProjectionSettings& settings, JointedMechanism& mechanism, std::span<ImpulseIsland> islands,
+                           State& s, double t) {
+  const auto count = static_cast<int>(islands.size());
   const double height = weight_potential(model_, s);
   bool moved = false;
   double before = infinity;
@@ -268,13 +271,13 @@ void ContactStep::push_out(const ProjectionSettings& settings, JointedMechanism&
     double reach = 1;
     for (const Vec3& p : s.p) reach = std::max(reach, p.cwiseAbs().maxCoeff());
     const double tolerance = std::max(settings.tolerance, 4 * std::numeric_limits<double>::epsilon() * reach);
-    std::vector<double> errors(static_cast<std::size_t>(island_count_), 0.0);
-    for (int i = 0; i < island_count_; ++i) {
+    std::vector<double> errors(static_cast<std::size_t>(count), 0.0);
+    for (int i = 0; i < count; ++i) {
       double joint = 0, overlap = 0;
-      for (const int j : islands_[i].jointed) joint = std::max(joint, mechanism.islands[j].largest_error());
-      for (const int k : islands_[i].contacts)
+      for (const int j : islands[i].jointed) joint = std::max(joint, mechanism.islands[j].largest_error());
+      for (const int k : islands[i].contacts)
         if (contacts_[k].law.stiffness == 0) overlap = std::max(overlap, -gap_now(contacts_[k], now) - settings_.slop);
-      for (const int k : islands_[i].drives) joint = std::max(joint, limits_[k].overshoot);
+      for (const int k : islands[i].drives) joint = std::max(joint, limits_[k].overshoot);
       if (joint > tolerance || overlap > tolerance) errors[i] = std::max(joint, overlap);
     }
     const double worst = errors.empty() ? 0.0 : *std::max_element(errors.begin(), errors.end());
@@ -285,22 +288,22 @@ void ContactStep::push_out(const ProjectionSettings& settings, JointedMechanism&
     }
     before = worst;
     sigma_.setZero(s.u.size());
-    parallel_for(island_count_, recipe_.threads, [&](int i) {
-      if (errors[i] > 0) push_out_of_each_other(mechanism, islands_[i]);
+    parallel_for(count, recipe_.threads, [&](int i) {
+      if (errors[i] > 0) push_out_of_each_other(mechanism, islands[i]);
     });
-    for (int i = 0; i < island_count_; ++i) {
+    for (int i = 0; i < count; ++i) {
       if (errors[i] == 0) continue;
       ++mechanism.report.solves;
-      mechanism.report.iterations += islands_[i].report.iterations;
+      mechanism.report.iterations += islands[i].report.iterations;
     }
     rotule::displace(s, sigma_, s);
     moved = true;
   }
-  if (moved) step_push_ = std::max(0.0, weight_potential(model_, s) - height);
+  if (moved) step_push_ += std::max(0.0, weight_potential(model_, s) - height);
   mechanism.close_velocities_of(s, [&](int jointed) {
-    for (int i = 0; i < island_count_; ++i)
-      if (std::find(islands_[i].jointed.begin(), islands_[i].jointed.end(), jointed) != islands_[i].jointed.end())
-        return islands_[i].contacts.empty();
+    for (int i = 0; i < count; ++i)
+      if (std::find(islands[i].jointed.begin(), islands[i].jointed.end(), jointed) != islands[i].jointed.end())
+        return islands[i].contacts.empty();
     return true;
   });
 }
@@ -329,11 +332,21 @@ void ContactStep::push_out_of_each_other(const JointedMechanism& mechanism, Impu
   island.drives = all_drives;
 }
 
-void ContactStep::finish(JointedMechanism& mechanism, const State& s, double h) {
-  push_energy_ += step_push_;
-  bounce_energy_ += step_bounce_;
+void ContactStep::finish(JointedMechanism& mechanism, State& s, double t, double h) {
   current_ = false;
   refresh(s, h);
+  const auto* projection = std::get_if<ProjectionSettings>(&recipe_.correction);
+  constexpr double worth_while = 1e-4;  // m
+  if (projection && penetration() > std::max(worth_while, settings_.slop)) {
+    std::vector<int> local_of = local_of_;
+    const int count = split_into_impulse_islands(model_, parts(mechanism), late_, local_of_);
+    push_out(*projection, mechanism, {late_.data(), static_cast<std::size_t>(count)}, s, t);
+    local_of_.swap(local_of);
+    current_ = false;
+    refresh(s, h);
+  }
+  push_energy_ += step_push_;
+  bounce_energy_ += step_bounce_;
   mechanism.report.contacts = static_cast<int>(contacts_.size());
 }
 

@@ -27,8 +27,9 @@ class ContactStep {
 
   /// From t to t + h, for the contacts at hand. Leaves them as they were but for their impulses, so that it can be done again.
   void advance(const VelocitySettings& settings, JointedMechanism& mechanism, State& s, double t, double h);
-  /// The contacts of the step's end, and what is to be said of the step.
-  void finish(JointedMechanism& mechanism, const State& s, double h);
+  /// The contacts of the step's end; where new ones overlap, which nobody could see ahead, those are taken apart too. And what is
+  /// to be said of the step.
+  void finish(JointedMechanism& mechanism, State& s, double t, double h);
 
   [[nodiscard]] const std::vector<Contact>& contacts() const { return contacts_; }
   [[nodiscard]] double penetration() const;
@@ -66,7 +67,8 @@ class ContactStep {
     return {mechanism.islands, drives_, contacts_, static_cast<int>(model_.joints.size()), cone_};
   }
   void displace(const JointedMechanism& mechanism, const VecX& start, State& s, double h);
-  void push_out(const ProjectionSettings& settings, JointedMechanism& mechanism, State& s, double t);
+  void push_out(const ProjectionSettings& settings, JointedMechanism& mechanism, std::span<ImpulseIsland> islands, State& s,
+                double t);
   [[nodiscard]] double bias_of(const Contact& contact, double h, double& compliance) const;
 
   const Model& model_;
@@ -80,7 +82,7 @@ class ContactStep {
   std::vector<DriveRow> drives_, limits_;
   bool current_ = false;
   double last_h_ = 0;
-  std::vector<ImpulseIsland> islands_;
+  std::vector<ImpulseIsland> islands_, late_;  // of the step; of overlaps found at its end
   int island_count_ = 0;
   std::vector<int> local_of_;
   VecX free_, sigma_, bounced_;  // velocities: of what nothing holds; of the first solution; after bounces

@@ -58,7 +58,7 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   if (const auto* velocity = std::get_if<VelocitySettings>(&mechanism.recipe.formulation)) {
     if (contacts) contacts->refresh(s, h);
     step_by_impulses(*velocity, s, t, h);
-    if (contacts) contacts->finish(mechanism, s, h);
+    if (contacts) contacts->finish(mechanism, s, t + h, h);
   } else {
     std::visit(
         [&](auto& integrator) {

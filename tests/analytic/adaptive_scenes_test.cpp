@@ -159,7 +159,9 @@ TEST(AdaptiveScenes, TheMannequinBouncesTheSameWhateverTheStep) {
     for (int i = 0; i < std::lround(4 / step); ++i) world.step(step);
     const double energy = world.diagnostics().energy();
     EXPECT_NEAR(energy + world.diagnostics().shock_energy, 85.6777433, 1e-6);
-    if (first > 0) EXPECT_NEAR(energy, first, 1e-5);
+    if (first > 0) {
+      EXPECT_NEAR(energy, first, 1e-5);
+    }
     first = energy;
   }
 }
