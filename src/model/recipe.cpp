@@ -97,8 +97,7 @@ Recipe exact() {
   recipe.integrator = Rk4Settings{};
   recipe.formulation = AccelerationSettings{};
   recipe.correction = ProjectionSettings{};
-  recipe.contacts = ConeContactSettings{};
-  recipe.solver = AutoSettings{.tolerance = 1e-10};
+  recipe.solver = LdltSettings{};
   return recipe;
 }
 

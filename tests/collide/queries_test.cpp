@@ -64,9 +64,9 @@ TEST(Cast, EndsWhereTheShapesTouch) {
     const Placed a{all[random() % all.size()], {4 * oracle::random_direction(random), oracle::random_orientation(random)}};
     const Placed b{all[random() % all.size()], {Vec3::Zero(), oracle::random_orientation(random)}};
     const SteadyMotion motion_a{Frame(a.pose), -a.pose.position * 1.5 + oracle::random_direction(random),
-                          i % 2 ? Vec3(2 * oracle::random_direction(random)) : Vec3::Zero()};
+                                i % 2 ? Vec3(2 * oracle::random_direction(random)) : Vec3::Zero()};
     const SteadyMotion motion_b{Frame(b.pose), 0.5 * oracle::random_direction(random),
-                          i % 2 ? Vec3(oracle::random_direction(random)) : Vec3::Zero()};
+                                i % 2 ? Vec3(oracle::random_direction(random)) : Vec3::Zero()};
     const CollisionShape shape_a(a.shape), shape_b(b.shape);
     const CastHit hit = cast(shape_a, motion_a, shape_b, motion_b, 1, tolerance);
     const auto gap_at = [&](double t) {
@@ -102,8 +102,8 @@ TEST(Cast, NothingTunnels) {
     const double speed = uniform(random, 10, 1000);
     const bool moving = i % 3 == 2;
     const SteadyMotion target{Frame(Pose{Vec3::Zero(), oracle::random_orientation(random)}),
-                        moving ? Vec3(20 * oracle::random_direction(random)) : Vec3::Zero(),
-                        moving ? Vec3(20 * oracle::random_direction(random)) : Vec3::Zero()};
+                              moving ? Vec3(20 * oracle::random_direction(random)) : Vec3::Zero(),
+                              moving ? Vec3(20 * oracle::random_direction(random)) : Vec3::Zero()};
     // Aimed at the wall where it stands at the middle of the frame, from one side to the other.
     const Frame middle = target.at(h / 2);
     const Vec3 aim = middle * Vec3(uniform(random, -1.5, 1.5), uniform(random, -1.5, 1.5), 0);
@@ -111,7 +111,7 @@ TEST(Cast, NothingTunnels) {
     const double travel = std::max(speed * h, 1.0);  // slow ones start so that they get through in the frame too
     const Vec3 velocity = across * (travel / h);
     const SteadyMotion shot{Frame(Pose{aim - velocity * (h / 2), oracle::random_orientation(random)}), velocity,
-                      Vec3(uniform(random, 0, 100) * oracle::random_direction(random))};
+                            Vec3(uniform(random, 0, 100) * oracle::random_direction(random))};
     const CollisionShape& body = i % 3 == 1 ? mesh : solid;
     const CastHit hit = cast(bullet, shot, body, target, h, 1e-5);
     ASSERT_TRUE(hit.hit) << i;

@@ -35,7 +35,12 @@ std::vector<SolverSettings> contact_solvers() {
 
 /// Methods whose point is another than accuracy: they may end above their tolerance on any problem, and must say so.
 bool is_rough(const SolverSettings& settings) {
-  return std::visit([](const auto& s) { return s.name == "shock_propagation" || s.name == "jacobi"; }, settings);
+  return std::visit(
+      [](const auto& s) {
+        return s.name == "shock_propagation" || s.name == "jacobi" || s.name == "admm" || s.name == "interior_point" ||
+               s.name == "pgs_sm";
+      },
+      settings);
 }
 
 double tolerance_of(const SolverSettings& settings) {

@@ -170,9 +170,9 @@ TEST_F(Cli, RunReportsAsDocumented) {
   const Json report = Json::parse(result.out);
   for (const char* key : {"scene",       "stepper",  "integrator", "formulation", "solver",     "threads",  "steps",
                           "dt",          "bodies",   "joints",     "contacts",    "energy",     "momentum", "joint_error",
-                          "penetration", "residual", "iterations", "ms_per_step", "state_hash", "warnings"})
+                          "penetration", "residual", "iterations", "ms_per_step", "state_hash", "warnings", "particles"})
     EXPECT_TRUE(report.contains(key)) << key;
-  EXPECT_EQ(report.size(), 20u);
+  EXPECT_EQ(report.size(), 21u);
   EXPECT_EQ(report["scene"], "bob");
   EXPECT_EQ(report["solver"], "dense_ldlt");
   EXPECT_EQ(report["steps"], 30);

@@ -56,7 +56,7 @@ TEST(Recipe, Presets) {
   EXPECT_EQ(name_of(recipes::realtime().integrator), "semi_implicit_euler");
   EXPECT_EQ(name_of(recipes::realtime().formulation), "velocity");
   EXPECT_EQ(name_of(recipes::realtime().correction), "projection");
-  EXPECT_EQ(name_of(recipes::realtime().solver), "ldlt");
+  EXPECT_EQ(name_of(recipes::realtime().solver), "auto");
 }
 
 }  // namespace

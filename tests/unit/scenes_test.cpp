@@ -23,7 +23,7 @@ std::map<std::string, Body> bodies_of(const Scene& scene) {
   std::map<std::string, Body> out{{"world", {}}};
   for (const BodyDef& def : scene.bodies) {
     Vec3 centroid = Vec3::Zero();
-    if (!std::holds_alternative<std::monostate>(def.shape)) centroid = mass_properties(def.shape, 1).center_of_mass;
+    if (!def.fixed && !std::holds_alternative<std::monostate>(def.shape)) centroid = mass_properties(def.shape, 1).center_of_mass;
     EXPECT_NEAR(def.orientation.norm(), 1, 1e-15) << def.name;
     out[def.name] = {def.position + def.orientation * def.center_of_mass.value_or(centroid), def.velocity, def.angular_velocity};
   }

@@ -60,8 +60,9 @@ TEST(World, TheTenLineStartCompilesWithBraces) {
   scene.add({.name = "crate", .mass = 2.0, .position = {0, 0, 4}, .shape = Box{}});
   World world(scene, recipes::realtime());
   for (int i = 0; i < 30; ++i) world.step(1.0 / 60);
-  // No contact yet: the crate falls freely, by implicit Euler a little more than g t^2 / 2.
-  EXPECT_NEAR(world.position("crate").z(), 4 - 0.5 * 9.81 * 0.25 * (1 + 1.0 / 30), 1e-9);
+  EXPECT_NEAR(world.position("crate").z(), 4 - 0.5 * 9.81 * 0.25, 1e-9) << "falls freely at first";
+  for (int i = 30; i < 240; ++i) world.step(1.0 / 60);
+  EXPECT_NEAR(world.position("crate").z(), 0.5, 1e-9) << "then lies on the ground";
   EXPECT_EQ(world.position("ground"), Vec3::Zero());
 }
 
@@ -256,10 +257,10 @@ TEST(World, AConstantForceGivesForceTimesTimeWithEveryMethod) {
     world.set_force(id, F, T);
     for (int i = 0; i < 7; ++i) world.step();
     const Vec3 gained = 7 * world.recipe().dt * F;
-    EXPECT_LT((world.diagnostics().linear_momentum - gained).norm(), 1e-15) << name_of(integrator);
+    EXPECT_LT((world.diagnostics().linear_momentum - gained).norm(), 1e-13) << name_of(integrator);
     world.set_force(id, Vec3::Zero());
     for (int i = 0; i < 7; ++i) world.step();
-    EXPECT_LT((world.diagnostics().linear_momentum - gained).norm(), 1e-15) << name_of(integrator);
+    EXPECT_LT((world.diagnostics().linear_momentum - gained).norm(), 1e-13) << name_of(integrator);
   }
 }
 

@@ -135,13 +135,26 @@ class Adaptive {
     sigma_ = trial * s.u;
     m.displace(s, sigma_, trial_);
     trial_.u = s.u + trial * memory.acceleration;
-    m.accelerations(t + trial, trial_, change_);
+    try {
+      m.accelerations(t + trial, trial_, change_);
+    } catch (const Error&) {
+      return 1e-3 * trial;
+    }
     change_ -= memory.acceleration;
     rate_ = trial_.u - s.u;
     const double bend = m.error_norm(rate_, change_) / trial;
     const double largest = std::max(bend, speed);
     if (!(largest > 0) || !std::isfinite(largest)) return trial;
     return std::min(100 * trial, std::pow(0.01 * Tableau::share / largest, 1.0 / (Tableau::order)));
+  }
+
+  /// The error of a trial step; infinite where its stages leave the numbers, or what the mechanism can solve.
+  double attempt(M& m, const State& s, double t, double step) {
+    try {
+      return pair_.attempt(m, s, t, step, norm_);
+    } catch (const Error&) {
+      return std::numeric_limits<double>::infinity();
+    }
   }
 
   /// Tries until the error is small enough; returns the length of the step that was made, at most `remaining`.
@@ -154,7 +167,7 @@ class Adaptive {
     bool again = false;
     for (;;) {
       // Errors of many steps add up: one may take only its share.
-      const double error = pair_.attempt(m, s, t, step, norm_) / Tableau::share;
+      const double error = attempt(m, s, t, step) / Tableau::share;
       const bool smallest = step <= control.min_step || t + 0.1 * step == t;
       if (!std::isfinite(error)) {
         if (smallest) throw Error("error control", "no step is small enough: the motion is no longer a number");

@@ -12,7 +12,7 @@ struct DormandPrince8 {
   static constexpr int stages = 13;
   static constexpr int dense_stages = 16;
   static constexpr bool error_at_end = false;
-  static constexpr double share = 0.2;  // of the tolerance, for one step
+  static constexpr double share = 0.1;  // of the tolerance, for one step
   static constexpr double exponent = 1.0 / 8, memory = 0;
 
   static constexpr std::array<double, 16> c{0,
