@@ -9,6 +9,7 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <thread>
 
 #include "base/text.h"
@@ -17,6 +18,7 @@
 #include "record/scene_json.h"
 #include "record/trajectory.h"
 #include "step/parareal_run.h"
+#include "step/world_implementation.h"
 
 namespace rotule::app {
 namespace {
@@ -163,6 +165,13 @@ double height_energy(const World& world) {
   return mass > 0 ? sum - mass * lowest : 0;
 }
 
+/// Which solvers gave the answers of the last step, where one that chooses is asked: island by island.
+void count_picks(const World& world, std::map<std::string, std::int64_t>& picks) {
+  const auto& engine = world.implementation().engine;
+  if (!engine || !engine->stepper.contacts) return;
+  for (const ImpulseIsland& island : engine->stepper.contacts->islands()) ++picks[std::string(island.report.solver)];
+}
+
 std::string counted(std::int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
@@ -274,6 +283,12 @@ std::string table(const Json& r, double duration, bool free) {
       shortest(r["dt"].get<double>()), duration);
   out += fmt::format("  method        {}, {}, {}, {}\n", r["integrator"].get<std::string>(), r["formulation"].get<std::string>(),
                      r["solver"].get<std::string>(), counted(r["threads"].get<int>(), "thread", "threads"));
+  if (r.contains("picked")) {
+    std::string picks;
+    for (const auto& [name, count] : r["picked"].items())
+      picks += fmt::format("{}{} {}", picks.empty() ? "" : ", ", name, count.get<int>());
+    out += fmt::format("  picked        {} (islands times steps)\n", picks);
+  }
   out += fmt::format("  energy        {:.9g} J -> {:.9g} J, relative error {:.3g}\n", number("energy", "initial"),
                      number("energy", "final"), number("energy", "relative_error"));
   if (free)
@@ -367,6 +382,8 @@ void run(const RunOptions& options) {
   const Diagnostics start = world.diagnostics();
   const auto [linear_start, angular_start] = momentum_scales(world);
   const double falls_from = height_energy(world);
+  const bool chooses = std::holds_alternative<AutoSettings>(recipe.solver);
+  std::map<std::string, std::int64_t> picks;
   Series joint_error, residual, iterations, kinetic, contacts, penetration, ms;
   Samples ms_samples;
   kinetic.add(start.kinetic_energy);
@@ -396,6 +413,7 @@ void run(const RunOptions& options) {
       joint_error.add(now.joint_error.position);
       residual.add(now.residual);
       contacts.add(now.contacts);
+      if (chooses) count_picks(world, picks);
       penetration.add(now.penetration);
       if (trajectory) {
         capture(world, frame);
@@ -438,6 +456,7 @@ void run(const RunOptions& options) {
       {"state_hash", fmt::format("{:016x}", world.state_hash())},
       {"warnings", world.warnings()}};
   if (watch) result["equilibrium"] = watch->result(at_rest);
+  if (chooses && !picks.empty()) result["picked"] = picks;
   // Both files are whole before either gets its name.
   if (trajectory) trajectory->close();
   if (problems) problems->close();

@@ -19,7 +19,12 @@ class Course {
   void rate(const VecX& sigma, const VecX& u, VecX& out) const { mechanism_.rate(sigma, u, out); }
   void difference(const State& q, const State& base, VecX& sigma) const { mechanism_.difference(q, base, sigma); }
 
-  void begin_inner_step(const State& s, double t) { mechanism_.begin_step(s, t); }
+  void begin_inner_step(const State& s, double t) {
+    mechanism_.begin_step(s, t);
+    converged_ = mechanism_.report.converged;
+  }
+  /// A trial step that is not taken leaves no trace.
+  void reject_trial() { mechanism_.report.converged = converged_; }
   /// Corrects drift as the recipe says, as closely as the tolerance makes sense.
   void settle(State& s, double t);
   /// The mechanism's extent L, its fastest motion V and spin W. Bodies at rest under accelerations a are about to move at sqrt(a
@@ -39,6 +44,7 @@ class Course {
   void late_event() { ++mechanism_.report.late_shocks; }
 
  private:
+  bool converged_ = true;  // before the present inner step
   JointedMechanism& mechanism_;
   ShockSolver& shocks_;
   const ErrorControl& control_;

@@ -43,7 +43,8 @@ void JointedMechanism::drift(State& s, double t, double step) {
     drift.impulse = step * island.drift_force;
   }
 
-  // Newton's method on C(q at the end) = 0 with the matrix of the start, J W J^T h: each round gains a factor of order h.
+  // Newton's method on C(q at the end) = 0 with the matrix of the start, J W J^T h: each round gains a factor of the order of h
+  // times the spin.
   double before = infinity;
   constexpr int most = 100;
   for (int iterations = 0;; ++iterations) {
@@ -64,7 +65,7 @@ void JointedMechanism::drift(State& s, double t, double step) {
     const double rounding = std::numeric_limits<double>::epsilon() * reach;
     if (!(error > 2 * rounding)) break;
     // As closed as rounding allows, or no longer getting better.
-    if (iterations == most || (iterations >= 2 && error > 0.5 * before)) {
+    if (iterations == most || (iterations >= 2 && error > 0.95 * before)) {
       report.converged = report.converged && error < 1e4 * rounding;
       break;
     }

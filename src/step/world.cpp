@@ -466,7 +466,9 @@ std::uint64_t World::state_hash() const {
 std::int64_t World::evaluations() const { return implementation_->ready().stepper.mechanism.evaluations; }
 int World::islands() const {
   const ReferenceStepper& stepper = implementation_->ready().stepper;
-  return static_cast<int>(stepper.contacts ? stepper.contacts->islands().size() : stepper.mechanism.islands.size());
+  // Before the first step nobody knows what touches what: joints alone make islands then.
+  const bool stepped = stepper.contacts && !stepper.contacts->islands().empty();
+  return static_cast<int>(stepped ? stepper.contacts->islands().size() : stepper.mechanism.islands.size());
 }
 
 std::vector<std::string> World::warnings() const {
@@ -503,15 +505,17 @@ void World::keep_problems(bool keep) {
 const ConstraintProblem& World::problem(int island) const {
   const ReferenceStepper& stepper = implementation_->ready().stepper;
   if (island < 0 || island >= islands()) throw Error("problem", fmt::format("there is no island {}", island));
-  return stepper.contacts ? stepper.contacts->islands()[static_cast<std::size_t>(island)].kept_problem
-                          : stepper.mechanism.islands.at(island).kept_problem;
+  return stepper.contacts && !stepper.contacts->islands().empty()
+             ? stepper.contacts->islands()[static_cast<std::size_t>(island)].kept_problem
+             : stepper.mechanism.islands.at(island).kept_problem;
 }
 
 std::span<const double> World::multipliers(int island) const {
   const ReferenceStepper& stepper = implementation_->ready().stepper;
   if (island < 0 || island >= islands()) throw Error("multipliers", fmt::format("there is no island {}", island));
-  const VecX& x = stepper.contacts ? stepper.contacts->islands()[static_cast<std::size_t>(island)].kept_x
-                                   : stepper.mechanism.islands.at(island).kept_x;
+  const VecX& x = stepper.contacts && !stepper.contacts->islands().empty()
+                      ? stepper.contacts->islands()[static_cast<std::size_t>(island)].kept_x
+                      : stepper.mechanism.islands.at(island).kept_x;
   return {x.data(), static_cast<std::size_t>(x.size())};
 }
 

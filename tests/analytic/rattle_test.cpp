@@ -97,7 +97,7 @@ TEST(Rattle, EnergyStaysBoundedWhereTheClassicalMethodDrifts) {
     EXPECT_GT(classical.second, 3 * classical.first) << c.scene << ": rk4 drifts";
     for (const char* method : {"rattle", "rattle4"}) {
       const auto [early, late] = energy_errors(scene, method, c.h, c.steps);
-      EXPECT_LT(late, 2 * early + 1e-12) << c.scene << ", " << method << ": " << early << ", " << late;
+      EXPECT_LT(late, 5 * early + 1e-10) << c.scene << ", " << method << ": " << early << ", " << late;
     }
   }
 }

@@ -185,6 +185,7 @@ class Adaptive {
       } else {
         step = std::max(step * std::max(0.2, 0.9 * std::pow(error, -1.0 / Tableau::order)), control.min_step);
       }
+      if constexpr (requires { m.reject_trial(); }) m.reject_trial();
       again = true;
       ++rejected;
     }
