@@ -3,8 +3,8 @@
 // should be at the end, over the mechanism's length; the reference is dormand_prince_8 at a tolerance of 1e-14. At each level
 // the best method of each engine counts, whether with error control or with fixed steps. Runs of all methods alternate and are
 // repeated, and the medians are compared: the machine may drift, ratios do not.
-#include <rotule/error.h>
 #include <fcntl.h>
+#include <rotule/error.h>
 #include <rotule/world.h>
 #include <unistd.h>
 

@@ -20,13 +20,14 @@ concept Mechanism = requires(M m, typename M::State s, const typename M::State& 
 
 /// What implicit methods ask for besides: Newton's linear systems. With M the mass, D = df/du and K = df/dq the linearised forces
 /// and J the constraints' rows, the matrix of every one of them is M - a D - b K over motions that J allows. r is a residual of
-/// accelerations; what J sees of it is wanted in the answer as it is, as constraints fix it (J u' + gamma = 0) whatever forces do.
+/// accelerations; what J sees of it is wanted in the answer as it is, as constraints fix it (J u' + gamma = 0) whatever forces
+/// do.
 template <class M>
-concept ImplicitMechanism =
-    Mechanism<M> && requires(M m, const typename M::State& s, VecX& out, const VecX& r, double t, double a, double b) {
-      m.linearise(t, s);               // D and K at this state, kept until the next call
-      m.solve_implicit(a, b, r, out);  // (M - a D - b K) out = M r + J^T y with J out = J r (but for gamma's own derivatives)
-    };
+concept ImplicitMechanism = Mechanism<M> &&
+    requires(M m, const typename M::State& s, VecX& out, const VecX& r, double t, double a, double b) {
+  m.linearise(t, s);               // D and K at this state, kept until the next call
+  m.solve_implicit(a, b, r, out);  // (M - a D - b K) out = M r + J^T y with J out = J r (but for gamma's own derivatives)
+};
 
 /// What a multistep method remembers of an earlier instant.
 template <class State>

@@ -81,8 +81,7 @@ void Delassus::assemble_from_bodies(const ConstraintProblem& problem) {
     for (const auto& [body, J] : sides) {
       if (body < 0) continue;
       Vec6 t[6];
-      for (int r = 0; r < p.rows; ++r)
-        t[r] = multiply_inverse_mass(problem, body, J->row(p.first_row + r).transpose());
+      for (int r = 0; r < p.rows; ++r) t[r] = multiply_inverse_mass(problem, body, J->row(p.first_row + r).transpose());
       for (const Entry& entry : row(i)) {
         const ConstraintBlock& q = problem.blocks[entry.column];
         const JacobianRows* const K = q.body_a == body ? &problem.J_a : q.body_b == body ? &problem.J_b : nullptr;
