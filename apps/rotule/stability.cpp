@@ -55,7 +55,9 @@ constexpr int columns = 480, rows = 480;
 PlotSeries border(const IntegratorSettings& integrator) {
   const auto at = [](int i, int j) { return Complex(left + (right - left) * i / columns, -top + 2 * top * j / rows); };
   std::vector<double> level(static_cast<std::size_t>((columns + 1) * (rows + 1)));
-  const auto value = [&](int i, int j) -> double& { return level[static_cast<std::size_t>(j * (columns + 1) + i)]; };
+  const auto value = [&](int i, int j) -> double& {
+    return level[static_cast<std::size_t>(j) * static_cast<std::size_t>(columns + 1) + static_cast<std::size_t>(i)];
+  };
   for (int j = 0; j <= rows; ++j)
     for (int i = 0; i <= columns; ++i) {
       const double a = amplification(integrator, at(i, j)).value_or(1);
