@@ -14,3 +14,19 @@ if(ROTULE_SANITIZE)
   target_compile_options(rotule_options INTERFACE -fsanitize=${ROTULE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(rotule_options INTERFACE -fsanitize=${ROTULE_SANITIZE})
 endif()
+
+# Eigen and the standard library take a second of every file's compilation: parsed once for all folders of src, and once for scenes and
+# program, which are compiled with less optimisation. A compiler cache knows
+# nothing of that, so it is left out where one is used.
+set(rotule_precompiled <Eigen/Core> <Eigen/Geometry> <algorithm> <array> <cmath> <cstdint> <functional> <optional> <span> <string>
+    <variant> <vector>)
+function(rotule_precompile target first)
+  if(CMAKE_CXX_COMPILER_LAUNCHER OR ROTULE_SANITIZE OR target STREQUAL rotule_base)
+    return()
+  endif()
+  if(target STREQUAL first)
+    target_precompile_headers(${target} PRIVATE ${rotule_precompiled})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  endif()
+endfunction()
