@@ -1,7 +1,7 @@
 // The page: joins the stream, the drawing and the panels.
 
 import { Vector3 } from 'three';
-import { fit_camera, Follow, parse_camera, place_camera } from './scene/camera';
+import { AutoFrame, Follow, parse_camera, place_camera } from './scene/camera';
 import { Stage } from './scene/stage';
 import { World } from './scene/world';
 import { Connection, stream_address } from './stream/connection';
@@ -37,6 +37,7 @@ export class App {
   private key_asked = false;
   private fitted = '';
   private readonly follow = new Follow();
+  private readonly framing = new AutoFrame();
   private readonly notices: Notices;
   private readonly transport: Transport;
   private readonly recipe: RecipePanel;
@@ -66,6 +67,7 @@ export class App {
       { id: 'plots', label: 'Plots', element: this.plots.element, shown: () => this.plots.draw() },
       { id: 'body', label: 'Body', element: this.body_panel.element },
     ]);
+
     const shortcuts = this.shortcuts();
     const help = help_dialog(shortcuts);
     this.follow_button = icon_button('follow', 'Follow the picked body', 'T', () => this.toggle_follow());
@@ -91,10 +93,16 @@ export class App {
     this.pointer = new Pointer(this.stage, {
       world: () => this.world,
       send,
-      picked: (body) => this.pick(body),
+      picked: (body) => {
+        this.framing.active = false;
+        this.pick(body);
+      },
       live: () => this.scene?.source === 'live',
     });
     this.stage.before_render = () => this.move_along();
+    this.stage.controls.addEventListener('start', () => (this.framing.active = false));
+    new ResizeObserver(() => this.make_room()).observe(this.panel.element);
+    window.addEventListener('resize', () => this.make_room());
     listen(shortcuts);
     const tab = query.get('panel');
     if (tab !== null) this.panel.open(tab);
@@ -209,7 +217,10 @@ export class App {
       this.fitted = scene.name;
       this.see_everything();
       const camera = parse_camera(this.query.get('camera'));
-      if (camera) place_camera(this.stage.camera, this.stage.controls, ...camera);
+      if (camera) {
+        this.framing.active = false;
+        place_camera(this.stage.camera, this.stage.controls, ...camera);
+      }
     }
   }
 
@@ -229,6 +240,7 @@ export class App {
     const frame = this.decoder.frame;
     ++this.frames;
     this.world.update(frame, this.layers.shown);
+    if (this.framing.active && !this.following && this.framing.take(this.world.framing())) this.frame_all();
     this.transport.show_time(frame.time);
     this.plots.add(frame.time, frame.numbers);
     const { overlays, ground } = this.world;
@@ -278,16 +290,30 @@ export class App {
     const frame = this.frame;
     if (!this.following || !this.world || !frame) return;
     const { picked, scene } = this.world;
-    const point = picked === null ? this.world.extent(frame).getCenter(new Vector3()) : this.world.bodies.place(picked, scene.bodies[picked]!.com, new Vector3());
+    const point = picked === null ? this.world.extent().getCenter(new Vector3()) : this.world.bodies.place(picked, scene.bodies[picked]!.com, new Vector3());
     this.follow.move(this.stage.camera, this.stage.controls, point);
   }
 
+  /** The picture's middle is that of what bars and panel leave free. */
+  private make_room(): void {
+    const { offsetWidth, offsetHeight } = this.panel.element;
+    const phone = window.innerWidth < 720;
+    const top = find('top').offsetHeight;
+    this.stage.set_covered({ left: 0, right: phone ? 0 : offsetWidth, top, bottom: 70 + (phone ? offsetHeight : 0) });
+    this.frame_all();
+  }
+
+  /** The camera comes back to showing all that moves, and keeps doing so until it is taken by hand. */
   private see_everything(): void {
-    if (!this.world) return;
-    this.stage.resize();
-    const box = this.frame ? this.world.extent().union(this.world.bounds()) : this.world.bounds();
-    fit_camera(this.stage.camera, this.stage.controls, box);
+    this.framing.reset();
     this.follow.stop();
+    if (this.frame && this.world) this.framing.take(this.world.framing());
+    this.make_room();
+  }
+
+  private frame_all(): void {
+    if (this.following || !this.framing.active) return;
+    this.framing.place(this.stage.camera, this.stage.controls, this.stage.free);
     this.stage.invalidate();
   }
 

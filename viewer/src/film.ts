@@ -1,7 +1,7 @@
 // Film mode, for `rotule film`: one picture per frame, sent back to the program, which sends the next frame only then.
 // ?film=WIDTHxHEIGHT [&format=jpeg] [&camera=x,y,z,tx,ty,tz] [&theme=dark] [&show=forces,joints]
 
-import { fit_camera, parse_camera, place_camera } from './scene/camera';
+import { fit_camera, parse_camera, place_camera, view_direction } from './scene/camera';
 import { layers } from './scene/overlays';
 import { Stage } from './scene/stage';
 import { World } from './scene/world';
@@ -54,7 +54,10 @@ export class Film {
     });
     const camera = parse_camera(this.query.get('camera'));
     if (camera) place_camera(this.stage.camera, this.stage.controls, ...camera);
-    else fit_camera(this.stage.camera, this.stage.controls, this.world.bounds());
+    else {
+      const box = this.world.bounds();
+      fit_camera(this.stage.camera, this.stage.controls, box, view_direction(box));
+    }
   }
 
   private async take_frame(bytes: ArrayBuffer): Promise<void> {

@@ -1,6 +1,6 @@
 // All bodies of a scene: one instanced mesh per geometry, its matrices written from the poses of each frame.
 
-import { BufferGeometry, Color, DynamicDrawUsage, Group, InstancedMesh, type Material, Matrix4, type Raycaster, Vector3 } from 'three';
+import { Box3, BufferGeometry, Color, DynamicDrawUsage, Group, InstancedMesh, type Material, Matrix4, type Raycaster, Vector3 } from 'three';
 import type { Frame } from '../stream/frame_decoder';
 import type { SceneMessage } from '../stream/messages';
 import { body_material } from './materials';
@@ -10,6 +10,10 @@ interface Batch {
   mesh: InstancedMesh;
   bodies: Uint32Array;
   locals: Float64Array;
+  round: boolean;
+  /** Of the geometry before any matrix. */
+  middle: Vector3;
+  half: Vector3;
 }
 
 export interface Hit {
@@ -50,12 +54,12 @@ export class Bodies {
       const surface = (typeof kind === 'number' ? undefined : surfaces[kind]) ?? 'plain';
       const material = materials.get(surface) ?? body_material(surface, light_mode);
       materials.set(surface, material);
-      this.batches.push(this.batch(geometry, material, list));
+      this.batches.push(this.batch(geometry, material, list, kind === 'ball' || kind === 'marble'));
     }
     this.materials.push(...materials.values());
   }
 
-  private batch(geometry: BufferGeometry, material: Material, list: { body: number; part: Part }[]): Batch {
+  private batch(geometry: BufferGeometry, material: Material, list: { body: number; part: Part }[], round: boolean): Batch {
     const mesh = new InstancedMesh(geometry, material, list.length);
     mesh.instanceMatrix.setUsage(DynamicDrawUsage);
     mesh.castShadow = true;
@@ -67,7 +71,31 @@ export class Bodies {
       for (let row = 0; row < 3; ++row) for (let column = 0; column < 4; ++column) locals[12 * k + 4 * row + column] = m[4 * column + row]!;
     });
     this.group.add(mesh);
-    return { mesh, bodies: Uint32Array.from(list, ({ body }) => body), locals };
+    geometry.computeBoundingBox();
+    const middle = geometry.boundingBox!.getCenter(new Vector3());
+    const half = geometry.boundingBox!.getSize(new Vector3()).multiplyScalar(0.5);
+    return { mesh, bodies: Uint32Array.from(list, ({ body }) => body), locals, round, middle, half };
+  }
+
+  /** The box around all bodies that the test lets through, where they are now. */
+  extent(chosen: (body: number) => boolean, into: Box3): Box3 {
+    for (const { mesh, bodies, round, middle, half } of this.batches) {
+      const m = mesh.instanceMatrix.array;
+      for (let k = 0; k < bodies.length; ++k) {
+        if (!chosen(bodies[k]!)) continue;
+        const o = 16 * k;
+        for (let row = 0; row < 3; ++row) {
+          const a = m[o + row]!;
+          const b = m[o + 4 + row]!;
+          const c = m[o + 8 + row]!;
+          const centre = m[o + 12 + row]! + a * middle.x + b * middle.y + c * middle.z;
+          const reach = round ? Math.sqrt(a * a + b * b + c * c) : Math.abs(a) * half.x + Math.abs(b) * half.y + Math.abs(c) * half.z;
+          into.min.setComponent(row, Math.min(into.min.getComponent(row), centre - reach));
+          into.max.setComponent(row, Math.max(into.max.getComponent(row), centre + reach));
+        }
+      }
+    }
+    return into;
   }
 
   update(frame: Frame): void {

@@ -30,6 +30,7 @@ export class Instances {
       const material = shaded && !behind ? new MeshLambertMaterial(look) : new MeshBasicMaterial({ ...look, toneMapped: false });
       const mesh = new InstancedMesh(this.geometry, material, capacity);
       mesh.instanceMatrix.setUsage(DynamicDrawUsage);
+      mesh.count = this.used;
       mesh.frustumCulled = false;
       mesh.castShadow = shadow && !behind;
       mesh.receiveShadow = shadow && !behind;

@@ -11,6 +11,13 @@ export interface StageOptions {
   fixed_size: [number, number] | null;
 }
 
+export interface Margins {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
 const sun = new Vector3(-0.45, -0.75, 1.15).normalize();
 
 export class Stage {
@@ -23,6 +30,7 @@ export class Stage {
   private readonly key_light = new DirectionalLight('#fff4e2');
   private readonly fill_light = new DirectionalLight('#cfe0ff', 0.5);
   private dirty = true;
+  private covered: Margins = { left: 0, right: 0, top: 0, bottom: 0 };
   /** Called before each picture, e.g. to move the camera along. */
   before_render: () => void = () => undefined;
 
@@ -42,7 +50,7 @@ export class Stage {
     this.controls.addEventListener('change', () => this.invalidate());
     this.key_light.castShadow = true;
     this.key_light.shadow.mapSize.set(2048, 2048);
-    this.key_light.shadow.radius = 4;
+    this.key_light.shadow.radius = 7;
     this.fill_light.position.set(0.8, 0.5, 0.35);
     this.scene.add(this.hemisphere, this.key_light, this.key_light.target, this.fill_light);
     this.set_theme('light');
@@ -101,14 +109,29 @@ export class Stage {
     shadow.bias = -0.00012;
   }
 
+  /** Pixels at each side that something covers: the picture's middle moves to the middle of what is free. */
+  set_covered(covered: Margins): void {
+    this.covered = covered;
+    this.resize();
+  }
+
   resize(): void {
     const [width, height] = this.options.fixed_size ?? [this.canvas.parentElement!.clientWidth, this.canvas.parentElement!.clientHeight];
     if (width === 0 || height === 0) return;
     this.renderer.setPixelRatio(this.options.fixed_size ? 1 : this.options.light_mode ? 0.75 : Math.min(window.devicePixelRatio, 2));
     this.renderer.setSize(width, height, this.options.fixed_size === null);
+    const { left, right, top, bottom } = this.covered;
     this.camera.aspect = width / height;
+    this.camera.setViewOffset(width, height, (right - left) / 2, (bottom - top) / 2, width, height);
     this.camera.updateProjectionMatrix();
     this.invalidate();
+  }
+
+  /** Width and height of the part that nothing covers, as shares of the whole. */
+  get free(): [number, number] {
+    const { left, right, top, bottom } = this.covered;
+    const share = (covered: number, whole: number): number => Math.max(0.2, 1 - covered / Math.max(1, whole));
+    return [share(left + right, this.canvas.clientWidth), share(top + bottom, this.canvas.clientHeight)];
   }
 
   invalidate(): void {

@@ -80,20 +80,28 @@ export class World {
       this.islands_shown = islands;
       this.paint(frame);
     }
-    this.light_up(frame);
+    this.light_up();
     this.stage.invalidate();
   }
 
   /** The box that holds every moving body and particle now; the bounds, where nothing moves. */
-  extent(frame: Frame | null = this.frame): Box3 {
-    const box = new Box3();
-    if (frame) {
-      this.scene.bodies.forEach((body, k) => {
-        if (!body.static) box.expandByPoint(this.bodies.place(k, body.com, this.centre));
-      });
-      for (let k = 0; k < frame.particles.length; k += 3) box.expandByPoint(this.centre.fromArray(frame.particles, k));
-    }
+  extent(): Box3 {
+    const { bodies } = this.scene;
+    const box = this.bodies.extent((k) => !bodies[k]!.static, new Box3());
+    const particles = this.frame?.particles ?? [];
+    for (let k = 0; k < particles.length; k += 3) box.expandByPoint(this.centre.fromArray(particles, k));
     return box.isEmpty() ? this.bounds() : box;
+  }
+
+  /** What a picture should hold: what moves, and fixed things unless they are much larger; lost bodies do not count. */
+  framing(): Box3 {
+    const moving = this.extent().intersect(this.bounds().expandByScalar(1.5 * this.size));
+    const fixed = this.bodies.extent((k) => this.scene.bodies[k]!.static, new Box3());
+    if (moving.isEmpty()) return this.bounds();
+    const length = (box: Box3): number => box.getSize(this.centre).length();
+    const anchors = this.scene.joints.filter((joint) => joint.bodies[0] < 0);
+    for (const joint of anchors) moving.expandByPoint(this.centre.fromArray(joint.anchor));
+    return fixed.isEmpty() || length(fixed) > 3 * length(moving) ? moving : moving.union(fixed);
   }
 
   bounds(): Box3 {
@@ -102,8 +110,8 @@ export class World {
   }
 
   /** Shadows cover the bounds and what has left them, as far as that is still worth a shadow. */
-  private light_up(frame: Frame): void {
-    const box = this.extent(frame).expandByScalar(0.1 * this.size);
+  private light_up(): void {
+    const box = this.extent().expandByScalar(0.1 * this.size);
     if (!this.lit.isEmpty() && this.lit.containsBox(box)) return;
     this.lit.union(this.bounds()).union(box);
     const reach = this.bounds().expandByScalar(2 * this.size);

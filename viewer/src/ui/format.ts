@@ -9,6 +9,14 @@ export function number_text(value: number): string {
   return text.replace(/-/g, '−');
 }
 
+/** As short as can be, for the ticks of axes. */
+export function tick_text(value: number): string {
+  const size = Math.abs(value);
+  if (size === 0) return '0';
+  const short = Number(value.toPrecision(6));
+  return (size >= 1e5 || size < 1e-3 ? short.toExponential().replace('e+', 'e') : String(short)).replace(/-/g, '−');
+}
+
 export function vector_text(values: readonly number[]): string {
   return values.map((v) => v.toFixed(Math.abs(v) >= 100 ? 1 : 3).replace('-', '−')).join('  ');
 }

@@ -5,7 +5,7 @@ import 'uplot/dist/uPlot.min.css';
 import { NumberHistory } from '../stream/number_history';
 import type { NumberDescription } from '../stream/messages';
 import { h } from './dom';
-import { number_text } from './format';
+import { number_text, tick_text } from './format';
 
 const refresh_ms = 120;
 const plot_height = 112;
@@ -103,7 +103,7 @@ export class PlotsPanel {
     const style = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
     const font = '11px system-ui, sans-serif';
     const axis = { stroke: () => style('--dim'), grid: { stroke: () => style('--line'), width: 1 }, ticks: { show: false }, font };
-    const labels = (_: uPlot, values: (number | null)[]): string[] => values.map((v) => (v === null ? '' : number_text(v)));
+    const labels = (_: uPlot, values: (number | null)[]): string[] => values.map((v) => (v === null ? '' : tick_text(v)));
     const here = (chart: uPlot): void => {
       const x = chart.valToPos(this.now, 'x', true);
       const { left, top, width, height } = chart.bbox;
