@@ -5,6 +5,8 @@
 #include <rotule/error.h>
 
 #include <algorithm>
+#include <utility>  // Asio 1.74 takes it for included
+
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -12,6 +14,7 @@
 #include <chrono>
 #include <deque>
 #include <map>
+#include <optional>
 #include <random>
 
 #include "page.h"

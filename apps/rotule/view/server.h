@@ -20,7 +20,7 @@ inline constexpr ViewerId all_viewers = 0;
 struct ServerOptions {
   std::string host = "127.0.0.1";
   int port = 0;                         // 0: any that is free
-  std::string token;                    // empty: none is asked for
+  std::string token = {};               // empty: none is asked for
   std::size_t most_inbound = 64 << 10;  // bytes of a message
   bool takes_binary = false;            // whether viewers may send binary messages
 };
