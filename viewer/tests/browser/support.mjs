@@ -1,7 +1,8 @@
 // Starts `rotule view` and a browser for tests and pictures.
 
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { extname, join } from 'node:path';
 
 export const chromium_path = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
@@ -55,6 +56,20 @@ export class Program {
     this.process.kill('SIGINT');
     return this.ended;
   }
+}
+
+const types = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.webp': 'image/webp' };
+
+/** With ROTULE_PAGE=FOLDER the page comes from there, and only the stream from the program. */
+export async function take_page_from_folder(page) {
+  const folder = process.env.ROTULE_PAGE;
+  if (!folder) return;
+  await page.route('**/*', (route) => {
+    const { pathname } = new URL(route.request().url());
+    const file = join(folder, pathname === '/' ? 'index.html' : pathname);
+    if (existsSync(file) && statSync(file).isFile()) return route.fulfill({ body: readFileSync(file), contentType: types[extname(file)] ?? 'application/octet-stream' });
+    return route.continue();
+  });
 }
 
 /** The program's address with further settings of the page. */

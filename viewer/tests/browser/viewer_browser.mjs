@@ -2,7 +2,7 @@
 //   node viewer_browser.mjs PATH_OF_ROTULE
 
 import assert from 'node:assert/strict';
-import { launch, page_address, Program, require_chromium } from './support.mjs';
+import { launch, page_address, Program, require_chromium, take_page_from_folder } from './support.mjs';
 
 require_chromium();
 const path = process.argv[2];
@@ -14,6 +14,7 @@ const complaints = [];
 let server_away = false;
 const page = await browser.newPage({ viewport: { width: 900, height: 640 } });
 page.setDefaultTimeout(20000);
+await take_page_from_folder(page);
 page.on('pageerror', (error) => complaints.push(`exception: ${error.message}`));
 page.on('console', (message) => {
   const failed_socket = server_away && /WebSocket connection|ERR_CONNECTION/.test(message.text());
