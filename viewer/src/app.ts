@@ -53,6 +53,7 @@ export class App {
 
   constructor(private readonly query: URLSearchParams) {
     const root = find('app');
+    document.documentElement.classList.toggle('light_mode', query.get('light') === '1');
     this.stage = new Stage(find<HTMLCanvasElement>('canvas'), { light_mode: query.get('light') === '1', fixed_size: null });
     const send = (command: Command): void => this.connection.send(command);
     this.layers = new LayersPanel(() => this.layers_changed());
@@ -182,6 +183,12 @@ export class App {
 
   private show_scene(scene: SceneMessage): void {
     const same = this.scene?.name === scene.name;
+    if (same && this.decoder && this.scene?.generation === scene.generation) {
+      // The same bodies under another recipe.
+      this.scene = scene;
+      this.recipe.show_scene(scene);
+      return;
+    }
     const picked = same && this.world !== null && this.world.picked !== null ? this.scene?.bodies[this.world.picked]?.name : undefined;
     const drag = same ? (this.world?.drag ?? null) : null;
     if (!same) {
@@ -205,6 +212,7 @@ export class App {
     this.world.set_shown(this.layers.shown);
     this.title.textContent = title_text(scene.name);
     this.about.textContent = scene.about;
+    this.about.title = scene.about;
     document.title = `${title_text(scene.name)} – rotule`;
     this.throw_button.disabled = scene.source !== 'live';
     this.plots.show_scene(scene.name, scene.numbers);

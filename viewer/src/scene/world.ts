@@ -26,6 +26,9 @@ export class World {
   picked: number | null = null;
   private colours: Color[] = [];
   private readonly lit = new Box3();
+  /** Around all that moves in this frame; empty until somebody asks. */
+  private readonly moving = new Box3();
+  private fixed: Box3 | null = null;
   private readonly centre = new Vector3();
   private islands_shown = false;
   private asleep_shown = false;
@@ -69,6 +72,7 @@ export class World {
 
   update(frame: Frame, shown: ReadonlySet<string>): void {
     this.frame = frame;
+    this.moving.makeEmpty();
     this.bodies.update(frame);
     this.ground.update(this.bodies.poses);
     this.soft.net = shown.has('net');
@@ -86,17 +90,20 @@ export class World {
 
   /** The box that holds every moving body and particle now; the bounds, where nothing moves. */
   extent(): Box3 {
+    if (!this.moving.isEmpty()) return this.moving.clone();
     const { bodies } = this.scene;
     const box = this.bodies.extent((k) => !bodies[k]!.static, new Box3());
     const particles = this.frame?.particles ?? [];
     for (let k = 0; k < particles.length; k += 3) box.expandByPoint(this.centre.fromArray(particles, k));
-    return box.isEmpty() ? this.bounds() : box;
+    this.moving.copy(box.isEmpty() ? this.bounds() : box);
+    return this.moving.clone();
   }
 
   /** What a picture should hold: what moves, and fixed things unless they are much larger; lost bodies do not count. */
   framing(): Box3 {
     const moving = this.extent().intersect(this.bounds().expandByScalar(1.5 * this.size));
-    const fixed = this.bodies.extent((k) => this.scene.bodies[k]!.static, new Box3());
+    this.fixed ??= this.bodies.extent((k) => this.scene.bodies[k]!.static, new Box3());
+    const { fixed } = this;
     if (moving.isEmpty()) return this.bounds();
     const length = (box: Box3): number => box.getSize(this.centre).length();
     const anchors = this.scene.joints.filter((joint) => joint.bodies[0] < 0);

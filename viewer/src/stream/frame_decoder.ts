@@ -88,6 +88,20 @@ class Reader {
   }
 
   zigzag(): number {
+    // Nearly all residuals fit in two bytes: those go without doubles.
+    const { bytes, at } = this;
+    if (at + 1 < this.end) {
+      const low = bytes[at]!;
+      if (low < 0x80) {
+        this.at = at + 1;
+        return (low >>> 1) ^ -(low & 1);
+      }
+      const high = bytes[at + 1]!;
+      if (high < 0x80) {
+        this.at = at + 2;
+        return (((low & 0x7f) | (high << 7)) >>> 1) ^ -(low & 1);
+      }
+    }
     const value = this.varint();
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }

@@ -29,10 +29,19 @@ export class NumberHistory {
     for (const column of this.columns) column.length = keep;
   }
 
+  /** Keeps about half, at even distances in time: what is old must not become coarser than what is new. */
   private thin(): void {
-    const last = this.times.length - 1;
-    const every_second = (values: number[]): number[] => values.filter((_, k) => k % 2 === 0 || k === last);
-    this.times = every_second(this.times);
-    this.columns = this.columns.map(every_second);
+    const { times } = this;
+    const last = times.length - 1;
+    const spacing = (times[last]! - times[0]!) / (this.most / 2);
+    let kept = Number.NEGATIVE_INFINITY;
+    const keep = times.map((time, k) => {
+      if (k !== last && time - kept < spacing) return false;
+      kept = time;
+      return true;
+    });
+    const sift = (values: number[]): number[] => values.filter((_, k) => keep[k]);
+    this.times = sift(times);
+    this.columns = this.columns.map(sift);
   }
 }
