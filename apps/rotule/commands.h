@@ -111,6 +111,30 @@ struct TournamentOptions {
 };
 void tournament(const TournamentOptions& options);
 
+struct ViewOptions {
+  std::string what;  // scene or recording
+  std::string host = "127.0.0.1";
+  int port = 8765;  // 0: any that is free
+  bool open = true;
+  std::optional<double> duration;
+  std::vector<std::string> settings;
+};
+void view(const ViewOptions& options);
+
+struct FilmOptions {
+  std::string what;  // scene or recording
+  std::string out;   // .mp4, .gif, .webp or .png
+  std::string size = "1920x1080";
+  std::optional<double> fps;       // default: 60; 25 for .gif and 30 for .webp
+  std::optional<double> duration;  // s; default: the recipe's, or the recording's length
+  std::optional<double> at;        // s: one picture of this moment
+  std::string camera;              // x,y,z,tx,ty,tz; empty: all of the run in view
+  std::string show;                // layers to switch on, separated by commas
+  bool dark = false, quiet = false;
+  std::vector<std::string> settings;
+};
+void film(const FilmOptions& options);
+
 /// What an energy change is measured against: all the energy where there is no weight, else the most motion that there was.
 double energy_scale(const Vec3& gravity, double initial_energy, double largest_kinetic);
 

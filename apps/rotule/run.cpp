@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/world.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +13,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "progress.h"
 #include "record/problem_file.h"
 #include "record/scene_json.h"
 #include "record/trajectory.h"
@@ -61,32 +61,6 @@ class Samples {
   static constexpr std::size_t most = 1 << 18;
   std::vector<double> kept_;
   std::int64_t seen_ = 0, stride_ = 1;
-};
-
-/// A bar on a terminal, drawn at most ten times a second; nothing elsewhere.
-class ProgressBar {
- public:
-  ProgressBar(std::int64_t total, bool wanted) : total_(total), shown_(wanted && ::isatty(STDERR_FILENO) == 1) {}
-  ~ProgressBar() {
-    if (drawn_) std::fprintf(stderr, "\r%*s\r", 60, "");
-  }
-  void at(std::int64_t done) {
-    if (!shown_) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    drawn_ = true;
-    constexpr int width = 30;
-    const int full = static_cast<int>(width * done / total_);
-    std::fprintf(stderr, "\r[%s%s] %3d %%  step %lld", std::string(static_cast<std::size_t>(full), '#').c_str(),
-                 std::string(static_cast<std::size_t>(width - full), '.').c_str(), static_cast<int>(100 * done / total_),
-                 static_cast<long long>(done));
-  }
-
- private:
-  std::int64_t total_;
-  bool shown_, drawn_ = false;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 Recipe chosen_recipe(const Scene& scene, const RunOptions& options) {
