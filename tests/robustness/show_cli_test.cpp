@@ -67,8 +67,7 @@ TEST_F(ShowCli, BadInputGivesStatusTwoAndOneLine) {
     for (const std::string& command : {std::string("plot "), std::string("report ")})
       cases.push_back({command + bad + (command == "plot " ? "" : " --out a.html"), bad});
   for (const std::string& bad : {std::string("none.h5"), text, half, empty, std::string("../in/problems.h5")})
-    for (const char* out : {"a.glb", "a.csv", "a.pvd", "a.json"})
-      cases.push_back({"export " + bad + " --out " + out, bad});
+    for (const char* out : {"a.glb", "a.csv", "a.pvd", "a.json"}) cases.push_back({"export " + bad + " --out " + out, bad});
   for (const Case& c : cases) expect_refusal(rotule(c.arguments), c.expected, c.arguments);
   EXPECT_EQ(content(cwd() / good), whole);
 }
