@@ -107,7 +107,7 @@ void report(const ReportOptions& options);
 /// Throws where a command would write over what it reads.
 void require_other_file(const std::string& out, const std::string& in);
 /// By the desktop's own program; throws Error where there is none.
-void open_in_browser(const std::string& path);
+void show_page(const std::string& path);
 
 struct SolveOptions {
   std::string file;
