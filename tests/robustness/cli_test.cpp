@@ -173,7 +173,7 @@ TEST_F(Cli, RecordingsHoldTheRun) {
     EXPECT_NEAR(f.kinetic_energy + f.potential_energy, 0, 1e-6);
     EXPECT_NEAR(Vec3(f.position[0], f.position[1], f.position[2]).norm(), 1, 1e-9);
   }
-  ASSERT_EQ(recorded_frames(cwd() / "problems.h5"), 20);
+  ASSERT_EQ(recorded_frames(cwd() / "problems.h5").size(), 20u);
   const RecordedProblem recorded = read_problem(cwd() / "problems.h5", 19, 0);
   EXPECT_EQ(recorded.problem.rows(), 3);
   EXPECT_LT(residual(recorded.problem, {recorded.x.data(), 3}).relative, 1e-9);
