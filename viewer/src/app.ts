@@ -35,6 +35,7 @@ export class App {
   readonly errors: string[] = [];
   private decoder: FrameDecoder | null = null;
   private key_asked = false;
+  private undrawn = false;
   private fitted = '';
   private readonly follow = new Follow();
   private readonly framing = new AutoFrame();
@@ -100,7 +101,10 @@ export class App {
       },
       live: () => this.scene?.source === 'live',
     });
-    this.stage.before_render = () => this.move_along();
+    this.stage.before_render = () => {
+      this.draw_frame();
+      this.move_along();
+    };
     this.stage.controls.addEventListener('start', () => (this.framing.active = false));
     new ResizeObserver(() => this.make_room()).observe(this.panel.element);
     window.addEventListener('resize', () => this.make_room());
@@ -247,10 +251,19 @@ export class App {
     this.key_asked = false;
     const frame = this.decoder.frame;
     ++this.frames;
+    this.undrawn = true;
+    this.plots.add(frame.time, frame.numbers);
+    this.stage.invalidate();
+  }
+
+  /** Brings the drawing to the newest frame: once per picture, however many frames have come since the last. */
+  draw_frame(): void {
+    const frame = this.frame;
+    if (!this.undrawn || !frame || !this.world) return;
+    this.undrawn = false;
     this.world.update(frame, this.layers.shown);
     if (this.framing.active && !this.following && this.framing.take(this.world.framing())) this.frame_all();
     this.transport.show_time(frame.time);
-    this.plots.add(frame.time, frame.numbers);
     const { overlays, ground } = this.world;
     if (this.panel.shows('layers')) this.layers.show_legend(ground.spacing, overlays.force_scale.per_metre, overlays.velocity_scale.per_metre);
   }

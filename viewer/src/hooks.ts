@@ -81,6 +81,7 @@ export function install_hooks(app: App): void {
     },
     position: (body) => [...(app.frame?.positions.slice(3 * body, 3 * body + 3) ?? [])] as [number, number, number],
     on_screen(body) {
+      app.draw_frame();
       const { canvas, camera } = app.stage;
       const box = canvas.getBoundingClientRect();
       camera.updateMatrixWorld();

@@ -139,8 +139,8 @@ export class Stage {
   }
 
   render(): void {
-    this.dirty = false;
     this.before_render();
+    this.dirty = false;
     const distance = this.camera.position.distanceTo(this.controls.target);
     this.camera.near = 0.01 * distance;
     this.camera.far = 60 * distance;

@@ -26,6 +26,8 @@ export async function launch() {
       '--disable-component-update',
       '--disable-sync',
       '--disable-quic',
+      // A page from a folder counts as one from elsewhere.
+      ...(process.env.ROTULE_PAGE ? ['--disable-features=LocalNetworkAccessChecks'] : []),
     ],
   });
 }
