@@ -118,7 +118,7 @@ export class Stage {
   resize(): void {
     const [width, height] = this.options.fixed_size ?? [this.canvas.parentElement!.clientWidth, this.canvas.parentElement!.clientHeight];
     if (width === 0 || height === 0) return;
-    this.renderer.setPixelRatio(this.options.fixed_size ? 1 : this.options.light_mode ? 0.75 : Math.min(window.devicePixelRatio, 2));
+    this.renderer.setPixelRatio(this.options.fixed_size ? 1 : this.options.light_mode ? 0.5 : Math.min(window.devicePixelRatio, 2));
     this.renderer.setSize(width, height, this.options.fixed_size === null);
     const { left, right, top, bottom } = this.covered;
     this.camera.aspect = width / height;
