@@ -14,8 +14,14 @@ if(BUILD)
   endif()
   set(status 0)
   if(NOT fetched STREQUAL lock)
-    execute_process(COMMAND ${NPM} ci --no-audit --no-fund --loglevel=error WORKING_DIRECTORY ${VIEWER}
-      RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
+    # `ci` refuses a list that lacks optional packages of other systems; `install` takes what the list does pin.
+    set(status 1)
+    foreach(way ci "install;--no-save")
+      if(NOT status EQUAL 0)
+        execute_process(COMMAND ${NPM} ${way} --no-audit --no-fund --loglevel=error WORKING_DIRECTORY ${VIEWER}
+          RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
+      endif()
+    endforeach()
     if(status EQUAL 0)
       file(WRITE ${VIEWER}/node_modules/.rotule_lock ${lock})
     else()

@@ -1,17 +1,20 @@
 # The viewer's page inside the program. rotule_embed_page(TARGET) adds a source to the target that holds the built page, or none of
 # it where ROTULE_VIEWER is off. npm runs beside the compiler and only when something in viewer/ has changed.
 find_program(NPM_PROGRAM npm)
-set(rotule_viewer_default OFF)
-if(NPM_PROGRAM AND EXISTS ${PROJECT_SOURCE_DIR}/viewer/package.json)
-  set(rotule_viewer_default ON)
+set(ROTULE_VIEWER AUTO CACHE STRING "Put the viewer's page into the program: ON, OFF, or AUTO (where npm is found)")
+set(rotule_has_viewer ${ROTULE_VIEWER})
+if(ROTULE_VIEWER STREQUAL AUTO)
+  set(rotule_has_viewer OFF)
+  if(NPM_PROGRAM AND EXISTS ${PROJECT_SOURCE_DIR}/viewer/package.json)
+    set(rotule_has_viewer ON)
+  endif()
 endif()
-option(ROTULE_VIEWER "Put the viewer's page into the program (needs npm)" ${rotule_viewer_default})
 
 function(rotule_embed_page target)
   set(folder ${CMAKE_BINARY_DIR}/viewer)
   set(source ${folder}/page.cpp)
   set(sources)
-  if(ROTULE_VIEWER)
+  if(rotule_has_viewer)
     if(NOT NPM_PROGRAM)
       message(FATAL_ERROR "ROTULE_VIEWER: npm is missing (Debian: npm)")
     endif()
@@ -23,7 +26,7 @@ function(rotule_embed_page target)
   endif()
   # The stamp is only there when the page is: a build without network tries again the next time.
   add_custom_command(OUTPUT ${source} ${folder}/stamp
-    COMMAND ${CMAKE_COMMAND} -DVIEWER=${PROJECT_SOURCE_DIR}/viewer -DOUT=${folder} -DNPM=${NPM_PROGRAM} -DBUILD=${ROTULE_VIEWER}
+    COMMAND ${CMAKE_COMMAND} -DVIEWER=${PROJECT_SOURCE_DIR}/viewer -DOUT=${folder} -DNPM=${NPM_PROGRAM} -DBUILD=${rotule_has_viewer}
             -P ${PROJECT_SOURCE_DIR}/cmake/build_page.cmake
     DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/cmake/build_page.cmake
     COMMENT "The viewer's page" VERBATIM)
