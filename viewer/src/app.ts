@@ -73,7 +73,7 @@ export class App {
     const shortcuts = this.shortcuts();
     const help = help_dialog(shortcuts);
     this.follow_button = icon_button('follow', 'Follow the picked body', 'T', () => this.toggle_follow());
-    this.throw_button = icon_button('ball', 'Throw a ball', 'B', () => this.pointer.throw_ball());
+    this.throw_button = icon_button('ball', 'Throw a ball', 'B', () => this.throw_ball());
     const buttons = h(
       'nav',
       { 'aria-label': 'View' },
@@ -132,7 +132,7 @@ export class App {
       { keys: ['Home'], label: 'restart', run: () => this.connection.send({ do: 'restart' }) },
       { keys: ['['], label: 'slower', run: () => this.transport.change_speed(-1) },
       { keys: [']'], label: 'faster', run: () => this.transport.change_speed(1) },
-      { keys: ['b'], label: 'throw a ball where the pointer is', run: () => this.pointer.throw_ball() },
+      { keys: ['b'], label: 'throw a ball where the pointer is', run: () => this.throw_ball() },
       { keys: ['t'], label: 'follow the picked body, or all', run: () => this.toggle_follow() },
       { keys: ['0'], label: 'see everything', run: () => this.see_everything() },
       ...layer_shortcuts((id) => this.layers.toggle(id)),
@@ -200,6 +200,8 @@ export class App {
       this.following = false;
       this.follow_changed();
     }
+    // The scale of things stays what it was when the scene was opened, wherever a thrown ball is.
+    if (same && this.scene) scene.bounds = this.scene.bounds;
     this.world?.dispose();
     this.scene = scene;
     this.world = new World(this.stage, scene);
@@ -293,6 +295,12 @@ export class App {
     }
     if (body !== before) this.follow.stop();
     this.stage.invalidate();
+  }
+
+  /** The camera stays: it must not run after the ball. */
+  private throw_ball(): void {
+    this.framing.active = false;
+    this.pointer.throw_ball();
   }
 
   private toggle_follow(): void {

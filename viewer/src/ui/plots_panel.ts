@@ -24,7 +24,8 @@ export class PlotsPanel {
   private history = new NumberHistory(0);
   private plots: Plot[] = [];
   private key = '';
-  private next_draw = 0;
+  private timer = 0;
+  private pause = refresh_ms;
   private now = 0;
   visible = (): boolean => false;
 
@@ -71,13 +72,15 @@ export class PlotsPanel {
     return this.history.times.length;
   }
 
+  /** Not more often than is of use; on a slow machine plots take at most an eighth of the time. */
   private draw_soon(): void {
-    const now = performance.now();
-    if (!this.visible() || now < this.next_draw) return;
-    this.draw();
-    // On a slow machine plots take at most an eighth of the time.
-    const end = performance.now();
-    this.next_draw = end + Math.max(refresh_ms, 7 * (end - now));
+    if (this.timer !== 0 || !this.visible()) return;
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      const start = performance.now();
+      if (this.visible()) this.draw();
+      this.pause = Math.max(refresh_ms, 7 * (performance.now() - start));
+    }, this.pause);
   }
 
   draw(): void {

@@ -10,9 +10,9 @@ const phone = { width: 390, height: 844 };
 
 // What to show: the scene, when, with which settings of the page and keys pressed, on which screen.
 const pictures = {
-  mannequin: { scene: 'mannequin', time: 0.35, settings: { theme: 'light', show: 'forces,joints', panel: 'plots' } },
-  brick_wall: { scene: 'brick_wall', time: 0.2, settings: { theme: 'dark', panel: 'recipe' }, ball: [0.42, 0.45], after: 1.1 },
-  chain_fall: { scene: 'chain_fall', time: 0.75, settings: { theme: 'light' } },
+  mannequin: { scene: 'mannequin', time: 1.4, settings: { theme: 'light', show: 'forces,joints', panel: 'plots' } },
+  brick_wall: { scene: 'brick_wall', time: 0.2, settings: { theme: 'dark', panel: 'recipe' }, ball: [0.42, 0.45], after: 0.9 },
+  chain_fall: { scene: 'chain_fall', time: 0.3, settings: { theme: 'light', show: 'velocities' } },
   marble_box: { scene: 'marble_box', time: 1.6, settings: { theme: 'light' } },
   tripods: { scene: 'tripods', time: 1.2, settings: { theme: 'dark' } },
   cloth: { scene: 'cloth', time: 0.9, settings: { theme: 'light' } },
@@ -62,6 +62,13 @@ for (const [name, picture] of Object.entries(pictures)) {
     await take_page_from_folder(page);
     await page.goto(page_address(program, settings));
     const reach = (t) => page.waitForFunction((at) => (window.rotule?.time ?? 0) >= at, t, { polling: 15 });
+    // Slowly, and from the start again: by now the run is somewhere.
+    await page.waitForFunction(() => window.rotule?.frames > 0);
+    await page.evaluate(() => {
+      window.rotule.send({ do: 'speed', factor: 0.25 });
+      window.rotule.send({ do: 'restart' });
+    });
+    await page.waitForFunction(() => window.rotule.state.speed === 0.25 && window.rotule.time < window.rotule.state.duration);
     await reach(time);
     if (ball) {
       await page.mouse.move(ball[0] * screen.width, ball[1] * screen.height);
