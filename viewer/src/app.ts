@@ -57,8 +57,7 @@ export class App {
     document.documentElement.classList.toggle('light_mode', query.get('light') === '1');
     this.stage = new Stage(find<HTMLCanvasElement>('canvas'), { light_mode: query.get('light') === '1', fixed_size: null });
     const send = (command: Command): void => this.connection.send(command);
-    this.layers = new LayersPanel(() => this.layers_changed());
-    for (const id of query.get('show')?.split(',') ?? []) this.layers.shown.add(id);
+    this.layers = new LayersPanel(query.get('show')?.split(',') ?? [], () => this.layers_changed());
     this.recipe = new RecipePanel((changes) => send({ do: 'recipe', changes }));
     this.transport = new Transport(send);
     this.scenes = new ScenesDialog((scene) => send({ do: 'open', scene }));

@@ -25,7 +25,7 @@ export class Ground {
 
   constructor(scene: SceneMessage, light_mode: boolean) {
     const size = size_of(scene);
-    this.spacing = round_down(size / 10);
+    this.spacing = round_down(size / 6);
     const reach = 14 * size;
     this.uniforms = { grid_colour: { value: new Color() }, spacing: { value: this.spacing }, reach: { value: reach } };
     this.material = ground_material(light_mode, this.uniforms) as Material & { color: Color };
