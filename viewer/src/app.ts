@@ -35,6 +35,7 @@ export class App {
   readonly errors: string[] = [];
   private decoder: FrameDecoder | null = null;
   private key_asked = false;
+  private undrawn = false;
   private fitted = '';
   private readonly follow = new Follow();
   private readonly framing = new AutoFrame();
@@ -56,8 +57,7 @@ export class App {
     document.documentElement.classList.toggle('light_mode', query.get('light') === '1');
     this.stage = new Stage(find<HTMLCanvasElement>('canvas'), { light_mode: query.get('light') === '1', fixed_size: null });
     const send = (command: Command): void => this.connection.send(command);
-    this.layers = new LayersPanel(() => this.layers_changed());
-    for (const id of query.get('show')?.split(',') ?? []) this.layers.shown.add(id);
+    this.layers = new LayersPanel(query.get('show')?.split(',') ?? [], () => this.layers_changed());
     this.recipe = new RecipePanel((changes) => send({ do: 'recipe', changes }));
     this.transport = new Transport(send);
     this.scenes = new ScenesDialog((scene) => send({ do: 'open', scene }));
@@ -72,7 +72,7 @@ export class App {
     const shortcuts = this.shortcuts();
     const help = help_dialog(shortcuts);
     this.follow_button = icon_button('follow', 'Follow the picked body', 'T', () => this.toggle_follow());
-    this.throw_button = icon_button('ball', 'Throw a ball', 'B', () => this.pointer.throw_ball());
+    this.throw_button = icon_button('ball', 'Throw a ball', 'B', () => this.throw_ball());
     const buttons = h(
       'nav',
       { 'aria-label': 'View' },
@@ -100,7 +100,10 @@ export class App {
       },
       live: () => this.scene?.source === 'live',
     });
-    this.stage.before_render = () => this.move_along();
+    this.stage.before_render = () => {
+      this.draw_frame();
+      this.move_along();
+    };
     this.stage.controls.addEventListener('start', () => (this.framing.active = false));
     new ResizeObserver(() => this.make_room()).observe(this.panel.element);
     window.addEventListener('resize', () => this.make_room());
@@ -128,7 +131,7 @@ export class App {
       { keys: ['Home'], label: 'restart', run: () => this.connection.send({ do: 'restart' }) },
       { keys: ['['], label: 'slower', run: () => this.transport.change_speed(-1) },
       { keys: [']'], label: 'faster', run: () => this.transport.change_speed(1) },
-      { keys: ['b'], label: 'throw a ball where the pointer is', run: () => this.pointer.throw_ball() },
+      { keys: ['b'], label: 'throw a ball where the pointer is', run: () => this.throw_ball() },
       { keys: ['t'], label: 'follow the picked body, or all', run: () => this.toggle_follow() },
       { keys: ['0'], label: 'see everything', run: () => this.see_everything() },
       ...layer_shortcuts((id) => this.layers.toggle(id)),
@@ -196,6 +199,8 @@ export class App {
       this.following = false;
       this.follow_changed();
     }
+    // The scale of things stays what it was when the scene was opened, wherever a thrown ball is.
+    if (same && this.scene) scene.bounds = this.scene.bounds;
     this.world?.dispose();
     this.scene = scene;
     this.world = new World(this.stage, scene);
@@ -247,10 +252,19 @@ export class App {
     this.key_asked = false;
     const frame = this.decoder.frame;
     ++this.frames;
+    this.undrawn = true;
+    this.plots.add(frame.time, frame.numbers);
+    this.stage.invalidate();
+  }
+
+  /** Brings the drawing to the newest frame: once per picture, however many frames have come since the last. */
+  draw_frame(): void {
+    const frame = this.frame;
+    if (!this.undrawn || !frame || !this.world) return;
+    this.undrawn = false;
     this.world.update(frame, this.layers.shown);
     if (this.framing.active && !this.following && this.framing.take(this.world.framing())) this.frame_all();
     this.transport.show_time(frame.time);
-    this.plots.add(frame.time, frame.numbers);
     const { overlays, ground } = this.world;
     if (this.panel.shows('layers')) this.layers.show_legend(ground.spacing, overlays.force_scale.per_metre, overlays.velocity_scale.per_metre);
   }
@@ -280,6 +294,12 @@ export class App {
     }
     if (body !== before) this.follow.stop();
     this.stage.invalidate();
+  }
+
+  /** The camera stays: it must not run after the ball. */
+  private throw_ball(): void {
+    this.framing.active = false;
+    this.pointer.throw_ball();
   }
 
   private toggle_follow(): void {

@@ -3,7 +3,7 @@
 import { Vector3 } from 'three';
 import type { App } from './app';
 import type { Film } from './film';
-import type { BodyMessage, SceneMessage, StateMessage } from './stream/messages';
+import type { BodyMessage, Command, SceneMessage, StateMessage } from './stream/messages';
 
 export interface Hooks {
   readonly scene: SceneMessage | null;
@@ -26,6 +26,8 @@ export interface Hooks {
   on_screen(body: number): [number, number];
   /** Draws now and says how many draw calls and triangles it took. */
   draw(): { calls: number; triangles: number };
+  /** Sends a command to the program. */
+  send(command: Command): void;
 }
 
 declare global {
@@ -81,6 +83,7 @@ export function install_hooks(app: App): void {
     },
     position: (body) => [...(app.frame?.positions.slice(3 * body, 3 * body + 3) ?? [])] as [number, number, number],
     on_screen(body) {
+      app.draw_frame();
       const { canvas, camera } = app.stage;
       const box = canvas.getBoundingClientRect();
       camera.updateMatrixWorld();
@@ -92,6 +95,7 @@ export function install_hooks(app: App): void {
       const { calls, triangles } = app.stage.renderer.info.render;
       return { calls, triangles };
     },
+    send: (command) => app.connection.send(command),
   };
   window.rotule = hooks;
 }

@@ -3,7 +3,7 @@
 import { Box3, BufferGeometry, Color, DynamicDrawUsage, Group, InstancedMesh, type Material, Matrix4, type Raycaster, Vector3 } from 'three';
 import type { Frame } from '../stream/frame_decoder';
 import type { SceneMessage } from '../stream/messages';
-import { body_material } from './materials';
+import { body_material, type Surface } from './materials';
 import { MeshTable, mesh_geometry, parts_of, unit_geometry, type Part, type UnitKind } from './shapes';
 
 interface Batch {
@@ -21,7 +21,7 @@ export interface Hit {
   point: Vector3;
 }
 
-const surfaces: Partial<Record<UnitKind, 'box' | 'marble'>> = { box: 'box', marble: 'marble' };
+const surfaces: Partial<Record<UnitKind, Surface>> = { box: 'box', marble: 'marble', cylinder: 'wheel' };
 
 export class Bodies {
   readonly group = new Group();

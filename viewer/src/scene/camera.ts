@@ -76,12 +76,15 @@ export class Follow {
   }
 }
 
+const shrink_seconds = 0.7;
+
 /** Keeps all that moves in the picture until somebody takes the camera. Grows at once; shrinks only when much has become free. */
 export class AutoFrame {
   active = true;
   private readonly box = new Box3();
   private direction: Vector3 | null = null;
   private shrinking = false;
+  private taken_at = 0;
 
   reset(): void {
     this.active = true;
@@ -92,6 +95,8 @@ export class AutoFrame {
 
   /** Takes the box of now and says whether the camera has to move. */
   take(now: Box3): boolean {
+    const seconds = Math.min(0.5, (performance.now() - this.taken_at) / 1000);
+    this.taken_at = performance.now();
     if (this.box.isEmpty()) {
       this.box.copy(now);
       return true;
@@ -103,8 +108,9 @@ export class AutoFrame {
     if (ratio < 0.55) this.shrinking = true;
     if (ratio > 0.8) this.shrinking = false;
     if (this.shrinking) {
-      this.box.min.lerp(now.min, 0.03);
-      this.box.max.lerp(now.max, 0.03);
+      const share = 1 - Math.exp(-seconds / shrink_seconds);
+      this.box.min.lerp(now.min, share);
+      this.box.max.lerp(now.max, share);
     }
     return !before.equals(this.box);
   }

@@ -21,10 +21,11 @@ export class Ground {
   private readonly geometry: PlaneGeometry;
   private readonly planes: { mesh: Mesh; body: number; local: Matrix4 }[] = [];
   private readonly pose = new Matrix4();
+  private floor: Mesh | null = null;
 
   constructor(scene: SceneMessage, light_mode: boolean) {
     const size = size_of(scene);
-    this.spacing = round_down(size / 10);
+    this.spacing = round_down(size / 6);
     const reach = 14 * size;
     this.uniforms = { grid_colour: { value: new Color() }, spacing: { value: this.spacing }, reach: { value: reach } };
     this.material = ground_material(light_mode, this.uniforms) as Material & { color: Color };
@@ -40,9 +41,19 @@ export class Ground {
       }
     });
     if (this.planes.length > 0) return;
-    const floor = this.add();
-    floor.position.set(centre(0), centre(1), low[2] - 0.02 * size);
-    floor.updateMatrix();
+    // What hangs swings below where it starts.
+    const hangs = scene.gravity.some((g) => g !== 0) && (scene.particles.pinned.length > 0 || scene.joints.some((joint) => joint.bodies[0] < 0));
+    const drop = hangs ? Math.hypot(high[0] - low[0], high[1] - low[1]) : 0;
+    this.floor = this.add();
+    this.floor.position.set(centre(0), centre(1), low[2] - Math.max(0.02 * size, drop));
+    this.floor.updateMatrix();
+  }
+
+  /** A floor that is only there to look at gives way. */
+  keep_below(z: number): void {
+    if (!this.floor || z >= this.floor.position.z) return;
+    this.floor.position.z = z;
+    this.floor.updateMatrix();
   }
 
   private add(): Mesh {

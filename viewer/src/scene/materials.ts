@@ -2,7 +2,7 @@
 
 import { Color, DoubleSide, MeshLambertMaterial, MeshStandardMaterial, type Material, type WebGLProgramParametersWithUniforms } from 'three';
 
-type Surface = 'box' | 'marble' | 'plain';
+export type Surface = 'box' | 'marble' | 'wheel' | 'plain';
 
 // Edges a little darker, so that bricks without gaps are seen as bricks.
 const box_fragment = `
@@ -19,6 +19,14 @@ const marble_fragment = `
   float blur = fwidth(on_ball.z) + 1e-4;
   float belt = 1.0 - smoothstep(0.2 - blur, 0.2 + blur, abs(on_ball.z));
   diffuseColor.rgb = mix(diffuseColor.rgb, vec3(0.93), 0.72 * belt * clamp(0.2 / blur, 0.0, 1.0));`;
+
+// A spoke, so that turning is seen.
+const wheel_fragment = `
+  float spoke_blur = fwidth(v_unit.y) + 1e-4;
+  float spoke = (1.0 - smoothstep(0.09 - spoke_blur, 0.09 + spoke_blur, abs(v_unit.y))) * step(0.0, v_unit.x);
+  diffuseColor.rgb = mix(diffuseColor.rgb, vec3(0.93), 0.6 * spoke * clamp(0.09 / spoke_blur, 0.0, 1.0));`;
+
+const fragments: Partial<Record<Surface, string>> = { box: box_fragment, marble: marble_fragment, wheel: wheel_fragment };
 
 function add_surface(shader: WebGLProgramParametersWithUniforms, fragment: string): void {
   shader.vertexShader = shader.vertexShader
@@ -38,8 +46,8 @@ export function body_material(surface: Surface, light_mode: boolean): Material {
   const material = light_mode
     ? new MeshLambertMaterial({ color: '#ffffff' })
     : new MeshStandardMaterial({ color: '#ffffff', roughness: surface === 'marble' ? 0.32 : 0.62, metalness: 0.02 });
-  if (surface !== 'plain') {
-    const fragment = surface === 'box' ? box_fragment : marble_fragment;
+  const fragment = fragments[surface];
+  if (fragment) {
     material.onBeforeCompile = (shader) => add_surface(shader, fragment);
     material.customProgramCacheKey = () => surface;
   }

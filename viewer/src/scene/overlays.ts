@@ -34,10 +34,12 @@ export const layers: LayerDescription[] = [
 /** Metres of arrow per unit, in round numbers, kept so that the largest arrow is neither lost nor leaves the picture. */
 export class ArrowScale {
   per_metre = 0;
-  fit(largest: number, size: number): void {
+  fit(largest: number, size: number, count: number): void {
     if (!(largest > 0) || !Number.isFinite(largest)) return;
-    const length = this.per_metre > 0 ? largest / this.per_metre / size : 0;
-    if (length > 0.55 || length < 0.06) this.per_metre = round_down(largest / (0.2 * size));
+    // Many arrows hide each other unless they are short.
+    const wanted = count > 40 ? 0.12 * size : 0.2 * size;
+    const length = this.per_metre > 0 ? largest / this.per_metre : 0;
+    if (length > 2.2 * wanted || length < 0.3 * wanted) this.per_metre = round_down(largest / wanted);
   }
 }
 
@@ -141,10 +143,11 @@ export class Overlays {
       let largest = 0;
       for (let k = 0; k + 9 < contacts.length; k += 10) largest = Math.max(largest, this.b.fromArray(contacts, k + 6).length());
       for (let k = 0; k + 5 < joints.length; k += 6) largest = Math.max(largest, this.b.fromArray(joints, k + 3).length());
-      this.force_scale.fit(largest, this.size);
+      this.force_scale.fit(largest, this.size, contacts.length / 10 + joints.length / 6);
       const scale = this.force_scale.per_metre > 0 ? 1 / this.force_scale.per_metre : 0;
+      const thickness = contacts.length > 400 ? 0.6 * this.thickness : this.thickness;
       for (let k = 0; k + 9 < contacts.length; k += 10)
-        this.forces.add(this.a.fromArray(contacts, k), this.b.fromArray(contacts, k + 6).multiplyScalar(scale), this.thickness);
+        this.forces.add(this.a.fromArray(contacts, k), this.b.fromArray(contacts, k + 6).multiplyScalar(scale), thickness);
       for (let k = 0; k + 5 < joints.length; k += 6)
         this.forces.add(this.a.fromArray(joints, k), this.b.fromArray(joints, k + 3).multiplyScalar(scale), this.thickness);
     }
@@ -157,7 +160,7 @@ export class Overlays {
       const values = frame.velocities;
       let largest = 0;
       for (let k = 0; k < values.length; k += 3) largest = Math.max(largest, this.b.fromArray(values, k).length());
-      this.velocity_scale.fit(largest, this.size);
+      this.velocity_scale.fit(largest, this.size, values.length / 3);
       const scale = this.velocity_scale.per_metre > 0 ? 1 / this.velocity_scale.per_metre : 0;
       this.scene.bodies.forEach((body, k) => {
         if (!body.static) this.velocities.add(this.centre(k, this.a), this.b.fromArray(values, 3 * k).multiplyScalar(scale), this.thickness);

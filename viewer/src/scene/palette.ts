@@ -31,7 +31,7 @@ export const looks: Record<Theme, Look> = {
     sky_top: '#0b1017',
     sky_horizon: '#263140',
     ground: '#3a4655',
-    grid: '#6b7f97',
+    grid: '#5f7187',
     fixed_body: '#5d6b7b',
     hemisphere: ['#b9cff0', '#4a484c', 1.5],
     key_light: 2.7,

@@ -24,7 +24,7 @@ export interface Part {
 
 /** Unit geometries, axis z: edge 1, radius 1, height 1. Detail falls with the number of things drawn. */
 export function unit_geometry(kind: UnitKind, count: number): BufferGeometry {
-  const round = count > 4000 ? 12 : count > 800 ? 20 : 36;
+  const round = count > 4000 ? 12 : count > 800 ? 20 : count > 60 ? 36 : 64;
   const upright = (geometry: BufferGeometry): BufferGeometry => geometry.rotateX(Math.PI / 2);
   switch (kind) {
     case 'box':

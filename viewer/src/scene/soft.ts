@@ -44,7 +44,6 @@ export class Soft {
       const material = cloth_material(light_mode);
       this.faces = new Mesh(geometry, material);
       this.faces.castShadow = true;
-      this.faces.receiveShadow = true;
       this.faces.frustumCulled = false;
       this.geometries.push(geometry);
       this.materials.push(material);

@@ -118,7 +118,7 @@ export class Stage {
   resize(): void {
     const [width, height] = this.options.fixed_size ?? [this.canvas.parentElement!.clientWidth, this.canvas.parentElement!.clientHeight];
     if (width === 0 || height === 0) return;
-    this.renderer.setPixelRatio(this.options.fixed_size ? 1 : this.options.light_mode ? 0.75 : Math.min(window.devicePixelRatio, 2));
+    this.renderer.setPixelRatio(this.options.fixed_size ? 1 : this.options.light_mode ? 0.5 : Math.min(window.devicePixelRatio, 2));
     this.renderer.setSize(width, height, this.options.fixed_size === null);
     const { left, right, top, bottom } = this.covered;
     this.camera.aspect = width / height;
@@ -139,8 +139,8 @@ export class Stage {
   }
 
   render(): void {
-    this.dirty = false;
     this.before_render();
+    this.dirty = false;
     const distance = this.camera.position.distanceTo(this.controls.target);
     this.camera.near = 0.01 * distance;
     this.camera.far = 60 * distance;

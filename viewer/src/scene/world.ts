@@ -84,6 +84,7 @@ export class World {
       this.islands_shown = islands;
       this.paint(frame);
     }
+    this.ground.keep_below(this.extent().min.z - 0.01 * this.size);
     this.light_up();
     this.stage.invalidate();
   }

@@ -6,14 +6,19 @@ import { number_text } from './format';
 
 export class LayersPanel {
   readonly element = h('section');
-  readonly shown = new Set(layers.filter((layer) => layer.on).map((layer) => layer.id));
+  readonly shown: Set<string>;
   private readonly boxes = new Map<string, HTMLInputElement>();
   private readonly legend = h('p', { class: 'legend', id: 'legend' });
 
-  constructor(private readonly changed: () => void) {
+  /** With the layers that are on by themselves, and others. */
+  constructor(
+    others: string[],
+    private readonly changed: () => void,
+  ) {
+    this.shown = new Set(layers.filter((layer) => layer.on || others.includes(layer.id)).map((layer) => layer.id));
     for (const layer of layers) {
       const box = h('input', { type: 'checkbox', id: `layer_${layer.id}` });
-      box.checked = layer.on;
+      box.checked = this.shown.has(layer.id);
       box.addEventListener('change', () => this.set(layer.id, box.checked));
       this.boxes.set(layer.id, box);
       const dot = h('span', { class: 'dot', style: `background:${layer.colour ?? 'transparent'}` });

@@ -41,7 +41,7 @@ export class RecipePanel {
       this.controls.set(field.path, { field, control });
       const label = h('label', { for: id, title: field.about ?? field.path }, field.label);
       const unit = h('span', { class: 'unit' }, field.unit ?? '');
-      this.element.append(h('div', { class: 'row field' }, label, control, unit));
+      this.element.append(h('div', { class: field.path.includes('.') ? 'row field part' : 'row field' }, label, control, unit));
     }
   }
 
@@ -72,5 +72,5 @@ function write(control: Control, value: FieldValue | undefined): void {
     const text = String(value ?? '');
     if (value !== undefined && ![...control.options].some((o) => o.value === text)) control.append(h('option', { value: text }, text));
     control.value = text;
-  } else control.value = value === undefined ? '' : String(value);
+  } else control.value = value === undefined ? '' : String(Number(Number(value).toPrecision(6)));
 }

@@ -14,7 +14,7 @@ export class Transport {
   private readonly speed: HTMLSelectElement;
   private state: StateMessage | null = null;
   private scrubbing = false;
-  private seek_waiting = false;
+  private wanted: number | null = null;
 
   constructor(private readonly send: (command: Command) => void) {
     this.play_button = h('button', { class: 'icon main', type: 'button', id: 'play', onclick: () => this.toggle() });
@@ -62,11 +62,12 @@ export class Transport {
 
   /** At most one seek per picture, however fast the pointer. */
   private seek_soon(): void {
-    if (this.seek_waiting) return;
-    this.seek_waiting = true;
+    const waiting = this.wanted !== null;
+    this.wanted = Number(this.scrub.value);
+    if (waiting) return;
     requestAnimationFrame(() => {
-      this.seek_waiting = false;
-      this.send({ do: 'seek', time: Number(this.scrub.value) });
+      this.send({ do: 'seek', time: this.wanted! });
+      this.wanted = null;
     });
   }
 
@@ -91,7 +92,7 @@ export class Transport {
   }
 
   show_time(time: number): void {
-    if (!this.scrubbing) this.scrub.value = String(time);
+    if (!this.scrubbing && this.wanted === null) this.scrub.value = String(time);
     const behind = this.state !== null && time < this.state.live_end - 1e-9;
     this.clock.textContent = behind ? `${time_text(time)} / ${time_text(this.state!.live_end)}` : time_text(time);
     this.clock.classList.toggle('past', behind);

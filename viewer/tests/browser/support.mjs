@@ -26,6 +26,11 @@ export async function launch() {
       '--disable-component-update',
       '--disable-sync',
       '--disable-quic',
+      // Without a GPU these two make pictures several times as fast.
+      '--in-process-gpu',
+      '--disable-gpu-rasterization',
+      // A page from a folder counts as one from elsewhere.
+      ...(process.env.ROTULE_PAGE ? ['--disable-features=LocalNetworkAccessChecks'] : []),
     ],
   });
 }

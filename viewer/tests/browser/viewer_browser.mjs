@@ -12,7 +12,7 @@ let program = await Program.start(path, 'mannequin');
 const browser = await launch();
 const complaints = [];
 let server_away = false;
-const page = await browser.newPage({ viewport: { width: 900, height: 640 } });
+const page = await browser.newPage({ viewport: { width: 800, height: 560 } });
 page.setDefaultTimeout(20000);
 await take_page_from_folder(page);
 page.on('pageerror', (error) => complaints.push(`exception: ${error.message}`));
