@@ -29,6 +29,7 @@ th{font-weight:600;width:30%}.findings th{width:17%}td.number{text-align:right;w
 .bar{height:10px;border-radius:5px;background:var(--bar);min-width:1px}
 ul.plain{list-style:none;padding:0;margin:0}ul.plain li{background:var(--card);border:1px solid var(--edge);border-left:4px solid var(--fair);border-radius:6px;padding:8px 12px;margin:8px 0}
 details{margin:12px 0}summary{cursor:pointer;color:var(--quiet)}pre{background:var(--card);border:1px solid var(--edge);border-radius:8px;padding:12px;overflow:auto;font-size:13px;max-height:480px}
+@media (max-width:600px){.findings tr{display:block;padding:8px 0;border-top:1px solid var(--edge)}.findings tr:first-child{border-top:0}.findings th,.findings td,.findings td.number{display:block;width:auto;text-align:left;border:0;padding:1px 12px;white-space:normal}}
 @media print{body{background:#fff}figure.plot{break-inside:avoid}}
 )";
 

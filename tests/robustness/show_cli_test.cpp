@@ -145,8 +145,8 @@ TEST_F(ShowCli, TheReportTellsInPlainWords) {
   recording();
   const Result said = rotule("report ../in/arm.h5");
   ASSERT_EQ(said.status, 0) << said.err;
-  EXPECT_EQ(said.out, "../in/arm.html\n");
-  const std::string page = content(cwd() / "../in/arm.html");
+  EXPECT_EQ(said.out, "../in/arm.report.html\n");
+  const std::string page = content(cwd() / "../in/arm.report.html");
   for (const char* expected : {"&lt;two&gt; &amp; bars", "an arm", "What was simulated", "How accurate it was",
                                "Where the time went", "50 steps of 0.01 s", "integrator rk4", "Accurate", "kept to",
                                "Closed to rounding", "Plots", "solve", "ms per step on average"})
