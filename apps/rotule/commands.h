@@ -42,6 +42,7 @@ struct RunOptions {
   std::optional<int> parareal;      // slices of time
   std::vector<std::string> coarse;  // KEY=VALUE for its coarse runs
   bool until_equilibrium = false;
+  bool relax = false;
   std::optional<double> force_tolerance, speed_tolerance, hold;  // N and N m; m/s and rad/s; s
   bool json = false, quiet = false;
 };
@@ -107,7 +108,7 @@ void report(const ReportOptions& options);
 /// Throws where a command would write over what it reads.
 void require_other_file(const std::string& out, const std::string& in);
 /// By the desktop's own program; throws Error where there is none.
-void open_in_browser(const std::string& path);
+void show_page(const std::string& path);
 
 struct SolveOptions {
   std::string file;
@@ -132,6 +133,30 @@ struct TournamentOptions {
   bool json = false;
 };
 void tournament(const TournamentOptions& options);
+
+struct ViewOptions {
+  std::string what;  // scene or recording
+  std::string host = "127.0.0.1";
+  int port = 8765;  // 0: any that is free
+  bool open = true;
+  std::optional<double> duration;
+  std::vector<std::string> settings;
+};
+void view(const ViewOptions& options);
+
+struct FilmOptions {
+  std::string what;  // scene or recording
+  std::string out;   // .mp4, .gif, .webp or .png
+  std::string size = "1920x1080";
+  std::optional<double> fps;       // default: 60; 25 for .gif and 30 for .webp
+  std::optional<double> duration;  // s; default: the recipe's, or the recording's length
+  std::optional<double> at;        // s: one picture of this moment
+  std::string camera;              // x,y,z,tx,ty,tz; empty: all of the run in view
+  std::string show;                // layers to switch on, separated by commas
+  bool dark = false, quiet = false;
+  std::vector<std::string> settings;
+};
+void film(const FilmOptions& options);
 
 /// What an energy change is measured against: all the energy where there is no weight, else the most motion that there was.
 double energy_scale(const Vec3& gravity, double initial_energy, double largest_kinetic);

@@ -77,6 +77,7 @@ int main(int argc, char** argv) {
   CLI::Option* equilibrium =
       run_command->add_flag("--until-equilibrium", run_options.until_equilibrium,
                             "stop when the sum of forces on everything vanishes and stays so; --steps or --duration: at most");
+  run_command->add_flag("--relax", run_options.relax, "begin at rest in equilibrium, found without following the motion there");
   run_command->add_option("--force-tolerance", run_options.force_tolerance, "N: what counts as no force")->needs(equilibrium);
   run_command->add_option("--speed-tolerance", run_options.speed_tolerance, "m/s: what counts as rest")->needs(equilibrium);
   run_command->add_option("--hold", run_options.hold, "s: how long equilibrium must last")->needs(equilibrium);
@@ -178,6 +179,37 @@ int main(int argc, char** argv) {
   tournament_command->add_option("--csv", tournament_options.csv, "write the results to this file too");
   tournament_command->add_flag("--json", tournament_options.json, "one JSON object on stdout");
 
+  ViewOptions view_options;
+  CLI::App* view_command = app.add_subcommand("view", "see a scene move, live in a browser, or play a recording");
+  view_command->add_option("SCENE", view_options.what, "scene, or recording (.h5); else mannequin");
+  view_command->add_option("--port", view_options.port, "where the page is served; 0: any that is free")
+      ->check(CLI::Range(0, 65535));
+  view_command->add_option("--host", view_options.host,
+                           "address to listen at; other machines then need the token of the printed one");
+  view_command->add_flag("!--no-open", view_options.open, "do not open a browser");
+  view_command->add_option("--duration", view_options.duration, "stop after so many seconds of the scene's time")
+      ->check(CLI::PositiveNumber);
+  view_command->add_option("--set", view_options.settings, "KEY=VALUE of the recipe, e.g. solver.relaxation=1.4")
+      ->allow_extra_args(false);
+
+  FilmOptions film_options;
+  CLI::App* film_command = app.add_subcommand("film", "a film or a picture of a scene or a recording (by chromium and ffmpeg)");
+  film_command->add_option("SCENE", film_options.what, "scene, or recording (.h5)")->required();
+  film_command->add_option("--out", film_options.out, "file to write: .mp4, .gif, .webp or .png")->required();
+  film_command->add_option("--size", film_options.size, "WIDTHxHEIGHT in pixels; else 1920x1080");
+  film_command->add_option("--fps", film_options.fps, "pictures per second; else 60 (.gif 25, .webp 30)")
+      ->check(CLI::Range(0.1, 240.0));
+  CLI::Option* film_duration =
+      film_command->add_option("--duration", film_options.duration, "how long, in seconds")->check(CLI::PositiveNumber);
+  film_command->add_option("--at", film_options.at, "one picture, of this moment in seconds (.png, .webp)")
+      ->check(CLI::NonNegativeNumber)
+      ->excludes(film_duration);
+  film_command->add_option("--camera", film_options.camera, "x,y,z,tx,ty,tz: where from and where to; else all in view");
+  film_command->add_option("--show", film_options.show, "layers of the viewer, e.g. forces,contacts");
+  film_command->add_flag("--dark", film_options.dark, "before a dark background");
+  film_command->add_option("--set", film_options.settings, "KEY=VALUE of the recipe")->allow_extra_args(false);
+  film_command->add_flag("--quiet", film_options.quiet, "no progress bar, no summary");
+
   CLI::App* schema_command = app.add_subcommand("schema", "the JSON schema of scene files");
 
   try {
@@ -195,6 +227,8 @@ int main(int argc, char** argv) {
     if (report_command->parsed()) report(report_options);
     if (solve_command->parsed()) solve_recorded(solve_options);
     if (tournament_command->parsed()) tournament(tournament_options);
+    if (view_command->parsed()) view(view_options);
+    if (film_command->parsed()) film(film_options);
     if (schema_command->parsed()) print(rotule::scene_schema());
     return 0;
   } catch (const CLI::ParseError& error) {

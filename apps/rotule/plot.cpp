@@ -1,8 +1,6 @@
 // rotule plot: quantities of a recording over time, as a picture or a page.
 #include <fmt/format.h>
 #include <rotule/error.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
 
@@ -10,6 +8,7 @@
 #include "record/html_page.h"
 #include "record/json_text.h"
 #include "record/quantities.h"
+#include "view/process.h"
 
 namespace rotule::app {
 
@@ -20,17 +19,8 @@ void require_other_file(const std::string& out, const std::string& in) {
   if (out == in || fs::equivalent(out, in, error)) throw Error(out, "is what is read; give another file to write");
 }
 
-void open_in_browser(const std::string& path) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    // Whatever it has to say is not this program's output.
-    if (std::freopen("/dev/null", "w", stdout) == nullptr || std::freopen("/dev/null", "w", stderr) == nullptr) ::_exit(127);
-    ::execlp("xdg-open", "xdg-open", path.c_str(), static_cast<char*>(nullptr));
-    ::_exit(127);
-  }
-  int status = 0;
-  if (child < 0 || ::waitpid(child, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw Error(path, "is written, but xdg-open (package xdg-utils) could not show it; open it in a browser by hand");
+void show_page(const std::string& path) {
+  if (!open_in_browser(path)) throw Error(path, "is written, but there is no xdg-open (package xdg-utils) to show it");
 }
 
 void plot(const PlotOptions& options) {
@@ -68,7 +58,7 @@ void plot(const PlotOptions& options) {
   }
   if (!options.svg.empty()) write_text_file(options.svg, svg);
   if (!page.empty()) write_text_file(page, html);
-  if (options.open) open_in_browser(page);
+  if (options.open) show_page(page);
 }
 
 }  // namespace rotule::app

@@ -14,7 +14,7 @@ void report(const ReportOptions& options) {
   require_other_file(out, options.file);
   const TrajectoryReader recording(options.file);
   write_text_file(out, report_page(recording, fs::path(options.file).filename().string()));
-  if (options.open) return open_in_browser(out);
+  if (options.open) return show_page(out);
   if (options.out.empty()) print(out + "\n");
 }
 

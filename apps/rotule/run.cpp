@@ -1,8 +1,8 @@
 // rotule run: one scene, its motion and its books.
 #include <fmt/format.h>
 #include <rotule/error.h>
+#include <rotule/relaxation.h>
 #include <rotule/world.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "progress.h"
 #include "record/problem_file.h"
 #include "record/scene_json.h"
 #include "record/trajectory.h"
@@ -61,32 +62,6 @@ class Samples {
   static constexpr std::size_t most = 1 << 18;
   std::vector<double> kept_;
   std::int64_t seen_ = 0, stride_ = 1;
-};
-
-/// A bar on a terminal, drawn at most ten times a second; nothing elsewhere.
-class ProgressBar {
- public:
-  ProgressBar(std::int64_t total, bool wanted) : total_(total), shown_(wanted && ::isatty(STDERR_FILENO) == 1) {}
-  ~ProgressBar() {
-    if (drawn_) std::fprintf(stderr, "\r%*s\r", 60, "");
-  }
-  void at(std::int64_t done) {
-    if (!shown_) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    drawn_ = true;
-    constexpr int width = 30;
-    const int full = static_cast<int>(width * done / total_);
-    std::fprintf(stderr, "\r[%s%s] %3d %%  step %lld", std::string(static_cast<std::size_t>(full), '#').c_str(),
-                 std::string(static_cast<std::size_t>(width - full), '.').c_str(), static_cast<int>(100 * done / total_),
-                 static_cast<long long>(done));
-  }
-
- private:
-  std::int64_t total_;
-  bool shown_, drawn_ = false;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 Recipe chosen_recipe(const Scene& scene, const RunOptions& options) {
@@ -379,6 +354,9 @@ void run(const RunOptions& options) {
   // An interrupt ends the run as an error does, so that nothing half-written stays.
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupted = 1; });
 
+  std::optional<RelaxationReport> relaxation;
+  if (options.relax) relaxation = about_scene([&] { return relax(world); });
+
   const Diagnostics start = world.diagnostics();
   const auto [linear_start, angular_start] = momentum_scales(world);
   const double falls_from = height_energy(world);
@@ -461,6 +439,14 @@ void run(const RunOptions& options) {
                  {"state_hash", fmt::format("{:016x}", world.state_hash())},
                  {"warnings", world.warnings()}};
   if (watch) result["equilibrium"] = watch->result(at_rest);
+  if (relaxation) {
+    result["relaxation"] = {
+        {"reached", relaxation->reached}, {"iterations", relaxation->iterations}, {"force", relaxation->force}};
+    if (!relaxation->reached)
+      result["warnings"].push_back(
+          fmt::format("--relax found no equilibrium in {} iterations; the run began where {:.3g} N were left",
+                      relaxation->iterations, relaxation->force));
+  }
   if (chooses && !picks.empty()) result["picked"] = picks;
   // Both files are whole before either gets its name.
   if (trajectory) {

@@ -26,6 +26,9 @@ class World {
   [[nodiscard]] double time() const;
   [[nodiscard]] std::int64_t steps() const;
   [[nodiscard]] const Recipe& recipe() const;
+  /// Goes on from the present state by another recipe; the method's memory of past steps is lost. Throws Error, and changes
+  /// nothing, where the recipe makes no sense.
+  void set_recipe(const Recipe& recipe);
   [[nodiscard]] const Vec3& gravity() const;
 
   // Changes between steps. A removed body takes its joints with it. Stale ids throw.

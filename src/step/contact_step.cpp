@@ -25,7 +25,7 @@ constexpr double slip_over_stick_speed = 1e-3;
 
 bool ContactStep::needed(const Model& model, const Recipe& recipe) {
   return !std::holds_alternative<NoContactSettings>(recipe.contacts) ||
-         std::any_of(model.joints.begin(), model.joints.end(), [](const Joint& joint) { return joint.drive.has_value(); });
+         std::any_of(model.joints.begin(), model.joints.end(), [](const Joint& joint) { return !joint.drives.empty(); });
 }
 
 ContactStep::ContactStep(const Model& model, const Recipe& recipe)

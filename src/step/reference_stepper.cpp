@@ -36,7 +36,7 @@ ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
     contacts.emplace(model, recipe);
     const SolverTraits solver = std::visit([](const auto& settings) { return settings.traits; }, recipe.solver);
     for (const Joint& joint : model.joints) {
-      if (!joint.drive) continue;
+      if (joint.drives.empty()) continue;
       const auto refuse = [&](const char* why) { throw Error("joint \"" + joint.name + "\"", why); };
       if (!std::holds_alternative<VelocitySettings>(recipe.formulation))
         refuse(

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "base/text.h"
 #include "model/names.h"
@@ -159,6 +160,21 @@ const StepReport& World::step(double h) {
 double World::time() const { return implementation_->time; }
 std::int64_t World::steps() const { return implementation_->steps; }
 const Recipe& World::recipe() const { return implementation_->recipe; }
+
+void World::set_recipe(const Recipe& recipe) {
+  Implementation& w = *implementation_;
+  validate(recipe, Place(""));
+  check_combination(recipe);
+  const Recipe before = std::exchange(w.recipe, recipe);
+  w.changed();
+  try {
+    w.ready();
+  } catch (const Error&) {
+    w.recipe = before;
+    w.changed();
+    throw;
+  }
+}
 const Vec3& World::gravity() const { return implementation_->model.gravity; }
 
 BodyId World::add(const BodyDef& def) {

@@ -1,0 +1,281 @@
+#include "live.h"
+
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "step/world_implementation.h"
+
+namespace rotule::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double pull_rate = 12;          // rad/s: how fast what is dragged follows
+constexpr double most_acceleration = 30;  // m/s^2 that dragging gives to all that hangs together
+constexpr int most_balls = 1000;
+
+/// For every body, the mass of all that joints tie it to, itself included; fixed bodies tie nothing.
+std::vector<double> joined_masses(const Model& model) {
+  std::vector<int> root(model.bodies.size());
+  std::iota(root.begin(), root.end(), 0);
+  const auto find = [&](int i) {
+    while (root[i] != i) i = root[i] = root[root[i]];
+    return i;
+  };
+  for (const Joint& joint : model.joints)
+    if (model.movable(joint.a) && model.movable(joint.b)) root[find(joint.a)] = find(joint.b);
+  std::vector<double> sum(root.size(), 0), out(root.size(), 0);
+  for (int i = 0; i < model.body_count(); ++i)
+    if (model.movable(i)) sum[find(i)] += model.bodies[i].mass;
+  for (int i = 0; i < model.body_count(); ++i) out[i] = sum[find(i)];
+  return out;
+}
+
+/// The least mass that a point of a free body shows, over all directions: 1 over the largest eigenvalue of
+/// 1/m - [r] I^-1 [r].
+double least_mass(double mass, const Mat3& inverse_inertia, const Vec3& r) {
+  Mat3 cross;
+  cross << 0, -r.z(), r.y(), r.z(), 0, -r.x(), -r.y(), r.x(), 0;
+  const Mat3 inverse = Mat3::Identity() / mass - cross * inverse_inertia * cross;
+  return 1 / inverse.trace();  // the sum of eigenvalues bounds the largest
+}
+
+void put(std::vector<float>& out, const Vec3& v) {
+  for (const double x : v) out.push_back(static_cast<float>(x));
+}
+
+Json numbers(const Vec3& v) { return {v.x(), v.y(), v.z()}; }
+
+}  // namespace
+
+Live::Live(std::string name, Scene scene, std::uint16_t generation, std::size_t history_bytes)
+    : name_(std::move(name)),
+      scene_(std::move(scene)),
+      world_(scene_),
+      history_(history_bytes),
+      bounds_(bounds_of(world_)),
+      quanta_(quanta_for(bounds_)),
+      generation_(generation),
+      joined_mass_(joined_masses(world_.implementation().model)) {
+  describe();
+  capture(~0u);
+}
+
+void Live::describe() {
+  const SceneMessage about{generation_, true, name_, scene_.recipe.duration, bounds_, quanta_};
+  scenes_[generation_] = std::make_shared<const std::string>(scene_message(about, scene_, world_));
+}
+
+void Live::set_bounds(const Bounds& bounds) {
+  bounds_ = bounds;
+  describe();
+}
+
+void Live::step() {
+  pull();
+  const auto before = std::chrono::steady_clock::now();
+  iterations_ += world_.step().iterations;
+  ms_ += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
+  ++steps_;
+}
+
+void Live::pull() {
+  if (grips_.empty() && pulled_.empty()) return;
+  const auto& inside = world_.implementation();
+  const double h = world_.recipe().dt;
+  for (const int body : pulled_) world_.set_force(inside.body_slots.id(body), Vec3::Zero());
+  pulled_.clear();
+  // Two people may hold the same body: their forces add up.
+  std::map<int, std::pair<Vec3, Vec3>> sums;
+  for (const auto& [who, grip] : grips_) {
+    const Body& body = inside.model.bodies[grip.body];
+    const Quat& q = inside.state.theta[grip.body];
+    const Vec3 r = q * (grip.at - body.center_of_mass);
+    const Vec3 point = inside.state.p[grip.body] + r;
+    const Vec3 velocity = inside.state.v(grip.body) + Vec3(inside.state.omega(grip.body)).cross(r);
+    const Mat3 R = q.toRotationMatrix();
+    const double m = least_mass(body.mass, R * inside.model.inverse_inertia[grip.body] * R.transpose(), r);
+    const double all = joined_mass_[static_cast<std::size_t>(grip.body)];
+    const double M = std::sqrt(body.mass * all);
+    const double stiffness = std::min(M * pull_rate * pull_rate, 0.1 * m / (h * h));
+    const double damping = std::min(2 * M * pull_rate, 0.5 * m / h);
+    Vec3 force = stiffness * (grip.to - point) - damping * velocity;
+    if (const double most = all * most_acceleration, size = force.norm(); size > most) force *= most / size;
+    auto& [total, torque] = sums.try_emplace(grip.body, Vec3::Zero(), Vec3::Zero()).first->second;
+    total += force;
+    torque += r.cross(force);
+  }
+  for (const auto& [body, both] : sums) {
+    world_.set_force(inside.body_slots.id(body), both.first, both.second);
+    pulled_.push_back(body);
+  }
+}
+
+void Live::drag(std::uint64_t who, const Grip& grip) {
+  const Model& model = world_.implementation().model;
+  if (grip.body < 0 || grip.body >= model.body_count())
+    throw Error("drag", fmt::format("there is no body {}; there are {}", grip.body, model.body_count()));
+  if (model.bodies[grip.body].fixed) throw Error("drag", model.bodies[grip.body].name + " is fixed");
+  grips_[who] = grip;
+}
+
+void Live::release(std::uint64_t who) { grips_.erase(who); }
+
+void Live::throw_ball(const Vec3& from, const Vec3& velocity, double radius, double mass) {
+  if (balls_ >= most_balls) throw Error("throw", fmt::format("{} balls are the most; restart to begin anew", most_balls));
+  const auto& names = world_.implementation().body_of_name;
+  std::string name;
+  do name = fmt::format("ball_{}", ++balls_);
+  while (names.contains(name));
+  world_.add(BodyDef{.name = name, .mass = mass, .position = from, .velocity = velocity, .shape = Sphere{radius}});
+  joined_mass_ = joined_masses(world_.implementation().model);
+  ++generation_;
+  describe();
+}
+
+void Live::change_recipe(const std::vector<std::pair<std::string, std::string>>& changes) {
+  Recipe recipe = world_.recipe();
+  for (const auto& [key, value] : changes) set(recipe, key, value);
+  world_.set_recipe(recipe);
+  scene_.recipe = recipe;
+  describe();
+}
+
+void Live::capture(unsigned parts) {
+  const Diagnostics ledger = world_.diagnostics();
+  const auto& inside = world_.implementation();
+  const auto count = static_cast<std::size_t>(inside.model.body_count());
+  const JointedMechanism& mechanism = inside.engine->stepper.mechanism;
+  auto out = std::make_shared<ViewFrame>();
+  out->generation = generation_;
+  out->time = world_.time();
+  out->step = static_cast<std::uint32_t>(world_.steps());
+
+  positions_.resize(3 * count);
+  orientations_.resize(4 * count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Pose pose = body_frame(inside.model, inside.state, static_cast<int>(i));
+    const Quat& q = pose.orientation;
+    Eigen::Map<Vec3>(positions_.data() + 3 * i) = pose.position;
+    Eigen::Map<Eigen::Vector4d>(orientations_.data() + 4 * i) << q.w(), q.x(), q.y(), q.z();
+  }
+  out->set_bodies(positions_, orientations_, quanta_);
+  out->set_particles(world_.particle_positions(), quanta_);
+
+  const double per_step = steps_ > 0 ? 1.0 / steps_ : std::numeric_limits<double>::quiet_NaN();
+  out->numbers = {ledger.energy(),
+                  ledger.kinetic_energy,
+                  ledger.potential_energy,
+                  ledger.joint_error.position,
+                  ledger.residual,
+                  ledger.penetration,
+                  static_cast<double>(ledger.contacts),
+                  per_step * iterations_,
+                  per_step * ms_};
+  iterations_ = ms_ = 0;
+  steps_ = 0;
+
+  out->parts = parts & (view_contacts | view_forces | view_velocities | view_islands);
+  contacts_ = world_.contacts();
+  if (parts & view_contacts) {
+    order_.resize(contacts_.size());
+    std::iota(order_.begin(), order_.end(), 0);
+    const auto kept = static_cast<std::ptrdiff_t>(std::min(order_.size(), view_most_contacts));
+    if (order_.size() > view_most_contacts)
+      std::partial_sort(order_.begin(), order_.begin() + kept, order_.end(), [&](int a, int b) {
+        return contacts_[static_cast<std::size_t>(a)].force.squaredNorm() >
+               contacts_[static_cast<std::size_t>(b)].force.squaredNorm();
+      });
+    for (std::ptrdiff_t k = 0; k < kept; ++k) {
+      const ContactResult& c = contacts_[static_cast<std::size_t>(order_[static_cast<std::size_t>(k)])];
+      put(out->contacts, c.point);
+      put(out->contacts, c.normal);
+      put(out->contacts, c.force);
+      out->contacts.push_back(static_cast<float>(c.gap));
+    }
+  }
+  if (parts & view_forces)
+    for (std::size_t j = 0; j < inside.model.joints.size(); ++j) {  // the ledger has just been brought up to this state
+      const Joint& joint = inside.model.joints[j];
+      put(out->forces, joint.b == world_body ? joint.X_B.position
+                                             : Vec3(inside.state.p[joint.b] + inside.state.theta[joint.b] * joint.X_B.position));
+      put(out->forces, inside.engine->ledger.force(mechanism, static_cast<int>(j)).force);
+    }
+  if (parts & view_velocities)
+    for (std::size_t i = 0; i < count; ++i) put(out->velocities, inside.state.v(static_cast<int>(i)));
+  if (parts & view_islands) {
+    out->islands.assign(count, 0xffff);
+    const auto colour = [&](const auto& islands) {
+      for (std::size_t k = 0; k < islands.size(); ++k)
+        for (const int body : islands[k].bodies)
+          out->islands[static_cast<std::size_t>(body)] = static_cast<std::uint16_t>(k % 0xffff);
+    };
+    if (const auto& touching = inside.engine->stepper.contacts; touching && !touching->islands().empty())
+      colour(touching->islands());
+    else
+      colour(mechanism.islands);
+  }
+  history_.push(*out);
+  // Generations count round: those between the oldest frame's and the present one are still needed.
+  const std::uint16_t oldest = history_.first_generation();
+  std::erase_if(scenes_, [&](const auto& s) {
+    return static_cast<std::uint16_t>(s.first - oldest) > static_cast<std::uint16_t>(generation_ - oldest);
+  });
+  newest_ = std::move(out);
+}
+
+std::shared_ptr<const ViewFrame> Live::frame(std::int64_t frame) { return frame == last() ? newest_ : history_.frame(frame); }
+
+std::shared_ptr<const std::string> Live::scene(std::uint16_t generation) const {
+  const auto found = scenes_.find(generation);
+  return found == scenes_.end() ? scenes_.at(generation_) : found->second;
+}
+
+int Live::bodies() const { return world_.implementation().model.body_count(); }
+
+Json Live::body(int body, std::int64_t frame) {
+  if (frame != last() || body < 0 || body >= bodies()) return nullptr;
+  const auto& inside = world_.implementation();
+  const Model& model = inside.model;
+  const Pose pose = body_frame(model, inside.state, body);
+  const Body& about = model.bodies[body];
+  const Vec3 v = inside.state.v(body), omega = inside.state.omega(body);
+  const Quat& q = pose.orientation;
+  const Vec3 spin = q.conjugate() * omega;
+  Vec3 force = Vec3::Zero();
+  int touching = 0;
+  const BodyId id = inside.body_slots.id(body);
+  for (const ContactResult& c : contacts_) {
+    if (c.body_a != id && c.body_b != id) continue;
+    force += c.body_b == id ? c.force : Vec3(-c.force);
+    touching += c.force.squaredNorm() > 0;
+  }
+  for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
+    if (model.joints[j].a != body && model.joints[j].b != body) continue;
+    const Vec3 on_b = inside.engine->ledger.force(inside.engine->stepper.mechanism, j).force;
+    force += model.joints[j].b == body ? on_b : Vec3(-on_b);
+  }
+  const double energy = about.fixed ? 0
+                                    : 0.5 * about.mass * v.squaredNorm() + 0.5 * spin.dot(about.inertia * spin) -
+                                          about.mass * model.gravity.dot(inside.state.p[body]);
+  return {{"say", "body"},
+          {"body", body},
+          {"name", about.name},
+          {"position", numbers(pose.position)},
+          {"orientation", {q.w(), q.x(), q.y(), q.z()}},
+          {"velocity", numbers(v)},
+          {"angular_velocity", numbers(omega)},
+          {"mass", about.fixed ? 0 : about.mass},
+          {"energy", energy},
+          {"contacts", touching},
+          {"force", numbers(force)}};
+}
+
+}  // namespace rotule::app

@@ -1,0 +1,83 @@
+#pragma once
+// A world that people watch: steps it, keeps its past, and lets them pull at bodies, throw balls and change the recipe.
+//
+// Dragging is a spring from a point of the body to the pointer, F = k (to - x) - c v, applied as a constant force over each step.
+// It is stable where k h^2 and c h stay small against the least mass m that the point can have (that of the body alone, for any
+// direction: joints only add to it): k = min(M w^2, m / (10 h^2)), c = min(2 M w, m / (2 h)), with w = 12 rad/s and M the geometric
+// mean of the body's mass and that of all that hangs together by joints. No more than 30 m/s^2 times the latter is exerted.
+#include <rotule/world.h>
+
+#include <map>
+#include <optional>
+
+#include "history.h"
+#include "scene_message.h"
+#include "show.h"
+
+namespace rotule::app {
+
+/// Somebody's hold on a body.
+struct Grip {
+  int body = 0;
+  Vec3 at = Vec3::Zero();  // in the body's frame
+  Vec3 to = Vec3::Zero();  // in the world
+};
+
+class Live final : public Show {
+ public:
+  /// `generation` is that of its first frames.
+  Live(std::string name, Scene scene, std::uint16_t generation, std::size_t history_bytes = std::size_t{256} << 20);
+
+  /// Steps once, without making a frame. Throws Error where the run leaves the realm of numbers.
+  void step();
+  /// Makes a frame of the present moment, with what `parts` ask for; afterwards it is `last()`.
+  void capture(unsigned parts);
+
+  /// Whoever `who` is pulls at one body at a time. Throws Error where there is no such body, or it is fixed.
+  void drag(std::uint64_t who, const Grip& grip);
+  void release(std::uint64_t who);
+  /// A new ball; frames belong to a new generation from now on.
+  void throw_ball(const Vec3& from, const Vec3& velocity, double radius, double mass);
+  /// Sets fields of the recipe by their dotted names. Throws Error, and changes nothing, where one is refused.
+  void change_recipe(const std::vector<std::pair<std::string, std::string>>& changes);
+
+  [[nodiscard]] const World& world() const { return world_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const Scene& definition() const { return scene_; }
+  [[nodiscard]] std::uint16_t generation() const { return generation_; }
+  void set_bounds(const Bounds& bounds);
+
+  [[nodiscard]] std::int64_t first() const override { return history_.first(); }
+  [[nodiscard]] std::int64_t last() const override { return history_.last(); }
+  [[nodiscard]] double time(std::int64_t frame) const override { return history_.time(frame); }
+  std::shared_ptr<const ViewFrame> frame(std::int64_t frame) override;
+  [[nodiscard]] std::shared_ptr<const std::string> scene(std::uint16_t generation) const override;
+  nlohmann::ordered_json body(int body, std::int64_t frame) override;
+  [[nodiscard]] int bodies() const override;
+  [[nodiscard]] double duration() const override { return scene_.recipe.duration; }
+
+ private:
+  void pull();
+  void describe();
+
+  std::string name_;
+  Scene scene_;
+  World world_;
+  History history_;
+  Bounds bounds_;
+  ViewQuanta quanta_;
+  std::uint16_t generation_;
+  std::map<std::uint16_t, std::shared_ptr<const std::string>> scenes_;  // by generation
+  std::map<std::uint64_t, Grip> grips_;
+  std::vector<double> joined_mass_;  // kg, per body: of all that joints tie it to
+  std::vector<int> pulled_;          // bodies on which a force was set
+  std::shared_ptr<const ViewFrame> newest_;
+  std::vector<double> positions_, orientations_;
+  std::vector<ContactResult> contacts_;
+  std::vector<std::int32_t> order_;
+  int balls_ = 0;
+  double iterations_ = 0, ms_ = 0;  // sums since the last frame
+  int steps_ = 0;
+};
+
+}  // namespace rotule::app

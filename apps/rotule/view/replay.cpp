@@ -1,0 +1,141 @@
+#include "replay.h"
+
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "step/world_implementation.h"
+
+namespace rotule::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Scene recorded_scene(const TrajectoryReader& file, const std::string& path) {
+  try {
+    return parse_scene(file.scene(), path + ": its scene");
+  } catch (const Error& error) {
+    throw Error(path, fmt::format("holds a scene that cannot be read: {}", error.what()));
+  }
+}
+
+/// Around all places that something is at in any frame; quanta and the film's camera come from it.
+Bounds recorded_bounds(const TrajectoryReader& file, const World& world) {
+  Bounds out = bounds_of(world);
+  const Model& model = world.implementation().model;
+  const std::size_t count = file.frames(), stride = std::max<std::size_t>(1, count / 200);
+  for (std::size_t f = 0; f < count; f += stride) {
+    const TrajectoryFrame frame = file.frame(f);
+    for (std::size_t i = 0; i < frame.position.size() / 3; ++i)
+      if (!model.bodies[i].fixed) out.include(Eigen::Map<const Vec3>(frame.position.data() + 3 * i));
+    for (std::size_t k = 0; k < frame.particle_position.size() / 3; ++k)
+      out.include(Eigen::Map<const Vec3>(frame.particle_position.data() + 3 * k));
+  }
+  return out;
+}
+
+Json three(const std::vector<double>& values, std::size_t i) { return {values[3 * i], values[3 * i + 1], values[3 * i + 2]}; }
+
+}  // namespace
+
+bool is_recording(const std::string& given) {
+  const std::string ending = std::filesystem::path(given).extension();
+  return ending == ".h5" || ending == ".hdf5";
+}
+
+Replay::Replay(const std::string& path, std::uint16_t generation)
+    : file_(path),
+      times_(file_.series("/time")),
+      scene_(recorded_scene(file_, path)),
+      world_(scene_),
+      name_(scene_.name.empty() ? std::filesystem::path(path).stem().string() : scene_.name),
+      generation_(generation) {
+  if (times_.empty()) throw Error(path, "holds no frames");
+  if (!std::is_sorted(times_.begin(), times_.end())) throw Error(path, "its times do not rise");
+  const Model& model = world_.implementation().model;
+  const std::size_t bodies = file_.body_names().size(), joints = file_.joint_names().size();
+  if (bodies != model.bodies.size() || joints != model.joints.size() ||
+      file_.particles() != static_cast<std::size_t>(model.particle_count()))
+    throw Error(path, fmt::format("holds {} bodies, {} joints and {} particles, but its scene has {}, {} and {}", bodies, joints,
+                                  file_.particles(), model.bodies.size(), model.joints.size(), model.particle_count()));
+  const Bounds bounds = recorded_bounds(file_, world_);
+  quanta_ = quanta_for(bounds);
+  const SceneMessage about{generation_, false, name_, times_.back(), bounds, quanta_};
+  scene_text_ = std::make_shared<const std::string>(scene_message(about, scene_, world_));
+}
+
+int Replay::bodies() const { return world_.implementation().model.body_count(); }
+
+const TrajectoryFrame& Replay::read(std::int64_t frame) {
+  if (frame != number_) frame_ = file_.frame(static_cast<std::size_t>(frame));
+  number_ = frame;
+  return frame_;
+}
+
+std::shared_ptr<const ViewFrame> Replay::frame(std::int64_t frame) {
+  const TrajectoryFrame& from = read(frame);
+  const Model& model = world_.implementation().model;
+  auto out = std::make_shared<ViewFrame>();
+  out->generation = generation_;
+  out->time = from.time;
+  out->step = static_cast<std::uint32_t>(frame);
+  out->set_bodies(from.position, from.orientation, quanta_);
+  out->set_particles(from.particle_position, quanta_);
+  const auto worst = std::max_element(from.joint_error.begin(), from.joint_error.end());
+  out->numbers = {from.kinetic_energy + from.potential_energy, from.kinetic_energy, from.potential_energy,
+                  worst == from.joint_error.end() ? 0 : *worst, from.residual};
+  out->parts = view_forces | view_velocities;
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    const Joint& joint = model.joints[j];
+    Vec3 point = joint.X_B.position;
+    if (joint.b != world_body) {
+      const auto b = static_cast<std::size_t>(joint.b);
+      const double* q = from.orientation.data() + 4 * b;
+      point = Eigen::Map<const Vec3>(from.position.data() + 3 * b) +
+              Quat(q[0], q[1], q[2], q[3]) * (model.bodies[b].center_of_mass + point);
+    }
+    for (const double x : point) out->forces.push_back(static_cast<float>(x));
+    for (std::size_t k = 0; k < 3; ++k) out->forces.push_back(static_cast<float>(from.joint_force[3 * j + k]));
+  }
+  for (const double x : from.velocity) out->velocities.push_back(static_cast<float>(x));
+  return out;
+}
+
+Json Replay::body(int body, std::int64_t frame) {
+  if (body < 0 || body >= bodies()) return nullptr;
+  const TrajectoryFrame& from = read(frame);
+  const Model& model = world_.implementation().model;
+  const Body& about = model.bodies[body];
+  const auto i = static_cast<std::size_t>(body);
+  const Eigen::Map<const Vec3> v(from.velocity.data() + 3 * i), omega(from.angular_velocity.data() + 3 * i);
+  const double* w = from.orientation.data() + 4 * i;
+  const Quat q(w[0], w[1], w[2], w[3]);
+  const Vec3 spin = q.conjugate() * omega;
+  const Vec3 center = Eigen::Map<const Vec3>(from.position.data() + 3 * i) + q * about.center_of_mass;
+  Vec3 force = Vec3::Zero();
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    const Eigen::Map<const Vec3> on_b(from.joint_force.data() + 3 * j);
+    if (model.joints[j].b == body) force += on_b;
+    if (model.joints[j].a == body) force -= on_b;
+  }
+  const double energy = about.fixed ? 0
+                                    : 0.5 * about.mass * v.squaredNorm() + 0.5 * spin.dot(about.inertia * spin) -
+                                          about.mass * model.gravity.dot(center);
+  return {{"say", "body"},
+          {"body", body},
+          {"name", about.name},
+          {"position", three(from.position, i)},
+          {"orientation", {w[0], w[1], w[2], w[3]}},
+          {"velocity", three(from.velocity, i)},
+          {"angular_velocity", three(from.angular_velocity, i)},
+          {"mass", about.fixed ? 0 : about.mass},
+          {"energy", energy},
+          {"contacts", 0},
+          {"force", {force.x(), force.y(), force.z()}}};
+}
+
+}  // namespace rotule::app

@@ -1,0 +1,285 @@
+#include "scene_message.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "model/choices.h"
+#include "model/convex_hull.h"
+#include "model/names.h"
+#include "model/scene_fields.h"
+#include "model/solid_surface.h"
+#include "record/scene_json.h"
+#include "step/world_implementation.h"
+
+namespace rotule::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json numbers(const Vec3& v) { return {v.x(), v.y(), v.z()}; }
+Json numbers(const Quat& q) { return {q.w(), q.x(), q.y(), q.z()}; }
+
+Json mesh(const std::vector<Vec3>& vertices, const std::vector<std::array<int, 3>>& triangles) {
+  Json flat = Json::array(), corners = Json::array();
+  for (const Vec3& v : vertices)
+    for (const double x : v) flat.push_back(x);
+  for (const auto& t : triangles)
+    for (const int i : t) corners.push_back(i);
+  return {{"type", "mesh"}, {"vertices", std::move(flat)}, {"triangles", std::move(corners)}};
+}
+
+Json mesh(const HeightField& field) {
+  const int rows = static_cast<int>(field.heights.size()) / field.columns;
+  std::vector<Vec3> vertices;
+  std::vector<std::array<int, 3>> triangles;
+  for (int j = 0; j < rows; ++j)
+    for (int i = 0; i < field.columns; ++i)
+      vertices.emplace_back(field.spacing * i, field.spacing * j, field.heights[static_cast<std::size_t>(j * field.columns + i)]);
+  for (int j = 0; j + 1 < rows; ++j)
+    for (int i = 0; i + 1 < field.columns; ++i) {
+      const int at = j * field.columns + i, above = at + field.columns;
+      triangles.push_back({at, at + 1, above + 1});
+      triangles.push_back({at, above + 1, above});
+    }
+  return mesh(vertices, triangles);
+}
+
+/// Every simple shape inside, each with its pose in the body's frame.
+void add_shapes(const Shape& shape, const Pose& pose, Json& out) {
+  const auto add = [&](Json one) {
+    one["position"] = numbers(pose.position);
+    one["orientation"] = numbers(pose.orientation);
+    out.push_back(std::move(one));
+  };
+  std::visit(
+      [&]<class T>(const T& s) {
+        if constexpr (std::is_same_v<T, Compound>) {
+          for (const CompoundPart& part : s.parts)
+            add_shapes(part.shape, {pose.position + pose.orientation * part.position, pose.orientation * part.orientation}, out);
+        } else if constexpr (std::is_same_v<T, ConvexHull>) {
+          const TriangleMesh hull = hull_mesh(s);
+          add(mesh(hull.vertices, hull.triangles));
+        } else if constexpr (std::is_same_v<T, TriangleMesh>) {
+          add(mesh(s.vertices, s.triangles));
+        } else if constexpr (std::is_same_v<T, HeightField>) {
+          add(mesh(s));
+        } else if constexpr (!std::is_same_v<T, std::monostate>) {
+          Json one = {{"type", Kind<T>::name}};
+          SceneFields<T>::fields(s, [&]<class V>(const Field& field, const V& value, Need = Need::optional) {
+            if constexpr (std::is_same_v<V, Vec3>)
+              one[std::string(field.name)] = numbers(value);
+            else
+              one[std::string(field.name)] = value;
+          });
+          add(std::move(one));
+        }
+      },
+      shape);
+}
+
+/// A ball about the frame's origin that holds the shape; none where it has no end or no extent.
+double reach(const Shape& shape) {
+  return std::visit(
+      []<class T>(const T& s) -> double {
+        const auto farthest = [](const std::vector<Vec3>& points) {
+          double out = 0;
+          for (const Vec3& p : points) out = std::max(out, p.norm());
+          return out;
+        };
+        if constexpr (std::is_same_v<T, Sphere>) return s.radius;
+        if constexpr (std::is_same_v<T, Box>) return s.size.norm() / 2;
+        if constexpr (std::is_same_v<T, Cylinder>) return std::hypot(s.radius, s.height / 2);
+        if constexpr (std::is_same_v<T, Capsule>) return s.radius + s.length / 2;
+        if constexpr (std::is_same_v<T, Cone>) return std::max(s.radius, s.height);
+        if constexpr (std::is_same_v<T, Ellipsoid>) return s.radii.maxCoeff();
+        if constexpr (std::is_same_v<T, ConvexHull>) return farthest(s.points);
+        if constexpr (std::is_same_v<T, TriangleMesh>) return farthest(s.vertices);
+        if constexpr (std::is_same_v<T, Compound>) {
+          double out = 0;
+          for (const CompoundPart& part : s.parts) out = std::max(out, part.position.norm() + reach(part.shape));
+          return out;
+        }
+        return 0;
+      },
+      shape);
+}
+
+std::string label_of(std::string_view name) {
+  std::string out(name);
+  std::replace(out.begin(), out.end(), '_', ' ');
+  if (!out.empty()) out[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[0])));
+  return out;
+}
+
+/// Visits the fields of a recipe and lists those that a person can change while it runs.
+struct FieldLister {
+  Json& out;
+  std::string prefix = {};
+
+  template <class T>
+  void operator()(const Field& field, const T& member) {
+    const std::string path = prefix + std::string(field.name);
+    if (path == "duration") return;
+    Json one = {{"path", path}, {"label", label_of(field.name)}, {"about", field.meaning}};
+    if constexpr (is_choice<T>) {
+      one["kind"] = "choice";
+      one["value"] = chosen_name(member);
+      one["choices"] = Json::array();
+      for_each_alternative<T>([&]<class Settings>(const Settings&) { one["choices"].push_back(Settings::name); });
+      out.push_back(std::move(one));
+      std::visit([&](const auto& settings) { settings.fields(settings, FieldLister{out, path + "."}); }, member);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      one["kind"] = "bool";
+      one["value"] = member;
+      out.push_back(std::move(one));
+    } else {
+      one["kind"] = std::is_same_v<T, int> ? "integer" : "number";
+      one["value"] = member;
+      one["unit"] = field.unit;
+      if (std::isfinite(field.min)) one["min"] = field.min;
+      if (std::isfinite(field.max)) one["max"] = field.max;
+      out.push_back(std::move(one));
+    }
+  }
+};
+
+Json joints_json(const Scene& scene, const Model& model) {
+  Json out = Json::array();
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    const Joint& joint = model.joints[j];
+    const Vec3 center = joint.a == world_body ? Vec3::Zero() : model.bodies[joint.a].center_of_mass;
+    out.push_back({{"name", joint.name},
+                   {"type", j < scene.joints.size() ? kind_of(scene.joints[j]) : "constraint"},
+                   {"bodies", {joint.a, joint.b}},
+                   {"anchor", numbers(Vec3(center + joint.X_A.position))}});
+  }
+  return out;
+}
+
+Json links_json(const Model& model) {
+  Json out = Json::array();
+  const auto put = [&](Json& link, const ForceEnd& end, const char* body, const char* at, const char* particle) {
+    const bool is_body = end.kind == ForceEnd::Kind::body;
+    link[body] = is_body ? end.index : -1;
+    link[at] = numbers(is_body ? Vec3(model.bodies[end.index].center_of_mass + end.r) : end.r);
+    if (end.kind == ForceEnd::Kind::particle) link[particle] = end.index;
+  };
+  for (const SpringForce& spring : model.forces.springs) {
+    Json link;
+    put(link, spring.a, "body", "at", "particle");
+    put(link, spring.b, "other", "other_at", "other_particle");
+    out.push_back(std::move(link));
+  }
+  return out;
+}
+
+}  // namespace
+
+Bounds bounds_of(const World& world) {
+  Bounds out;
+  const auto& inside = world.implementation();
+  for (int i = 0; i < inside.model.body_count(); ++i) {
+    const Shape& shape = inside.model.bodies[i].shape;
+    const Pose pose = body_frame(inside.model, inside.state, i);
+    if (const auto* field = std::get_if<HeightField>(&shape)) {
+      const auto rows = static_cast<double>(field->heights.size()) / field->columns;
+      const auto [low, high] = std::minmax_element(field->heights.begin(), field->heights.end());
+      out.include(pose.position + pose.orientation * Vec3(0, 0, *low));
+      out.include(pose.position + pose.orientation * Vec3(field->spacing * field->columns, field->spacing * rows, *high));
+    } else if (!std::holds_alternative<Plane>(shape)) {
+      out.include(pose.position, reach(shape));
+    }
+  }
+  for (int k = 0; k < world.particles(); ++k) out.include(world.particle_position(k));
+  for (const Joint& joint : inside.model.joints)
+    if (joint.a == world_body) out.include(joint.X_A.position);
+  if (out.empty()) out.include(Vec3::Zero(), 1);
+  return out;
+}
+
+ViewQuanta quanta_for(const Bounds& bounds) {
+  const double size = bounds.diagonal();
+  ViewQuanta out;
+  if (size > 0 && size < 1) out.position = 1e-4 * size;
+  if (size > 1e4) out.position = 1e-8 * size;
+  return out;
+}
+
+std::vector<ViewNumber> view_numbers(bool live) {
+  std::vector<ViewNumber> out{{"energy", "Energy", "J"},
+                              {"kinetic_energy", "Kinetic energy", "J"},
+                              {"potential_energy", "Potential energy", "J"},
+                              {"joint_error", "Joint error", "m"},
+                              {"residual", "Residual", ""}};
+  if (live)
+    for (const ViewNumber& more : {ViewNumber{"penetration", "Penetration", "m"},
+                                   {"contacts", "Contacts", ""},
+                                   {"iterations", "Iterations", ""},
+                                   {"ms_per_step", "Time per step", "ms"}})
+      out.push_back(more);
+  return out;
+}
+
+std::string scene_message(const SceneMessage& about, const Scene& scene, const World& world) {
+  const auto& inside = world.implementation();
+  const Model& model = inside.model;
+  Json bodies = Json::array();
+  for (const Body& body : model.bodies) {
+    Json shapes = Json::array();
+    add_shapes(body.shape, {}, shapes);
+    bodies.push_back({{"name", body.name},
+                      {"static", body.fixed},
+                      {"mass", body.fixed ? 0 : body.mass},
+                      {"com", numbers(body.center_of_mass)},
+                      {"shapes", std::move(shapes)}});
+  }
+
+  Json pinned = Json::array(), springs = Json::array(), triangles = Json::array();
+  for (int k = 0; k < model.particle_count(); ++k)
+    if (!model.particles.movable(k)) pinned.push_back(k);
+  const ParticleSprings& pairs = model.forces.particle_springs;
+  for (std::size_t k = 0; k < pairs.i.size(); ++k) {
+    springs.push_back(pairs.i[k]);
+    springs.push_back(pairs.j[k]);
+  }
+  double spacing = infinity;  // the shortest spring: particles are drawn as balls that do not hide it
+  for (const double length : pairs.rest_length) spacing = std::min(spacing, length);
+  // Groups of the scene's own come first, then those of its solids, in order.
+  for (std::size_t s = 0; s < scene.solids.size(); ++s) {
+    const int first = model.particles.groups[scene.particles.size() + s].first;
+    for (const auto& triangle : surface_triangles(scene.solids[s]))
+      for (const int corner : triangle) triangles.push_back(first + corner);
+  }
+  const double radius = std::isfinite(spacing) ? 0.15 * spacing : 0.01 * about.bounds.diagonal();
+
+  Json fields = Json::array(), labels = Json::array();
+  if (about.live) Recipe::fields(world.recipe(), FieldLister{fields});
+  for (const ViewNumber& n : view_numbers(about.live)) labels.push_back({{"key", n.key}, {"label", n.label}, {"unit", n.unit}});
+
+  const Json out = {{"say", "scene"},
+                    {"generation", about.generation},
+                    {"source", about.live ? "live" : "recording"},
+                    {"name", about.name},
+                    {"about", scene.description},
+                    {"dt", world.recipe().dt},
+                    {"duration", about.duration},
+                    {"gravity", numbers(world.gravity())},
+                    {"position_quantum", about.quanta.position},
+                    {"quaternion_quantum", about.quanta.quaternion},
+                    {"bounds", {numbers(about.bounds.low), numbers(about.bounds.high)}},
+                    {"bodies", std::move(bodies)},
+                    {"joints", joints_json(scene, model)},
+                    {"particles", {{"count", model.particle_count()}, {"radius", radius}, {"pinned", std::move(pinned)}}},
+                    {"springs", std::move(springs)},
+                    {"triangles", std::move(triangles)},
+                    {"links", links_json(model)},
+                    {"numbers", std::move(labels)},
+                    {"recipe", Json::parse(to_complete_json(world.recipe()))},
+                    {"fields", std::move(fields)}};
+  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace rotule::app

@@ -1,0 +1,46 @@
+#pragma once
+// What a page must know before the first frame: bodies and their shapes, joints, springs, faces, the recipe and its fields.
+#include <rotule/world.h>
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "record/view_stream.h"
+
+namespace rotule::app {
+
+struct Bounds {
+  Vec3 low = Vec3::Constant(infinity), high = Vec3::Constant(-infinity);
+  void include(const Vec3& point, double radius = 0) {
+    low = low.cwiseMin(point - Vec3::Constant(radius));
+    high = high.cwiseMax(point + Vec3::Constant(radius));
+  }
+  [[nodiscard]] bool empty() const { return !(low.x() <= high.x()); }
+  [[nodiscard]] double diagonal() const { return empty() ? 0 : (high - low).norm(); }
+};
+
+/// Around everything that has an extent, as it stands now.
+Bounds bounds_of(const World& world);
+/// A ten-thousandth of a metre, finer for small scenes, coarser for those of astronomers.
+ViewQuanta quanta_for(const Bounds& bounds);
+
+/// A number that every frame carries.
+struct ViewNumber {
+  std::string key, label, unit;
+};
+/// Those of frames of a world (`live`), or of a recording.
+std::vector<ViewNumber> view_numbers(bool live);
+
+struct SceneMessage {
+  std::uint16_t generation = 0;
+  bool live = true;
+  std::string name;
+  double duration = 0;  // s
+  Bounds bounds;
+  ViewQuanta quanta;
+};
+/// The text of the "scene" message. `scene` says what the world was made of.
+std::string scene_message(const SceneMessage& about, const Scene& scene, const World& world);
+
+}  // namespace rotule::app

@@ -1,0 +1,431 @@
+// The only file that includes Boost.Beast, which takes its time to compile.
+#include "server.h"
+
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <algorithm>
+#include <utility>  // Asio 1.74 takes it for included
+
+#include <boost/asio.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/websocket.hpp>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "page.h"
+
+namespace rotule::app {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace websocket = beast::websocket;
+using tcp = asio::ip::tcp;
+using Failure = beast::error_code;
+using Request = http::request<http::empty_body>;
+using Response = http::response<http::span_body<const char>>;
+
+constexpr std::size_t most_connections = 64, most_viewers = 16, most_waiting = 256;
+constexpr std::string_view subprotocol = "rotule.1";
+
+std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
+
+std::string_view kind_of_file(std::string_view path) {
+  static constexpr std::pair<std::string_view, std::string_view> kinds[] = {{".html", "text/html; charset=utf-8"},
+                                                                            {".js", "text/javascript"},
+                                                                            {".css", "text/css"},
+                                                                            {".svg", "image/svg+xml"},
+                                                                            {".webp", "image/webp"},
+                                                                            {".png", "image/png"},
+                                                                            {".ico", "image/x-icon"},
+                                                                            {".json", "application/json"},
+                                                                            {".woff2", "font/woff2"},
+                                                                            {".wasm", "application/wasm"}};
+  for (const auto& [ending, kind] : kinds)
+    if (path.ends_with(ending)) return kind;
+  return "application/octet-stream";
+}
+
+/// The value of a key of the query, as it stands: tokens need no escapes.
+std::string_view query_value(std::string_view target, std::string_view key) {
+  const auto question = target.find('?');
+  if (question == target.npos) return {};
+  std::string_view rest = target.substr(question + 1);
+  while (!rest.empty()) {
+    const std::string_view pair = rest.substr(0, rest.find('&'));
+    if (pair.starts_with(key) && pair.size() > key.size() && pair[key.size()] == '=') return pair.substr(key.size() + 1);
+    rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
+  }
+  return {};
+}
+
+/// Takes as long for a wrong one as for the right one.
+bool same_token(std::string_view given, std::string_view wanted) {
+  unsigned difference = given.size() != wanted.size();
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    difference |= static_cast<unsigned char>(i < given.size() ? given[i] : 0) ^ static_cast<unsigned char>(wanted[i]);
+  return difference == 0;
+}
+
+/// host:port as browsers write it.
+std::string authority(const asio::ip::address& address, int port) {
+  return address.is_v6() ? fmt::format("[{}]:{}", address.to_string(), port) : fmt::format("{}:{}", address.to_string(), port);
+}
+
+}  // namespace
+
+struct Server::Implementation {
+  class Connection;  // before it is a viewer: requests for files
+  class Viewer;
+
+  Implementation(const ServerOptions& o, ServerHandlers h) : options(o), handlers(std::move(h)) {}
+
+  ServerOptions options;
+  ServerHandlers handlers;
+  int port = 0;
+  ViewerId next_viewer = 1;
+  std::size_t connections = 0;  // outlives `io`, whose end ends connections
+  asio::io_context io{1};
+  tcp::acceptor acceptor{io};
+  asio::signal_set signals{io};
+  std::map<ViewerId, std::shared_ptr<Viewer>> viewers;
+
+  void accept();
+  template <class Work>
+  void for_viewers(ViewerId viewer, Work work);
+  [[nodiscard]] bool right_host(const Request& request, const tcp::socket& socket) const;
+};
+
+/// One socket of a page. Texts wait in order; of frames only the newest does.
+class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewer> {
+ public:
+  Viewer(Implementation& server, tcp::socket socket, ViewerId id) : server_(server), socket_(std::move(socket)), id_(id) {}
+
+  void start(const Request& request) {
+    socket_.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
+    socket_.set_option(websocket::stream_base::decorator([](websocket::response_type& answer) {
+      answer.set(http::field::sec_websocket_protocol, beast::string_view(subprotocol.data(), subprotocol.size()));
+    }));
+    socket_.read_message_max(server_.options.most_inbound);
+    socket_.auto_fragment(false);
+    socket_.async_accept(request, [self = shared_from_this()](Failure failure) {
+      if (failure) return;
+      self->server_.viewers.emplace(self->id_, self);
+      self->open_ = true;
+      if (self->server_.handlers.joined) self->server_.handlers.joined(self->id_);
+      self->read();
+    });
+  }
+
+  void say(std::shared_ptr<const std::string> text, Say what) {
+    if (!open_) return;
+    if (what == Say::scene) {  // frames of another scene are of no use any more, and the decoder begins anew
+      frame_.reset();
+      key_ = true;
+    }
+    if (what == Say::state || what == Say::body)
+      for (auto& [waiting, kind] : texts_)
+        if (kind == what && &waiting != writing_) {
+          waiting = std::move(text);
+          return;
+        }
+    if (texts_.size() >= most_waiting) return close(websocket::close_code::try_again_later, "too slow");
+    texts_.emplace_back(std::move(text), what);
+    write();
+  }
+
+  void show(std::shared_ptr<const ViewFrame> frame) {
+    if (!open_) return;
+    frame_ = std::move(frame);
+    write();
+  }
+
+  void set_parts(unsigned parts) { parts_ = parts; }
+  void want_key() { key_ = true; }
+
+  void close(websocket::close_code code, std::string_view reason) {
+    if (!open_) return;
+    leave();
+    const std::string_view shown = reason.substr(0, 100);
+    socket_.async_close(websocket::close_reason(code, beast::string_view(shown.data(), shown.size())),
+                        [self = shared_from_this()](Failure) {});
+  }
+
+ private:
+  void leave() {
+    if (!open_) return;
+    open_ = false;
+    server_.viewers.erase(id_);
+    if (server_.handlers.left) server_.handlers.left(id_);
+  }
+
+  void read() {
+    socket_.async_read(inbound_, [self = shared_from_this()](Failure failure, std::size_t) {
+      if (failure) return self->leave();
+      if (!self->open_) return;
+      try {
+        self->take();
+      } catch (const std::exception& error) {
+        return self->close(websocket::close_code::policy_error, error.what());
+      }
+      self->inbound_.consume(self->inbound_.size());
+      if (self->open_) self->read();
+    });
+  }
+
+  void take() {
+    const auto bytes = inbound_.data();
+    if (socket_.got_text()) {
+      server_.handlers.text(id_, {static_cast<const char*>(bytes.data()), bytes.size()});
+    } else {
+      if (!server_.options.takes_binary) throw Error("message", "must be text");
+      server_.handlers.binary(id_, {static_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+    }
+  }
+
+  void write() {
+    if (writing_now_ || !open_) return;
+    if (!texts_.empty()) {
+      writing_now_ = true;
+      writing_ = &texts_.front().first;
+      socket_.text(true);
+      socket_.async_write(asio::buffer(*texts_.front().first), [self = shared_from_this()](Failure failure, std::size_t) {
+        self->writing_now_ = false;
+        self->writing_ = nullptr;
+        self->texts_.pop_front();
+        if (failure) return self->leave();
+        self->write();
+      });
+    } else if (frame_) {
+      writing_now_ = true;
+      const auto bytes = encoder_.encode(*frame_, parts_, std::exchange(key_, false));
+      frame_.reset();
+      socket_.binary(true);
+      socket_.async_write(asio::buffer(bytes.data(), bytes.size()), [self = shared_from_this()](Failure failure, std::size_t) {
+        self->writing_now_ = false;
+        if (failure) return self->leave();
+        self->write();
+      });
+    }
+  }
+
+  Implementation& server_;
+  websocket::stream<beast::tcp_stream> socket_;
+  ViewerId id_;
+  bool open_ = false, writing_now_ = false, key_ = true;
+  unsigned parts_ = 0;
+  beast::flat_buffer inbound_;
+  std::deque<std::pair<std::shared_ptr<const std::string>, Say>> texts_;
+  const std::shared_ptr<const std::string>* writing_ = nullptr;
+  std::shared_ptr<const ViewFrame> frame_;
+  ViewEncoder encoder_;
+};
+
+class Server::Implementation::Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(Implementation& server, tcp::socket socket) : server_(server), stream_(std::move(socket)) { ++server_.connections; }
+  ~Connection() { --server_.connections; }
+
+  void read() {
+    parser_.emplace();
+    parser_->header_limit(8 << 10);
+    parser_->body_limit(0);
+    stream_.expires_after(std::chrono::seconds(20));
+    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](Failure failure, std::size_t) {
+      if (!failure) self->answer();
+    });
+  }
+
+ private:
+  void answer() {
+    const Request& request = parser_->get();
+    const std::string target(view(request.target()));
+    std::string_view path(target);
+    path = path.substr(0, path.find('?'));
+    if (!server_.right_host(request, stream_.socket()))
+      return refuse(http::status::forbidden, "this server goes by another name");
+    const bool wants_token = path == "/" || path == "/index.html" || path == "/stream";
+    if (wants_token && !server_.options.token.empty() && !same_token(query_value(target, "token"), server_.options.token))
+      return refuse(http::status::forbidden, "the token is missing or wrong; open the address that the program printed");
+    if (path == "/stream") return upgrade(request);
+    if (request.method() != http::verb::get && request.method() != http::verb::head)
+      return refuse(http::status::method_not_allowed, "only GET is known here");
+    if (path == "/") path = "/index.html";
+    for (const PageFile& file : page_files())
+      if (file.path == path) return send_file(file, request.method() == http::verb::head);
+    refuse(http::status::not_found, "there is no such file");
+  }
+
+  void upgrade(const Request& request) {
+    if (!websocket::is_upgrade(request)) return refuse(http::status::upgrade_required, "this is a socket");
+    const std::string origin(view(request[http::field::origin])), host(view(request[http::field::host]));
+    if (origin != "http://" + host) return refuse(http::status::forbidden, "this socket is for the program's own page");
+    if (view(request[http::field::sec_websocket_protocol]) != subprotocol)
+      return refuse(http::status::bad_request, "the subprotocol must be rotule.1");
+    if (server_.viewers.size() >= most_viewers) return refuse(http::status::service_unavailable, "too many viewers");
+    stream_.expires_never();
+    std::make_shared<Viewer>(server_, stream_.release_socket(), server_.next_viewer++)->start(request);
+  }
+
+  void begin_answer(http::status status) {
+    response_ = {};
+    response_.result(status);
+    response_.version(11);
+    response_.set(http::field::server, "rotule");
+    response_.set("X-Content-Type-Options", "nosniff");
+    response_.set("Referrer-Policy", "no-referrer");
+    response_.set("Content-Security-Policy",
+                  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; worker-src 'self' blob:; "
+                  "object-src 'none'; base-uri 'none'; frame-ancestors 'none'");
+    response_.keep_alive(parser_->get().keep_alive() && status == http::status::ok);
+  }
+
+  void send_file(const PageFile& file, bool head_only) {
+    begin_answer(http::status::ok);
+    const std::string_view kind = kind_of_file(file.path);
+    response_.set(http::field::content_type, beast::string_view(kind.data(), kind.size()));
+    response_.set(http::field::content_encoding, "gzip");
+    // Names under /assets/ change with what is in them.
+    response_.set(http::field::cache_control, file.path.starts_with("/assets/") ? "max-age=31536000, immutable" : "no-cache");
+    response_.content_length(file.bytes.size());
+    if (!head_only) response_.body() = {reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()};
+    send(head_only);
+  }
+
+  void refuse(http::status status, std::string why) {
+    text_ = std::move(why) + "\n";
+    begin_answer(status);
+    response_.set(http::field::content_type, "text/plain; charset=utf-8");
+    response_.body() = {text_.data(), text_.size()};
+    response_.prepare_payload();
+    send(false);
+  }
+
+  void send(bool head_only) {
+    const auto sent = [self = shared_from_this()](Failure failure, std::size_t) {
+      if (failure) return;
+      if (self->response_.keep_alive()) return self->read();
+      self->stream_.socket().shutdown(tcp::socket::shutdown_send, failure);
+    };
+    serializer_.emplace(response_);
+    if (head_only)
+      http::async_write_header(stream_, *serializer_, sent);
+    else
+      http::async_write(stream_, *serializer_, sent);
+  }
+
+  Implementation& server_;
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_{16 << 10};
+  std::optional<http::request_parser<http::empty_body>> parser_;
+  Response response_;
+  std::optional<http::response_serializer<http::span_body<const char>>> serializer_;
+  std::string text_;
+};
+
+bool Server::Implementation::right_host(const Request& request, const tcp::socket& socket) const {
+  const std::string_view host = view(request[http::field::host]);
+  Failure failure;
+  const auto local = socket.local_endpoint(failure);
+  return host == fmt::format("localhost:{}", port) || host == fmt::format("{}:{}", options.host, port) ||
+         (!failure && host == authority(local.address(), port));
+}
+
+void Server::Implementation::accept() {
+  acceptor.async_accept([this](Failure failure, tcp::socket socket) {
+    if (failure == asio::error::operation_aborted || !acceptor.is_open()) return;
+    if (!failure && connections < most_connections) {
+      Failure ignored;
+      socket.set_option(tcp::no_delay(true), ignored);
+      socket.set_option(asio::socket_base::send_buffer_size(256 << 10), ignored);
+      std::make_shared<Connection>(*this, std::move(socket))->read();
+    }
+    accept();
+  });
+}
+
+template <class Work>
+void Server::Implementation::for_viewers(ViewerId viewer, Work work) {
+  asio::post(io, [this, viewer, work = std::move(work)] {
+    if (viewer != all_viewers) {
+      if (const auto found = viewers.find(viewer); found != viewers.end()) work(*std::shared_ptr(found->second));
+      return;
+    }
+    const auto everybody = viewers;  // one that leaves changes the map
+    for (const auto& [id, each] : everybody) work(*each);
+  });
+}
+
+Server::Server(const ServerOptions& options, ServerHandlers handlers)
+    : implementation_(std::make_unique<Implementation>(options, std::move(handlers))) {
+  Implementation& s = *implementation_;
+  Failure failure;
+  const auto address = asio::ip::make_address(options.host == "localhost" ? "127.0.0.1" : options.host, failure);
+  if (failure)
+    throw Error("--host", fmt::format("\"{}\" is not an address; give one such as 127.0.0.1 or 0.0.0.0", options.host));
+  const tcp::endpoint endpoint(address, static_cast<unsigned short>(options.port));
+  const auto check = [&](const char* what) {
+    if (!failure) return;
+    if (failure == asio::error::address_in_use)
+      throw Error(fmt::format("port {} is in use; choose another by --port, or 0 for any that is free", options.port));
+    throw Error(fmt::format("{}:{}: cannot {}: {}", options.host, options.port, what, failure.message()));
+  };
+  s.acceptor.open(endpoint.protocol(), failure);
+  check("open a socket");
+  s.acceptor.set_option(asio::socket_base::reuse_address(true), failure);
+  check("set up the socket");
+  s.acceptor.bind(endpoint, failure);
+  check("listen there");
+  s.acceptor.listen(asio::socket_base::max_listen_connections, failure);
+  check("listen there");
+  s.port = s.acceptor.local_endpoint().port();
+  for (const int signal : {SIGINT, SIGTERM}) s.signals.add(signal);
+  s.signals.async_wait([&s](Failure stopped, int) {
+    if (!stopped) s.io.stop();
+  });
+  s.accept();
+}
+
+Server::~Server() = default;
+
+int Server::port() const { return implementation_->port; }
+
+std::string Server::address() const {
+  const Implementation& s = *implementation_;
+  Failure failure;
+  const auto address = asio::ip::make_address(s.options.host, failure);
+  const bool anywhere = failure || address.is_unspecified();
+  const std::string where = anywhere ? fmt::format("localhost:{}", s.port) : authority(address, s.port);
+  return fmt::format("http://{}/{}{}", where, s.options.token.empty() ? "" : "?token=", s.options.token);
+}
+
+void Server::run() { implementation_->io.run(); }
+void Server::stop() { implementation_->io.stop(); }
+
+void Server::say(ViewerId viewer, std::shared_ptr<const std::string> text, Say what) {
+  implementation_->for_viewers(viewer, [text = std::move(text), what](auto& v) { v.say(text, what); });
+}
+void Server::show(ViewerId viewer, std::shared_ptr<const ViewFrame> frame) {
+  implementation_->for_viewers(viewer, [frame = std::move(frame)](auto& v) { v.show(frame); });
+}
+void Server::set_parts(ViewerId viewer, unsigned parts) {
+  implementation_->for_viewers(viewer, [parts](auto& v) { v.set_parts(parts); });
+}
+void Server::want_key(ViewerId viewer) {
+  implementation_->for_viewers(viewer, [](auto& v) { v.want_key(); });
+}
+
+std::string random_token() {
+  std::random_device system;
+  std::string out;
+  for (int i = 0; i < 4; ++i) out += fmt::format("{:08x}", static_cast<std::uint32_t>(system()));
+  return out;
+}
+
+}  // namespace rotule::app

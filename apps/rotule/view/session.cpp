@@ -1,0 +1,355 @@
+#include "session.h"
+
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "../commands.h"
+
+namespace rotule::app {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+using namespace std::chrono_literals;
+
+constexpr auto tick_length = std::chrono::nanoseconds(16'666'667);  // 60 frames a second
+constexpr auto most_work = 30ms;                                    // of stepping within a tick, so that commands are heard
+constexpr int most_waiting = 2000;                                  // messages of one viewer
+
+/// The shipped scenes with a line on each.
+std::shared_ptr<const std::string> scenes_text() {
+  Json list = Json::array();
+  for (const std::string& name : scene_names()) {
+    try {
+      list.push_back({{"name", name}, {"about", find_scene(name).scene.description}});
+    } catch (const Error&) {
+      // A file that is no scene is not offered.
+    }
+  }
+  return std::make_shared<const std::string>(
+      Json{{"say", "scenes"}, {"scenes", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+Session::Session(std::unique_ptr<Live> live, std::unique_ptr<Replay> replay, const SessionOptions& options)
+    : live_(std::move(live)), replay_(std::move(replay)), options_(options), playing_(options.playing) {}
+
+void Session::start(Server& server) {
+  server_ = &server;
+  generation_ = show().frame(show().first())->generation;
+  thread_ = std::thread([this] { loop(); });
+}
+
+void Session::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Session::joined(ViewerId viewer) {
+  const std::lock_guard lock(mutex_);
+  events_.push_back({viewer, Joined{}});
+  wake_.notify_all();
+}
+
+void Session::left(ViewerId viewer) {
+  const std::lock_guard lock(mutex_);
+  events_.push_back({viewer, Left{}});
+  wake_.notify_all();
+}
+
+void Session::ask(ViewerId viewer, Command command) {
+  const std::lock_guard lock(mutex_);
+  if (++waiting_[viewer] > most_waiting) throw Error("too many messages at once");
+  events_.push_back({viewer, std::move(command)});
+  wake_.notify_all();
+}
+
+void Session::loop() {
+  anchor();
+  next_tick_ = next_state_ = next_bodies_ = Clock::now();
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    if (events_.empty()) wake_.wait_until(lock, next_tick_, [&] { return ending_ || !events_.empty(); });
+    std::deque<Event> now;
+    now.swap(events_);
+    waiting_.clear();
+    lock.unlock();
+    for (const Event& event : now) handle(event);
+    try {
+      if (Clock::now() >= next_tick_) tick();
+    } catch (const Error& error) {
+      finish(error.what());
+    }
+    lock.lock();
+  }
+}
+
+// Time of the show and of the clock are tied together here.
+void Session::anchor() {
+  anchor_time_ = show().time(shown_);
+  anchor_clock_ = Clock::now();
+}
+
+void Session::handle(const Event& event) {
+  try {
+    take(event);
+  } catch (const Error& error) {
+    say_text(event.viewer, "error", error.what());
+  }
+}
+
+void Session::take(const Event& event) {
+  if (std::holds_alternative<Joined>(event.what)) {
+    if (viewers_.empty()) anchor();  // nothing moved while nobody watched
+    viewers_.try_emplace(event.viewer);
+    show_scene(event.viewer);
+    show_frame(shown_, event.viewer);
+    say_state();
+    if (!scenes_text_) scenes_text_ = scenes_text();
+    server_->say(event.viewer, scenes_text_);
+    if (live_)
+      for (const std::string& warning : live_->world().warnings()) say_text(event.viewer, "warning", warning);
+  } else if (std::holds_alternative<Left>(event.what)) {
+    viewers_.erase(event.viewer);
+    if (live_) live_->release(event.viewer);
+  } else if (viewers_.contains(event.viewer)) {
+    obey(event.viewer, std::get<Command>(event.what));
+  }
+}
+
+Live& Session::world() {
+  if (!live_) throw Error("this is a recording: it can be looked at, not changed; open a scene to simulate");
+  return *live_;
+}
+
+void Session::to_the_present() {
+  if (behind()) show_frame(show().last());
+  anchor();
+}
+
+void Session::obey(ViewerId viewer, const Command& command) {
+  const auto restarted = [&](const std::string& name, Scene scene) {
+    restart(std::make_unique<Live>(name, std::move(scene), static_cast<std::uint16_t>(generation_ + 1)));
+  };
+  struct Visitor {
+    Session& s;
+    ViewerId viewer;
+    decltype(restarted)& restart_as;
+
+    void operator()(const ask::Play&) {
+      if (s.replay_ && !s.behind()) s.show_frame(s.show().first());  // from the start again
+      if (s.finished_ && !s.behind()) throw Error("the run is over; restart it");
+      s.playing_ = true;
+      s.anchor();
+    }
+    void operator()(const ask::Pause&) { s.playing_ = false; }
+    void operator()(const ask::Step& step) {
+      s.playing_ = false;
+      s.step_by(step.count);
+    }
+    void operator()(const ask::Speed& speed) {
+      s.speed_ = speed.factor;
+      s.anchor();
+    }
+    void operator()(const ask::Seek& seek) {
+      s.show_frame(s.show().at(seek.time));
+      s.anchor();
+    }
+    void operator()(const ask::Restart&) {
+      if (s.live_) return restart_as(s.live_->name(), s.live_->definition());
+      s.show_frame(0);
+      s.playing_ = true;
+      s.anchor();
+    }
+    void operator()(const ask::Open& open) {
+      // Names alone: a page cannot make the program read other files.
+      const std::vector<std::string> known = scene_names();
+      if (std::find(known.begin(), known.end(), open.scene) == known.end()) throw Error("open", "there is no scene of that name");
+      NamedScene named = find_scene(open.scene);
+      restart_as(named.name, std::move(named.scene));
+    }
+    void operator()(const ask::Pick& pick) {
+      if (pick.body >= s.show().bodies()) throw Error("pick", "there is no such body");
+      s.viewers_[viewer].picked = pick.body;
+      s.next_bodies_ = {};
+    }
+    void operator()(const ask::Pull& pull) {
+      Live& live = s.world();
+      s.to_the_present();
+      live.drag(viewer, {pull.body, pull.at, pull.to});
+    }
+    void operator()(const ask::Release&) {
+      if (s.live_) s.live_->release(viewer);
+    }
+    void operator()(const ask::Throw& ball) {
+      Live& live = s.world();
+      s.to_the_present();
+      live.throw_ball(ball.from, ball.velocity, ball.radius, ball.mass);
+      live.capture(s.wanted_parts());
+      s.show_frame(live.last());
+      if (std::holds_alternative<NoContactSettings>(live.world().recipe().contacts))
+        s.say_text(viewer, "warning", "contacts are off in this recipe: the ball passes through; choose contacts: cone");
+    }
+    void operator()(const ask::Change& change) {
+      Live& live = s.world();
+      s.to_the_present();
+      live.change_recipe(change.fields);
+      s.show_scene(all_viewers);
+      s.show_frame(s.shown_);
+    }
+    void operator()(const ask::Parts& parts) {
+      s.viewers_[viewer].parts = parts.parts;
+      s.server_->set_parts(viewer, parts.parts);
+      if (s.live_ && !s.playing_ && !s.behind()) {  // the frame on show was made without them
+        s.live_->capture(s.wanted_parts());
+        s.shown_ = s.live_->last();
+      }
+      s.show_frame(s.shown_);
+    }
+    void operator()(const ask::Key&) {
+      s.server_->want_key(viewer);
+      s.show_frame(s.shown_, viewer);
+    }
+  };
+  std::visit(Visitor{*this, viewer, restarted}, command);
+  state_changed_ = true;
+}
+
+void Session::restart(std::unique_ptr<Live> fresh) {
+  live_ = std::move(fresh);
+  replay_.reset();
+  finished_ = false;
+  playing_ = true;
+  for (auto& [id, viewer] : viewers_) viewer.picked = -1;
+  show_frame(live_->last());
+  anchor();
+}
+
+void Session::step_by(int count) {
+  // In the past, to later frames; then on.
+  const std::int64_t ahead = std::min<std::int64_t>(count, show().last() - shown_);
+  if (ahead > 0) show_frame(shown_ + ahead);
+  if (!live_ || ahead >= count) return;
+  if (finished_) throw Error("the run is over; restart it");
+  try {
+    for (std::int64_t i = ahead; i < count; ++i) live_->step();
+    live_->capture(wanted_parts());
+    show_frame(live_->last());
+  } catch (const Error& error) {
+    finish(error.what());
+  }
+}
+
+void Session::finish(const std::string& why) {
+  finished_ = true;
+  playing_ = false;
+  state_changed_ = true;
+  say_text(all_viewers, "end", why);
+}
+
+void Session::tick() {
+  const auto now = Clock::now();
+  next_tick_ = std::max(next_tick_ + tick_length, now);
+  if (viewers_.empty()) {
+    next_tick_ = now + 100ms;
+    return;
+  }
+  if (playing_) {
+    const double until = anchor_time_ + speed_ * Seconds(now - anchor_clock_).count();
+    if (behind()) replay(until);
+    if (playing_ && !behind() && live_) simulate(until);
+  }
+  if (state_changed_ || now >= next_state_) say_state();
+  if (now >= next_bodies_) say_bodies();
+}
+
+void Session::replay(double until) {
+  const std::int64_t target = std::max(shown_, show().at(until));
+  if (target != shown_) show_frame(target);
+  if (behind()) return;
+  if (!live_) {
+    playing_ = false;
+    state_changed_ = true;
+    say_text(all_viewers, "end", "the recording is over");
+  }
+}
+
+void Session::simulate(double until) {
+  const double h = live_->world().recipe().dt;
+  const double end = options_.duration.value_or(infinity);
+  const auto begun = Clock::now();
+  bool stepped = false;
+  try {
+    while (live_->world().time() + 0.5 * h < std::min(until, end)) {
+      live_->step();
+      stepped = true;
+      if (Clock::now() - begun > most_work) break;
+    }
+    if (!stepped && live_->world().time() + 0.5 * h < end) return;
+    if (stepped) {
+      live_->capture(wanted_parts());
+      show_frame(live_->last());
+    }
+  } catch (const Error& error) {
+    return finish(error.what());
+  }
+  if (live_->world().time() + 0.5 * h >= end) return finish("the run is over");
+  // What could not be done in time is not made up for: the show is slower then.
+  if (until - live_->world().time() > std::max(h, speed_ * 0.05)) anchor();
+}
+
+void Session::show_frame(std::int64_t number, ViewerId viewer) {
+  const std::shared_ptr<const ViewFrame> frame = show().frame(number);
+  shown_ = number;
+  if (frame->generation != generation_) {
+    generation_ = frame->generation;
+    show_scene(all_viewers);
+    viewer = all_viewers;
+  }
+  server_->show(viewer, frame);
+}
+
+void Session::show_scene(ViewerId viewer) { server_->say(viewer, show().scene(generation_), Say::scene); }
+
+void Session::say_state() {
+  state_changed_ = false;
+  next_state_ = Clock::now() + 250ms;
+  const Json state = {{"say", "state"},
+                      {"playing", playing_},
+                      {"speed", speed_},
+                      {"time", show().time(shown_)},
+                      {"live_end", show().time(show().last())},
+                      {"history_start", show().time(show().first())},
+                      {"duration", options_.duration.value_or(show().duration())}};
+  server_->say(all_viewers, std::make_shared<const std::string>(state.dump()), Say::state);
+}
+
+void Session::say_bodies() {
+  next_bodies_ = Clock::now() + 100ms;
+  for (const auto& [id, viewer] : viewers_) {
+    if (viewer.picked < 0) continue;
+    const Json body = show().body(viewer.picked, shown_);
+    if (!body.is_null()) server_->say(id, std::make_shared<const std::string>(body.dump()), Say::body);
+  }
+}
+
+void Session::say_text(ViewerId viewer, const char* kind, const std::string& text) {
+  const Json message = {{"say", kind}, {"text", text}};
+  server_->say(viewer, std::make_shared<const std::string>(message.dump(-1, ' ', false, Json::error_handler_t::replace)));
+}
+
+unsigned Session::wanted_parts() const {
+  unsigned parts = 0;
+  for (const auto& [id, viewer] : viewers_) parts |= viewer.parts;
+  return parts;
+}
+
+}  // namespace rotule::app

@@ -1,0 +1,101 @@
+// window.rotule: the page's state for tests and for the curious, so that nobody has to look at pixels.
+
+import { Vector3 } from 'three';
+import type { App } from './app';
+import type { Film } from './film';
+import type { BodyMessage, Command, SceneMessage, StateMessage } from './stream/messages';
+
+export interface Hooks {
+  readonly scene: SceneMessage | null;
+  readonly state: StateMessage | null;
+  readonly body: BodyMessage | null;
+  readonly connected: boolean;
+  readonly frames: number;
+  readonly time: number;
+  readonly bodies: number;
+  readonly picked: number | null;
+  readonly dragging: boolean;
+  readonly numbers: number[];
+  readonly plotted: number;
+  readonly contacts: number;
+  readonly errors: string[];
+  readonly summary: string;
+  /** Position of a body's frame in the world. */
+  position(body: number): [number, number, number];
+  /** Where a body's centre of mass is in the window, in CSS pixels. */
+  on_screen(body: number): [number, number];
+  /** Draws now and says how many draw calls and triangles it took. */
+  draw(): { calls: number; triangles: number };
+  /** Sends a command to the program. */
+  send(command: Command): void;
+}
+
+declare global {
+  interface Window {
+    rotule?: Hooks;
+    film?: Film;
+  }
+}
+
+export function install_hooks(app: App): void {
+  const hooks: Hooks = {
+    get scene() {
+      return app.scene;
+    },
+    get state() {
+      return app.state;
+    },
+    get body() {
+      return app.body;
+    },
+    get connected() {
+      return app.connection.connected;
+    },
+    get frames() {
+      return app.frames;
+    },
+    get time() {
+      return app.frame?.time ?? Number.NaN;
+    },
+    get bodies() {
+      return app.scene?.bodies.length ?? 0;
+    },
+    get picked() {
+      return app.world?.picked ?? null;
+    },
+    get dragging() {
+      return app.world?.drag != null;
+    },
+    get numbers() {
+      return [...(app.frame?.numbers ?? [])];
+    },
+    get plotted() {
+      return app.plots.points;
+    },
+    get contacts() {
+      return app.frame?.contacts?.count ?? 0;
+    },
+    get errors() {
+      return app.errors;
+    },
+    get summary() {
+      return app.summary();
+    },
+    position: (body) => [...(app.frame?.positions.slice(3 * body, 3 * body + 3) ?? [])] as [number, number, number],
+    on_screen(body) {
+      app.draw_frame();
+      const { canvas, camera } = app.stage;
+      const box = canvas.getBoundingClientRect();
+      camera.updateMatrixWorld();
+      const at = app.world!.bodies.place(body, app.scene!.bodies[body]!.com, new Vector3()).project(camera);
+      return [box.left + ((at.x + 1) / 2) * box.width, box.top + ((1 - at.y) / 2) * box.height];
+    },
+    draw() {
+      app.stage.render();
+      const { calls, triangles } = app.stage.renderer.info.render;
+      return { calls, triangles };
+    },
+    send: (command) => app.connection.send(command),
+  };
+  window.rotule = hooks;
+}

@@ -1,0 +1,147 @@
+// Everything that is drawn of one scene message.
+
+import { Box3, Color, type Raycaster, Vector3 } from 'three';
+import type { Frame } from '../stream/frame_decoder';
+import type { SceneMessage } from '../stream/messages';
+import { Bodies, size_of, type Hit } from './bodies';
+import { Ground } from './ground';
+import { Overlays } from './overlays';
+import { body_colours, island_colour, overlay_colours } from './palette';
+import { Soft } from './soft';
+import type { Stage } from './stage';
+
+export interface Drag {
+  body: number;
+  at: [number, number, number];
+  to: Vector3;
+}
+
+export class World {
+  readonly bodies: Bodies;
+  readonly ground: Ground;
+  readonly soft: Soft;
+  readonly overlays: Overlays;
+  readonly size: number;
+  drag: Drag | null = null;
+  picked: number | null = null;
+  private colours: Color[] = [];
+  private readonly lit = new Box3();
+  /** Around all that moves in this frame; empty until somebody asks. */
+  private readonly moving = new Box3();
+  private fixed: Box3 | null = null;
+  private readonly centre = new Vector3();
+  private islands_shown = false;
+  private asleep_shown = false;
+  private frame: Frame | null = null;
+
+  constructor(
+    private readonly stage: Stage,
+    readonly scene: SceneMessage,
+  ) {
+    const { light_mode } = stage.options;
+    this.bodies = new Bodies(scene, light_mode);
+    this.ground = new Ground(scene, light_mode);
+    this.soft = new Soft(scene, light_mode);
+    this.overlays = new Overlays(scene, this.bodies);
+    this.size = size_of(scene);
+    stage.scene.add(this.bodies.group, this.ground.group, this.soft.group, this.overlays.group);
+    this.repaint();
+  }
+
+  /** Colours anew, after a change of theme or pick. */
+  repaint(): void {
+    this.colours = body_colours(this.scene.bodies, this.stage.look);
+    this.ground.paint(this.stage.look);
+    this.paint(this.frame);
+  }
+
+  private paint(frame: Frame | null): void {
+    const colour = new Color();
+    const picked = new Color(overlay_colours.picked);
+    const islands = this.islands_shown ? (frame?.islands ?? null) : null;
+    const sleeping = frame?.sleeping ?? null;
+    this.bodies.paint((k) => {
+      if (islands) island_colour(islands[k]!, colour);
+      else colour.copy(this.colours[k]!);
+      if (sleeping && sleeping[k >> 3]! & (1 << (k & 7))) colour.lerp(new Color('#808890'), 0.6);
+      if (k === this.picked) colour.lerp(picked, 0.65);
+      return colour;
+    });
+    this.asleep_shown = sleeping !== null;
+  }
+
+  update(frame: Frame, shown: ReadonlySet<string>): void {
+    this.frame = frame;
+    this.moving.makeEmpty();
+    this.bodies.update(frame);
+    this.ground.update(this.bodies.poses);
+    this.soft.net = shown.has('net');
+    this.soft.update(frame);
+    this.overlays.update(frame, shown);
+    this.overlays.draw_drag(this.drag);
+    const islands = shown.has('islands');
+    if (islands || islands !== this.islands_shown || this.asleep_shown || frame.sleeping) {
+      this.islands_shown = islands;
+      this.paint(frame);
+    }
+    this.ground.keep_below(this.extent().min.z - 0.01 * this.size);
+    this.light_up();
+    this.stage.invalidate();
+  }
+
+  /** The box that holds every moving body and particle now; the bounds, where nothing moves. */
+  extent(): Box3 {
+    if (!this.moving.isEmpty()) return this.moving.clone();
+    const { bodies } = this.scene;
+    const box = this.bodies.extent((k) => !bodies[k]!.static, new Box3());
+    const particles = this.frame?.particles ?? [];
+    for (let k = 0; k < particles.length; k += 3) box.expandByPoint(this.centre.fromArray(particles, k));
+    this.moving.copy(box.isEmpty() ? this.bounds() : box);
+    return this.moving.clone();
+  }
+
+  /** What a picture should hold: what moves, and fixed things unless they are much larger; lost bodies do not count. */
+  framing(): Box3 {
+    const moving = this.extent().intersect(this.bounds().expandByScalar(1.5 * this.size));
+    this.fixed ??= this.bodies.extent((k) => this.scene.bodies[k]!.static, new Box3());
+    const { fixed } = this;
+    if (moving.isEmpty()) return this.bounds();
+    const length = (box: Box3): number => box.getSize(this.centre).length();
+    const anchors = this.scene.joints.filter((joint) => joint.bodies[0] < 0);
+    for (const joint of anchors) moving.expandByPoint(this.centre.fromArray(joint.anchor));
+    return fixed.isEmpty() || length(fixed) > 3 * length(moving) ? moving : moving.union(fixed);
+  }
+
+  bounds(): Box3 {
+    const box = new Box3(new Vector3(...this.scene.bounds[0]), new Vector3(...this.scene.bounds[1]));
+    return box.isEmpty() ? new Box3(new Vector3(-1, -1, -1), new Vector3(1, 1, 1)) : box;
+  }
+
+  /** Shadows cover the bounds and what has left them, as far as that is still worth a shadow. */
+  private light_up(): void {
+    const box = this.extent().expandByScalar(0.1 * this.size);
+    if (!this.lit.isEmpty() && this.lit.containsBox(box)) return;
+    this.lit.union(this.bounds()).union(box);
+    const reach = this.bounds().expandByScalar(2 * this.size);
+    this.lit.intersect(reach);
+    this.stage.light_up(this.lit.getCenter(new Vector3()), 0.55 * this.lit.getSize(new Vector3()).length());
+  }
+
+  set_shown(shown: ReadonlySet<string>): void {
+    this.ground.group.visible = shown.has('ground');
+    this.bodies.set_translucent(shown.has('xray'));
+    if (this.frame) this.update(this.frame, shown);
+    this.stage.invalidate();
+  }
+
+  hit(ray: Raycaster): Hit | null {
+    return this.bodies.hit(ray);
+  }
+
+  dispose(): void {
+    for (const thing of [this.bodies, this.ground, this.soft, this.overlays]) {
+      this.stage.scene.remove(thing.group);
+      thing.dispose();
+    }
+  }
+}

@@ -1,0 +1,144 @@
+// The text messages of the stream, both ways. docs/viewer_stream.md describes them; positions are in metres, z is up.
+
+export type Vector = [number, number, number];
+
+export interface ShapeMessage {
+  type: string;
+  radius?: number;
+  height?: number;
+  length?: number;
+  size?: Vector;
+  radii?: Vector;
+  vertices?: number[];
+  triangles?: number[];
+  position?: Vector;
+  orientation?: [number, number, number, number];
+}
+
+export interface BodyDescription {
+  name: string;
+  static: boolean;
+  mass: number;
+  com: Vector;
+  shapes: ShapeMessage[];
+}
+
+export interface JointDescription {
+  name: string;
+  type: string;
+  bodies: [number, number];
+  anchor: Vector;
+}
+
+export interface LinkDescription {
+  body: number;
+  at: Vector;
+  other?: number;
+  other_at?: Vector;
+  /** Where an end is a particle instead. */
+  particle?: number;
+  other_particle?: number;
+}
+
+export interface NumberDescription {
+  key: string;
+  label: string;
+  unit: string;
+}
+
+export type FieldValue = string | number | boolean;
+
+export interface Field {
+  path: string;
+  label: string;
+  kind: string;
+  choices?: string[];
+  min?: number;
+  max?: number;
+  unit?: string;
+  about?: string;
+  value?: FieldValue;
+}
+
+export interface SceneMessage {
+  say: 'scene';
+  generation: number;
+  source: 'live' | 'recording';
+  name: string;
+  about: string;
+  dt: number;
+  duration: number;
+  gravity: Vector;
+  position_quantum: number;
+  quaternion_quantum: number;
+  bounds: [Vector, Vector];
+  bodies: BodyDescription[];
+  joints: JointDescription[];
+  particles: { count: number; radius: number; pinned: number[] };
+  springs: number[];
+  triangles: number[];
+  links: LinkDescription[];
+  numbers: NumberDescription[];
+  recipe: Record<string, unknown>;
+  fields: Field[];
+}
+
+export interface StateMessage {
+  say: 'state';
+  playing: boolean;
+  speed: number;
+  time: number;
+  live_end: number;
+  history_start: number;
+  duration: number;
+}
+
+export interface BodyMessage {
+  say: 'body';
+  body: number;
+  name: string;
+  position: Vector;
+  orientation: [number, number, number, number];
+  velocity: Vector;
+  angular_velocity: Vector;
+  mass: number;
+  energy: number;
+  contacts: number;
+  force: Vector;
+}
+
+export interface SceneEntry {
+  name: string;
+  about: string;
+}
+
+export type ServerMessage =
+  | SceneMessage
+  | StateMessage
+  | BodyMessage
+  | { say: 'scenes'; scenes: SceneEntry[] }
+  | { say: 'error' | 'warning' | 'end'; text: string };
+
+export type Command =
+  | { do: 'play' | 'pause' | 'restart' | 'release' | 'key' }
+  | { do: 'step'; count: number }
+  | { do: 'speed'; factor: number }
+  | { do: 'seek'; time: number }
+  | { do: 'open'; scene: string }
+  | { do: 'pick'; body: number | null }
+  | { do: 'drag'; body: number; at: Vector; to: Vector }
+  | { do: 'throw'; from: Vector; velocity: Vector; radius: number; mass: number }
+  | { do: 'recipe'; changes: Record<string, FieldValue> }
+  | { do: 'show'; parts: string[] };
+
+/** The value of a recipe's field: `solver` and `solver.relaxation`, whether the solver is a bare name or an object with a name. */
+export function recipe_value(recipe: unknown, path: string): FieldValue | undefined {
+  let value = recipe;
+  for (const key of path.split('.')) {
+    if (typeof value === 'string' && key === 'name') continue;
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<string, unknown>)[key];
+  }
+  if (typeof value === 'object' && value !== null) value = (value as Record<string, unknown>)['name'];
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
+}

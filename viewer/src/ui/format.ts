@@ -1,0 +1,32 @@
+// Numbers for people: four digits, whatever the size.
+
+export function number_text(value: number): string {
+  if (Number.isNaN(value)) return '–';
+  if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
+  const size = Math.abs(value);
+  if (size === 0) return '0';
+  const text = size >= 1e5 || size < 1e-3 ? value.toExponential(2).replace('e+', 'e') : size >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
+  return text.replace(/-/g, '−');
+}
+
+/** As short as can be, for the ticks of axes. */
+export function tick_text(value: number): string {
+  const size = Math.abs(value);
+  if (size === 0) return '0';
+  const short = Number(value.toPrecision(6));
+  return (size >= 1e5 || size < 1e-3 ? short.toExponential().replace('e+', 'e') : String(short)).replace(/-/g, '−');
+}
+
+export function vector_text(values: readonly number[]): string {
+  return values.map((v) => v.toFixed(Math.abs(v) >= 100 ? 1 : 3).replace('-', '−')).join('  ');
+}
+
+export function time_text(seconds: number): string {
+  return `${seconds.toFixed(seconds >= 100 ? 1 : 2)} s`;
+}
+
+/** "brick_wall" as "Brick wall". */
+export function title_text(name: string): string {
+  const words = name.replace(/_/g, ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,153 @@
+// Pointer on the picture: click to pick, pull a body by a spring, everything else turns the view.
+
+import { Plane, Raycaster, Vector2, Vector3 } from 'three';
+import type { Drag, World } from '../scene/world';
+import type { Stage } from '../scene/stage';
+import type { Command, Vector } from '../stream/messages';
+
+export interface PointerEvents {
+  world(): World | null;
+  send(command: Command): void;
+  picked(body: number | null): void;
+  /** Whether bodies can be pulled: not those of a recording. */
+  live(): boolean;
+}
+
+const click_distance = 5;
+const drag_interval_ms = 14;
+
+export class Pointer {
+  /** Where the pointer is, from -1 to 1; the middle until it has moved. */
+  readonly at = new Vector2(0, 0);
+  private readonly ray = new Raycaster();
+  private readonly plane = new Plane();
+  private pressed: { x: number; y: number; id: number; grip: { body: number; point: Vector3 } | null } | null = null;
+  private moved = false;
+  private sent_at = 0;
+  private waiting = 0;
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly events: PointerEvents,
+  ) {
+    const view = stage.canvas.parentElement!;
+    // Before the camera's controls, which must not see what pulls a body.
+    view.addEventListener('pointerdown', (event) => this.down(event), { capture: true });
+    view.addEventListener('pointermove', (event) => this.move(event), { capture: true });
+    view.addEventListener('pointerup', (event) => this.up(event), { capture: true });
+    view.addEventListener('pointercancel', () => this.let_go(), { capture: true });
+    view.addEventListener('dblclick', (event) => this.turn_about(event));
+  }
+
+  private aim(event: MouseEvent): void {
+    const box = this.stage.canvas.getBoundingClientRect();
+    this.at.set((2 * (event.clientX - box.left)) / box.width - 1, 1 - (2 * (event.clientY - box.top)) / box.height);
+    this.stage.camera.updateMatrixWorld();
+    this.ray.setFromCamera(this.at, this.stage.camera);
+  }
+
+  private down(event: PointerEvent): void {
+    if (this.pressed) {
+      if (this.pressed.grip) event.stopPropagation();
+      return;
+    }
+    if (event.button !== 0) return;
+    this.aim(event);
+    const world = this.events.world();
+    const hit = world?.hit(this.ray) ?? null;
+    const movable = hit !== null && world !== null && !world.scene.bodies[hit.body]!.static && this.events.live();
+    this.pressed = { x: event.clientX, y: event.clientY, id: event.pointerId, grip: movable ? hit : null };
+    this.moved = false;
+    if (!movable) return;
+    event.stopPropagation();
+    this.stage.canvas.setPointerCapture(event.pointerId);
+  }
+
+  private move(event: PointerEvent): void {
+    this.aim(event);
+    if (!this.pressed || event.pointerId !== this.pressed.id) return;
+    if (Math.hypot(event.clientX - this.pressed.x, event.clientY - this.pressed.y) > click_distance) this.moved = true;
+    const world = this.events.world();
+    const { grip } = this.pressed;
+    if (!grip || !world) return;
+    event.stopPropagation();
+    if (!this.moved) return;
+    if (!world.drag) {
+      const forward = this.stage.camera.getWorldDirection(new Vector3());
+      this.plane.setFromNormalAndCoplanarPoint(forward, grip.point);
+      world.drag = { body: grip.body, at: world.bodies.inside(grip.body, grip.point), to: grip.point.clone() };
+      this.events.picked(grip.body);
+    }
+    const to = this.ray.ray.intersectPlane(this.plane, new Vector3());
+    if (to) world.drag.to.copy(to);
+    world.overlays.draw_drag(world.drag);
+    this.stage.invalidate();
+    this.tell(world.drag);
+  }
+
+  /** The place of the hand, at most once per picture, and always the last one. */
+  private tell(drag: Drag): void {
+    const now = performance.now();
+    window.clearTimeout(this.waiting);
+    if (now - this.sent_at < drag_interval_ms) {
+      this.waiting = window.setTimeout(() => this.tell(drag), drag_interval_ms);
+      return;
+    }
+    this.sent_at = now;
+    this.events.send({ do: 'drag', body: drag.body, at: drag.at, to: drag.to.toArray() as Vector });
+  }
+
+  private up(event: PointerEvent): void {
+    if (!this.pressed || event.pointerId !== this.pressed.id) return;
+    const clicked = !this.moved;
+    this.aim(event);
+    this.let_go();
+    if (clicked) this.events.picked(this.events.world()?.hit(this.ray)?.body ?? null);
+  }
+
+  /** Ends a drag, e.g. because another scene has come. */
+  let_go(): void {
+    window.clearTimeout(this.waiting);
+    const world = this.events.world();
+    if (world?.drag) {
+      world.drag = null;
+      world.overlays.draw_drag(null);
+      this.stage.invalidate();
+      this.events.send({ do: 'release' });
+    }
+    this.pressed = null;
+  }
+
+  private turn_about(event: MouseEvent): void {
+    this.aim(event);
+    const hit = this.events.world()?.hit(this.ray);
+    if (!hit) return;
+    const shift = hit.point.sub(this.stage.controls.target);
+    this.stage.camera.position.add(shift);
+    this.stage.controls.target.add(shift);
+    this.stage.controls.update();
+    this.stage.invalidate();
+  }
+
+  /** Throws a ball at what the pointer points to: as fast as things of this size fall, heavy enough to be felt. */
+  throw_ball(): void {
+    const world = this.events.world();
+    if (!world) return;
+    const { camera, controls } = this.stage;
+    camera.updateMatrixWorld();
+    this.ray.setFromCamera(this.at, camera);
+    const distance = camera.position.distanceTo(controls.target);
+    const away = Math.max(0.15 * distance, distance - 1.2 * world.size);
+    const target = world.hit(this.ray)?.point.distanceTo(camera.position) ?? distance;
+    const [gx, gy, gz] = world.scene.gravity;
+    const weight = Math.hypot(gx, gy, gz) || 9.81;
+    const speed = 1.6 * Math.sqrt(weight * world.size);
+    const flight = Math.max(0, target - away) / speed;
+    const moving = world.scene.bodies.filter((body) => !body.static && body.mass > 0);
+    const mean = moving.reduce((sum, body) => sum + body.mass, 0) / Math.max(1, moving.length);
+    const from = this.ray.ray.at(away, new Vector3());
+    // Aimed high enough to hit in spite of its fall.
+    const velocity = this.ray.ray.direction.clone().multiplyScalar(speed).addScaledVector(new Vector3(gx, gy, gz), -flight / 2);
+    this.events.send({ do: 'throw', from: from.toArray() as Vector, velocity: velocity.toArray() as Vector, radius: 0.035 * world.size, mass: 4 * (mean || 1) });
+  }
+}
