@@ -164,6 +164,29 @@ TEST_F(ShowCli, TheReportTellsInPlainWords) {
   EXPECT_NE(bad.find("A joint stood open that far"), std::string::npos);
 }
 
+// What programs before this one recorded: fewer arrays, no summary.
+TEST_F(ShowCli, OlderRecordingsStillRead) {
+  recording();
+  const int status = std::system(("/usr/bin/env PATH=/usr/bin:/bin python3 -c \"import sys\n"
+                                  "try: import h5py\n"
+                                  "except ImportError: sys.exit(77)\n"
+                                  "with h5py.File('" +
+                                  (cwd() / "../in/arm.h5").string() +
+                                  "', 'a') as f:\n"
+                                  "  for name in ('contacts', 'penetration', 'energy/shock', 'iterations', 'stage_seconds', "
+                                  "'summary'): del f[name]\n\"")
+                                     .c_str());
+  if (WEXITSTATUS(status) != 0) GTEST_SKIP() << "python3-h5py is not there";
+  EXPECT_EQ(rotule("plot ../in/arm.h5 --svg a.svg").status, 0);
+  EXPECT_EQ(rotule("export ../in/arm.h5 --out a.csv").status, 0);
+  ASSERT_EQ(rotule("report ../in/arm.h5 --out a.html").status, 0);
+  EXPECT_NE(content(cwd() / "a.html").find("it was made by an older program"), std::string::npos);
+  EXPECT_EQ(TrajectoryReader((cwd() / "../in/arm.h5").string()).frame(3).contacts, 0);
+  const Result refused = rotule("plot ../in/arm.h5 --quantity step_time");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("does not hold /stage_seconds: it was recorded by an older program"), std::string::npos);
+}
+
 TEST_F(ShowCli, ExportsOfScenesAndRecordings) {
   recording();
   for (const char* out : {"a.gltf", "a.glb", "a.csv", "a.pvd", "a.json"}) {
