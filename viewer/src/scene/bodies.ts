@@ -11,6 +11,7 @@ interface Batch {
   bodies: Uint32Array;
   locals: Float64Array;
   round: boolean;
+  fixed: boolean;
   /** Of the geometry before any matrix. */
   middle: Vector3;
   half: Vector3;
@@ -28,13 +29,13 @@ export class Bodies {
   /** Row-major 3 x 4 pose of each body. */
   readonly poses: Float64Array;
   private readonly batches: Batch[] = [];
-  private readonly materials: Material[] = [];
+  private glass: 'all' | 'fixed' | 'none' = 'none';
 
   constructor(scene: SceneMessage, light_mode: boolean) {
     this.poses = new Float64Array(12 * scene.bodies.length);
     const jointed = new Set(scene.joints.flatMap((joint) => joint.bodies));
     const meshes = new MeshTable();
-    const parts = new Map<UnitKind | number, { body: number; part: Part }[]>();
+    const parts = new Map<string, { body: number; part: Part }[]>();
     const points = 0.012 * size_of(scene);
     scene.bodies.forEach((body, k) => {
       const rolling = !jointed.has(k) && !body.static;
@@ -43,23 +44,26 @@ export class Bodies {
       if (body.shapes.length === 0 && !body.static)
         own.push({ geometry: 'ball', local: new Matrix4().makeScale(points, points, points).setPosition(...body.com) });
       for (const part of own) {
-        const list = parts.get(part.geometry) ?? [];
-        if (list.length === 0) parts.set(part.geometry, list);
+        const key = `${part.geometry} ${body.static}`;
+        const list = parts.get(key) ?? [];
+        if (list.length === 0) parts.set(key, list);
         list.push({ body: k, part });
       }
     });
     const materials = new Map<string, Material>();
-    for (const [kind, list] of parts) {
+    for (const list of parts.values()) {
+      const kind = list[0]!.part.geometry;
+      const fixed = scene.bodies[list[0]!.body]!.static;
       const geometry = typeof kind === 'number' ? mesh_geometry(meshes.shapes[kind]!) : unit_geometry(kind, list.length);
       const surface = (typeof kind === 'number' ? undefined : surfaces[kind]) ?? 'plain';
-      const material = materials.get(surface) ?? body_material(surface, light_mode);
-      materials.set(surface, material);
-      this.batches.push(this.batch(geometry, material, list, kind === 'ball' || kind === 'marble'));
+      const key = `${surface} ${fixed}`;
+      const material = materials.get(key) ?? body_material(surface, light_mode);
+      materials.set(key, material);
+      this.batches.push(this.batch(geometry, material, list, kind === 'ball' || kind === 'marble', fixed));
     }
-    this.materials.push(...materials.values());
   }
 
-  private batch(geometry: BufferGeometry, material: Material, list: { body: number; part: Part }[], round: boolean): Batch {
+  private batch(geometry: BufferGeometry, material: Material, list: { body: number; part: Part }[], round: boolean, fixed: boolean): Batch {
     const mesh = new InstancedMesh(geometry, material, list.length);
     mesh.instanceMatrix.setUsage(DynamicDrawUsage);
     mesh.castShadow = true;
@@ -74,7 +78,7 @@ export class Bodies {
     geometry.computeBoundingBox();
     const middle = geometry.boundingBox!.getCenter(new Vector3());
     const half = geometry.boundingBox!.getSize(new Vector3()).multiplyScalar(0.5);
-    return { mesh, bodies: Uint32Array.from(list, ({ body }) => body), locals, round, middle, half };
+    return { mesh, bodies: Uint32Array.from(list, ({ body }) => body), locals, round, fixed, middle, half };
   }
 
   /** The box around all bodies that the test lets through, where they are now. */
@@ -110,18 +114,25 @@ export class Bodies {
     }
   }
 
-  set_translucent(on: boolean): void {
-    for (const material of this.materials) {
+  /** Which bodies can be seen through: all, those that never move (a box around the others), or none. */
+  set_translucent(which: 'all' | 'fixed' | 'none'): void {
+    this.glass = which;
+    for (const { mesh, fixed } of this.batches) {
+      const material = mesh.material as Material;
+      const on = which === 'all' || (which === 'fixed' && fixed);
+      mesh.castShadow = which !== 'fixed' || !fixed;
       material.transparent = on;
-      material.opacity = on ? 0.35 : 1;
+      material.opacity = on ? (which === 'all' ? 0.35 : 0.22) : 1;
       material.depthWrite = !on;
       material.needsUpdate = true;
     }
   }
 
+  /** The body that a ray meets first; glass walls do not count. */
   hit(ray: Raycaster): Hit | null {
     let best: { body: number; point: Vector3; distance: number } | null = null;
-    for (const { mesh, bodies } of this.batches) {
+    for (const { mesh, bodies, fixed } of this.batches) {
+      if (fixed && this.glass === 'fixed') continue;
       mesh.boundingSphere = null; // of the last pick: the instances have moved since
       for (const found of ray.intersectObject(mesh, false))
         if (found.instanceId !== undefined && (best === null || found.distance < best.distance))
@@ -158,7 +169,7 @@ export class Bodies {
       mesh.geometry.dispose();
       mesh.dispose();
     }
-    for (const material of this.materials) material.dispose();
+    for (const { mesh } of this.batches) (mesh.material as Material).dispose();
   }
 }
 

@@ -1,8 +1,8 @@
 // What is drawn over the bodies on demand. A layer that is to be added (flow fields, modes) is one more entry in `layers`.
 
-import { Group, Vector3 } from 'three';
+import { Box3, Group, Vector3 } from 'three';
 import type { Frame } from '../stream/frame_decoder';
-import type { SceneMessage } from '../stream/messages';
+import type { JointDescription, SceneMessage } from '../stream/messages';
 import { size_of, type Bodies } from './bodies';
 import { round_down } from './ground';
 import { Arrows, ball_geometry, coil_geometry, Instances, stick_geometry } from './instances';
@@ -37,9 +37,9 @@ export class ArrowScale {
   fit(largest: number, size: number, count: number): void {
     if (!(largest > 0) || !Number.isFinite(largest)) return;
     // Many arrows hide each other unless they are short.
-    const wanted = count > 40 ? 0.12 * size : 0.2 * size;
+    const wanted = count > 40 ? 0.1 * size : 0.15 * size;
     const length = this.per_metre > 0 ? largest / this.per_metre : 0;
-    if (length > 2.2 * wanted || length < 0.3 * wanted) this.per_metre = round_down(largest / wanted);
+    if (length > 2 * wanted || length < 0.3 * wanted) this.per_metre = round_down(largest / wanted);
   }
 }
 
@@ -60,6 +60,7 @@ export class Overlays {
   private readonly velocities = new Arrows(overlay_colours.velocity);
   private readonly drag_coil = new Instances(coil_geometry(), overlay_colours.drag);
   private readonly drag_ends = new Instances(ball_geometry(), overlay_colours.drag, { ghost: true });
+  private readonly rod_joints = new Map<JointDescription, boolean>();
   private readonly a = new Vector3();
   private readonly b = new Vector3();
 
@@ -97,8 +98,8 @@ export class Overlays {
     this.rods.begin();
     for (const joint of this.scene.joints) {
       const anchor = this.bodies.place(joint.bodies[0], joint.anchor, this.a);
-      // A rod is a thing of its own, without mass: drawn always.
-      if (joint.type === 'rod' && joint.bodies[1] >= 0) this.rods.between(anchor, this.centre(joint.bodies[1], this.b), 1.5 * this.thickness);
+      // What holds a body from afar is a thing of its own, without mass: drawn always.
+      if (this.is_rod(joint)) this.rods.between(anchor, this.centre(joint.bodies[1], this.b), 1.5 * this.thickness);
       if (!shown) continue;
       this.joints.ball(anchor, 2.4 * this.thickness);
       for (const body of joint.bodies)
@@ -107,6 +108,18 @@ export class Overlays {
     this.joints.end();
     this.arms.end();
     this.rods.end();
+  }
+
+  private is_rod(joint: JointDescription): boolean {
+    let known = this.rod_joints.get(joint);
+    if (known === undefined) {
+      const body = joint.bodies[1];
+      const anchor = this.bodies.place(joint.bodies[0], joint.anchor, new Vector3());
+      const inside = (k: number): boolean => this.bodies.extent((b) => b === k, new Box3()).expandByScalar(this.thickness).containsPoint(anchor);
+      known = body >= 0 && (joint.type === 'rod' || (joint.bodies[0] < 0 && !inside(body)));
+      this.rod_joints.set(joint, known);
+    }
+    return known;
   }
 
   private draw_links(frame: Frame): void {

@@ -29,6 +29,8 @@ export class World {
   /** Around all that moves in this frame; empty until somebody asks. */
   private readonly moving = new Box3();
   private fixed: Box3 | null = null;
+  private boxed_in = false;
+  private xray = false;
   private readonly centre = new Vector3();
   private islands_shown = false;
   private asleep_shown = false;
@@ -74,6 +76,7 @@ export class World {
     this.frame = frame;
     this.moving.makeEmpty();
     this.bodies.update(frame);
+    this.look_for_walls();
     this.ground.update(this.bodies.poses);
     this.soft.net = shown.has('net');
     this.soft.update(frame);
@@ -103,9 +106,8 @@ export class World {
   /** What a picture should hold: what moves, and fixed things unless they are much larger; lost bodies do not count. */
   framing(): Box3 {
     const moving = this.extent().intersect(this.bounds().expandByScalar(1.5 * this.size));
-    this.fixed ??= this.bodies.extent((k) => this.scene.bodies[k]!.static, new Box3());
     const { fixed } = this;
-    if (moving.isEmpty()) return this.bounds();
+    if (moving.isEmpty() || !fixed) return this.bounds();
     const length = (box: Box3): number => box.getSize(this.centre).length();
     const anchors = this.scene.joints.filter((joint) => joint.bodies[0] < 0);
     for (const joint of anchors) moving.expandByPoint(this.centre.fromArray(joint.anchor));
@@ -129,9 +131,23 @@ export class World {
 
   set_shown(shown: ReadonlySet<string>): void {
     this.ground.group.visible = shown.has('ground');
-    this.bodies.set_translucent(shown.has('xray'));
+    this.xray = shown.has('xray');
+    this.set_glass();
     if (this.frame) this.update(this.frame, shown);
     this.stage.invalidate();
+  }
+
+  private set_glass(): void {
+    this.bodies.set_translucent(this.xray ? 'all' : this.boxed_in ? 'fixed' : 'none');
+  }
+
+  /** Whether fixed walls stand around what moves: then they are of glass. */
+  private look_for_walls(): void {
+    if (this.fixed) return;
+    this.fixed = this.bodies.extent((k) => this.scene.bodies[k]!.static, new Box3());
+    const middle = this.extent().getCenter(new Vector3());
+    this.boxed_in = !this.fixed.isEmpty() && this.fixed.containsPoint(middle);
+    if (this.boxed_in) this.set_glass();
   }
 
   hit(ray: Raycaster): Hit | null {

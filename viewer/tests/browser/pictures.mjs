@@ -11,9 +11,9 @@ const phone = { width: 390, height: 844 };
 // What to show: the scene, when, with which settings of the page and keys pressed, on which screen.
 const pictures = {
   mannequin: { scene: 'mannequin', time: 1.4, settings: { theme: 'light', show: 'forces,joints', panel: 'plots' } },
-  brick_wall: { scene: 'brick_wall', time: 0.2, settings: { theme: 'dark', panel: 'recipe' }, ball: [0.42, 0.45], after: 1.5 },
+  brick_wall: { scene: 'brick_wall', time: 0.2, settings: { theme: 'dark', panel: 'recipe' }, ball: [0.42, 0.45], after: 0.9 },
   chain_fall: { scene: 'chain_fall', time: 0.3, settings: { theme: 'light', show: 'velocities' } },
-  marble_box: { scene: 'marble_box', time: 0.9, settings: { theme: 'light' } },
+  marble_box: { scene: 'marble_box', time: 0.7, settings: { theme: 'light' } },
   tripods: { scene: 'tripods', time: 1.2, settings: { theme: 'dark' } },
   cloth: { scene: 'cloth', time: 0.9, settings: { theme: 'light' } },
   gyroscope: { scene: 'gyroscope', time: 0.6, settings: { theme: 'dark', show: 'forces,velocities,joints', panel: 'layers' } },
@@ -49,11 +49,11 @@ async function to_webp(browser, png, quality) {
   return Buffer.from(text, 'base64');
 }
 
-const browser = await launch();
 for (const [name, picture] of Object.entries(pictures)) {
   if (names.length > 0 && !names.includes(name)) continue;
-  const { scene, time, settings, ball, after, screen = laptop, speed = 0.5 } = picture;
+  const { scene, time, settings, ball, after, screen = laptop } = picture;
   const program = await Program.start(path, scene);
+  const browser = await launch();
   try {
     const page = await browser.newPage({ viewport: screen, deviceScaleFactor: screen === phone ? 2 : 1 });
     page.setDefaultTimeout(240000);
@@ -61,33 +61,40 @@ for (const [name, picture] of Object.entries(pictures)) {
     page.on('pageerror', (error) => console.log(`${name}: ${error.message}`));
     await take_page_from_folder(page);
     await page.goto(page_address(program, settings));
-    const reach = (t) => page.waitForFunction((at) => (window.rotule?.time ?? 0) >= at, t, { polling: 15 });
-    // Slowly, and from the start again: by now the run is somewhere.
     await page.waitForFunction(() => window.rotule?.frames > 0);
-    const generation = await page.evaluate((factor) => {
-      window.rotule.send({ do: 'speed', factor });
+    // From the start again, in steps of a thirtieth of a second: the same picture on fast and slow machines.
+    const generation = await page.evaluate(() => {
       window.rotule.send({ do: 'restart' });
+      window.rotule.send({ do: 'pause' });
       return window.rotule.scene.generation;
-    }, speed);
-    await page.waitForFunction((before) => window.rotule.scene.generation !== before, generation);
+    });
+    await page.waitForFunction((before) => window.rotule.scene.generation !== before && !window.rotule.state.playing, generation);
+    const reach = async (end) => {
+      for (;;) {
+        const frames = await page.evaluate((t) => {
+          const { time, frames: count, scene: now } = window.rotule;
+          if (time >= t - now.dt / 2) return -1;
+          window.rotule.send({ do: 'step', count: Math.max(1, Math.round(Math.min(1 / 30, t - time) / now.dt)) });
+          return count;
+        }, end);
+        if (frames < 0) return;
+        await page.waitForFunction((before) => window.rotule.frames > before, frames, { polling: 10 });
+      }
+    };
     await reach(time);
     if (ball) {
       await page.mouse.move(ball[0] * screen.width, ball[1] * screen.height);
+      const bodies = await page.evaluate(() => window.rotule.bodies);
       await page.keyboard.press('b');
+      await page.waitForFunction((before) => window.rotule.bodies > before, bodies);
       await reach(after);
     }
-    await page.evaluate(() => {
-      window.rotule.send({ do: 'pause' });
-      window.rotule.send({ do: 'speed', factor: 1 });
-    });
-    await page.waitForFunction(() => !window.rotule.state.playing && window.rotule.state.speed === 1);
     await page.waitForTimeout(600);
     const webp = await to_webp(browser, await page.screenshot(), 0.88);
     writeFileSync(join(folder, `view_${name}.webp`), webp);
     console.log(`view_${name}.webp: ${(webp.length / 1000).toFixed(0)} kB, ${await page.evaluate(() => window.rotule.summary)}`);
-    await page.close();
   } finally {
+    await browser.close();
     await program.stop();
   }
 }
-await browser.close();
