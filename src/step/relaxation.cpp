@@ -46,7 +46,7 @@ Relaxation::Relaxation(const World& world, const RelaxationSettings& settings)
   require(std::holds_alternative<NoContactSettings>(world.recipe().contacts), "relax",
           "knows nothing of contacts; let the motion come to rest instead (--until-equilibrium)");
   for (const Joint& joint : model_.joints)
-    if (joint.drive)
+    if (!joint.drives.empty())
       throw Error(
           "joint \"" + joint.name + "\"",
           "relax knows nothing of motors, limits and friction; let the motion come to rest instead (--until-equilibrium)");

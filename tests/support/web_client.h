@@ -47,7 +47,7 @@ class WebClient {
   }
   /// Up to and including `end`; what has come where the connection ends or `seconds` pass.
   std::string read_until(std::string_view end, double seconds = 10) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    const auto limit = after(seconds);
     std::size_t at;
     while ((at = buffer_.find(end)) == buffer_.npos)
       if (!receive(limit)) return std::exchange(buffer_, {});
@@ -57,7 +57,7 @@ class WebClient {
   }
   /// The next message; none where the connection ends or `seconds` pass.
   std::optional<Message> read_message(double seconds = 10) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    const auto limit = after(seconds);
     const auto need = [&](std::size_t count) {
       while (buffer_.size() < count)
         if (!receive(limit)) return false;
@@ -80,7 +80,7 @@ class WebClient {
   }
   /// Whether the server ends the connection within `seconds`.
   bool is_closed_within(double seconds) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    const auto limit = after(seconds);
     while (std::chrono::steady_clock::now() < limit) {
       const auto message = read_message(std::chrono::duration<double>(limit - std::chrono::steady_clock::now()).count());
       if (!message) return ended_;
@@ -90,6 +90,9 @@ class WebClient {
   }
 
  private:
+  static std::chrono::steady_clock::time_point after(double seconds) {
+    return std::chrono::steady_clock::now() + std::chrono::milliseconds(static_cast<long>(1000 * seconds));
+  }
   bool receive(std::chrono::steady_clock::time_point limit) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - std::chrono::steady_clock::now()).count();
     pollfd wait{socket_, POLLIN, 0};

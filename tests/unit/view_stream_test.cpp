@@ -203,7 +203,7 @@ TEST(ViewStream, BrokenFramesAreRefused) {
   std::mt19937 random(11);
   for (int k = 0; k < 20000; ++k) {
     std::vector<std::uint8_t> broken = whole;
-    for (unsigned n = random() % 4 + 1; n > 0; --n) broken[random() % broken.size()] = static_cast<std::uint8_t>(random());
+    for (auto n = random() % 4 + 1; n > 0; --n) broken[random() % broken.size()] = static_cast<std::uint8_t>(random());
     try {
       ViewDecoder().decode(broken, got);
     } catch (const Error&) {
