@@ -126,6 +126,30 @@ TEST_F(ShowCli, PlotsAsPictureAndPage) {
   EXPECT_NE(list.out.find("BODY.position[.x|.y|.z]"), std::string::npos);
 }
 
+// In a real browser: the pointer at the right end of a plot reads the last frame's number, and the script has no fault.
+TEST_F(ShowCli, ThePageReadsOutNumbers) {
+  if (std::system("command -v chromium >/dev/null") != 0) GTEST_SKIP() << "chromium is not there";
+  recording();
+  ASSERT_EQ(rotule("plot ../in/arm.h5 --quantity lower.position.z --html page.html").status, 0);
+  std::string page = content(cwd() / "page.html");
+  page.insert(page.find("<style>"), "<script>window.onerror = what => { document.title = 'fault: ' + what; };</script>");
+  page.insert(page.find("</body>"),
+              "<script>{ const svg = document.querySelector('svg'), box = svg.getBoundingClientRect();"
+              "svg.dispatchEvent(new PointerEvent('pointermove', {clientX: box.right, clientY: box.top + 100})); }</script>");
+  std::ofstream(cwd() / "page.html") << page;
+  const std::string command = "cd '" + cwd().string() +
+                              "' && timeout 100 chromium --headless --no-sandbox --disable-gpu --no-first-run "
+                              "--disable-background-networking --disable-component-update --disable-sync "
+                              "--user-data-dir=\"$PWD/profile\" --dump-dom \"file://$PWD/page.html\" >dom.html 2>/dev/null";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const std::string dom = content(cwd() / "dom.html");
+  EXPECT_EQ(dom.find("fault: "), std::string::npos);
+  const TrajectoryReader reader((cwd() / "../in/arm.h5").string());
+  const std::size_t from = dom.find("<b>", dom.find("class=\"reading\"")) + 3;
+  EXPECT_NEAR(std::stod(dom.substr(from, dom.find('<', from) - from)), reader.frame(50).position[3 + 2], 1e-5);
+  EXPECT_NE(dom.find("time [s]: 0.5<"), std::string::npos);
+}
+
 TEST_F(ShowCli, OpeningNeedsAProgramForIt) {
   recording();
   // A stand-in for the desktop's: it says what it was given.
