@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "apps/rotule/view/live.h"
 #include "record/view_stream.h"
 
 namespace {
@@ -91,8 +92,28 @@ void encode(benchmark::State& state) {
   state.counters["share_of_step"] = ms / static_cast<double>(counted) / m.step_ms;
 }
 
+/// All that a frame takes on the simulation's thread: the ledger, the whole numbers, the memory of the run.
+void capture(benchmark::State& state) {
+  app::Live live("tumbling", tumbling(static_cast<int>(state.range(0))), 1);
+  double step_ms = 0, capture_ms = 0;
+  for (auto _ : state) {
+    const auto start = std::chrono::steady_clock::now();
+    live.step();
+    const auto middle = std::chrono::steady_clock::now();
+    live.capture(0);
+    const std::chrono::duration<double, std::milli> stepping = middle - start,
+                                                    capturing = std::chrono::steady_clock::now() - middle;
+    step_ms += stepping.count();
+    capture_ms += capturing.count();
+    state.SetIterationTime(1e-3 * capturing.count());
+  }
+  state.counters["step_ms"] = step_ms / static_cast<double>(state.iterations());
+  state.counters["share_of_step"] = capture_ms / step_ms;
+}
+
 BENCHMARK(quantise)->Arg(1000)->Arg(10000)->Unit(benchmark::kMillisecond);
 BENCHMARK(encode)->Arg(1000)->Arg(10000)->Unit(benchmark::kMillisecond);
+BENCHMARK(capture)->Arg(1000)->Arg(10000)->Iterations(60)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
