@@ -5,6 +5,7 @@
 #include <numbers>
 #include <random>
 
+#include "math/rotation.h"
 #include "scenes/builders.h"
 #include "scenes/parts.h"
 
@@ -129,7 +130,7 @@ void add_links(Scene& scene, const std::vector<Vec3>& points) {
     scene.add({.name = fmt::format("link_{}", i + 1),
                .mass = 1.0,
                .position = 0.5 * (from + to),
-               .orientation = Quat::FromTwoVectors(Vec3::UnitZ(), to - from),
+               .orientation = rotation_between(Vec3::UnitZ(), to - from),
                .shape = Capsule{link_radius, link_length},
                .material = "ground",
                .group = 1});

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "math/rotation.h"
+
 namespace rotule::scenes {
 
 inline const Material steel{.name = "steel", .density = 7850, .friction = 0.3, .restitution = 0.5};
@@ -11,7 +13,7 @@ inline const Material wood{.name = "wood", .density = 700, .friction = 0.4, .res
 
 /// A rotation that takes z onto the line through `direction`, either way round.
 inline Quat along(const Vec3& direction) {
-  return Quat::FromTwoVectors(Vec3::UnitZ(), direction.z() < 0 ? Vec3(-direction) : direction);
+  return rotation_between(Vec3::UnitZ(), direction.z() < 0 ? Vec3(-direction) : direction);
 }
 
 /// A straight bar from joint to joint, round, its frame in the middle.

@@ -46,7 +46,7 @@ LIBRARIES = {
     "hwy/": ["base", "dynamics"],
     "hdf5": ["record"], "H5": ["record"],
     "nlohmann/": ["record"],
-    "CLI/": [],
+    "CLI/": [], "boost/": [],
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')

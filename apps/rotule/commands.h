@@ -82,10 +82,32 @@ struct StabilityOptions {
 void stability(const StabilityOptions& options);
 
 struct ExportOptions {
-  std::string scene;
-  std::string out;  // empty: stdout
+  std::string scene;           // or a recording
+  std::string out;             // its ending says in which form; empty: the scene on stdout
+  std::optional<double> rate;  // pictures per second
 };
 void export_scene(const ExportOptions& options);
+
+struct PlotOptions {
+  std::string file;
+  std::vector<std::string> quantities;  // empty: the usual ones
+  std::string svg, html;                // neither, and not `open`: SVG on stdout
+  bool open = false;
+  bool list = false;  // what there is to plot, and no more
+};
+void plot(const PlotOptions& options);
+
+struct ReportOptions {
+  std::string file;
+  std::string out;  // empty: beside the recording, and said on stdout
+  bool open = false;
+};
+void report(const ReportOptions& options);
+
+/// Throws where a command would write over what it reads.
+void require_other_file(const std::string& out, const std::string& in);
+/// By the desktop's own program; throws Error where there is none.
+void show_page(const std::string& path);
 
 struct SolveOptions {
   std::string file;

@@ -24,22 +24,54 @@ Json value_of(const T&) {
   return nullptr;
 }
 
-/// Name, unit, default and range of every field of a struct.
+// What does not depend on the type is kept out of the templates below: there are a few hundred of them.
+
+/// Name, unit, default and range of one field; `value` is null where it has none.
+Json entry_of(const Field& field, Need need, Json value) {
+  Json entry = {{"name", field.name}, {"unit", field.unit}, {"meaning", field.meaning}};
+  if (need == Need::required) {
+    entry["required"] = true;
+  } else {
+    entry["default"] = std::move(value);
+  }
+  if (std::isfinite(field.min)) entry["min"] = field.min;
+  if (std::isfinite(field.max)) entry["max"] = field.max;
+  if (field.above_min) entry["above_min"] = true;
+  return entry;
+}
+
+void add_traits(const IntegratorTraits& traits, const std::optional<StabilityLimits>& limits, Json& entry) {
+  entry["order"] = traits.order;
+  entry["stages"] = traits.stages;
+  entry["evaluations"] = traits.evaluations;
+  entry["symplectic"] = traits.symplectic;
+  entry["implicit"] = traits.implicit;
+  if (!limits) return;
+  const auto bound = [](double x) { return std::isfinite(x) ? Json(x) : Json(); };  // null: without bound
+  entry["stability"] = {
+      {"real", bound(limits->real)}, {"imaginary", bound(limits->imaginary)}, {"at_infinity", bound(limits->at_infinity)}};
+}
+
+void add_traits(const SolverTraits& traits, Json& entry) {
+  entry["bounds"] = traits.bounds;
+  entry["friction_box"] = traits.box;
+  entry["friction_cone"] = traits.cone;
+  entry["exact"] = traits.exact;
+}
+
+Json named(std::string_view name, std::string_view alias, std::string_view summary) {
+  Json entry = {{"name", name}};
+  if (!alias.empty()) entry["alias"] = alias;
+  entry["summary"] = summary;
+  return entry;
+}
+
 template <class T>
 Json fields_of() {
   Json out = Json::array();
   const T defaults{};
   visit_fields(defaults, [&](const Field& field, const auto& member, Need need = Need::optional) {
-    Json entry = {{"name", field.name}, {"unit", field.unit}, {"meaning", field.meaning}};
-    if (need == Need::required) {
-      entry["required"] = true;
-    } else {
-      entry["default"] = value_of(member);
-    }
-    if (std::isfinite(field.min)) entry["min"] = field.min;
-    if (std::isfinite(field.max)) entry["max"] = field.max;
-    if (field.above_min) entry["above_min"] = true;
-    out.push_back(std::move(entry));
+    out.push_back(entry_of(field, need, value_of(member)));
   });
   return out;
 }
@@ -48,8 +80,10 @@ template <class Variant>
 Json kinds() {
   Json out = Json::array();
   for_each_alternative<Variant>([&]<class T>(const T&) {
-    if constexpr (!std::is_same_v<T, std::monostate>)
-      out.push_back({{"name", Kind<T>::name}, {"summary", Kind<T>::summary}, {"fields", fields_of<T>()}});
+    if constexpr (!std::is_same_v<T, std::monostate>) {
+      out.push_back(named(Kind<T>::name, "", Kind<T>::summary));
+      out.back()["fields"] = fields_of<T>();
+    }
   });
   return out;
 }
@@ -58,27 +92,9 @@ template <class Choice>
 Json choices() {
   Json out = Json::array();
   for_each_alternative<Choice>([&]<class S>(const S&) {
-    Json entry = {{"name", S::name}};
-    if (!alias_of<S>().empty()) entry["alias"] = alias_of<S>();
-    entry["summary"] = S::summary;
-    if constexpr (requires { S::traits.order; }) {
-      entry["order"] = S::traits.order;
-      entry["stages"] = S::traits.stages;
-      entry["evaluations"] = S::traits.evaluations;
-      entry["symplectic"] = S::traits.symplectic;
-      entry["implicit"] = S::traits.implicit;
-      if (const auto limits = stability_limits(S{})) {
-        const auto bound = [](double x) { return std::isfinite(x) ? Json(x) : Json(); };  // null: without bound
-        entry["stability"] = {
-            {"real", bound(limits->real)}, {"imaginary", bound(limits->imaginary)}, {"at_infinity", bound(limits->at_infinity)}};
-      }
-    }
-    if constexpr (requires { S::traits.cone; }) {
-      entry["bounds"] = S::traits.bounds;
-      entry["friction_box"] = S::traits.box;
-      entry["friction_cone"] = S::traits.cone;
-      entry["exact"] = S::traits.exact;
-    }
+    Json entry = named(S::name, alias_of<S>(), S::summary);
+    if constexpr (requires { S::traits.order; }) add_traits(S::traits, stability_limits(S{}), entry);
+    if constexpr (requires { S::traits.cone; }) add_traits(S::traits, entry);
     entry["fields"] = fields_of<S>();
     out.push_back(std::move(entry));
   });

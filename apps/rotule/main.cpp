@@ -121,9 +121,33 @@ int main(int argc, char** argv) {
   stability_command->add_flag("--json", stability_options.json, "one JSON object on stdout");
 
   ExportOptions export_options;
-  CLI::App* export_command = app.add_subcommand("export", "a scene as a scene file");
-  export_command->add_option("SCENE", export_options.scene, "file or name")->required();
-  export_command->add_option("--out", export_options.out, "file to write; else stdout");
+  CLI::App* export_command = app.add_subcommand("export", "a scene or a recording for other programs");
+  export_command->add_option("SCENE", export_options.scene, "scene (file or name), or recording of rotule run --record")
+      ->required();
+  export_command->add_option(
+      "--out", export_options.out,
+      "file to write: .json (scene), .gltf or .glb (Blender), .csv, .pvd (ParaView); else the scene on stdout");
+  export_command->add_option("--fps", export_options.rate,
+                             "moments per second, at most; else 60 for glTF, 30 for ParaView, all for CSV");
+
+  PlotOptions plot_options;
+  CLI::App* plot_command = app.add_subcommand("plot", "quantities of a recording over time, as a picture or a page");
+  CLI::Option* plotted = plot_command->add_option("FILE", plot_options.file, "recording of rotule run --record");
+  plot_command
+      ->add_option("--quantity,--quantities", plot_options.quantities,
+                   "what to plot, separated by commas, e.g. energy,joint_error,chest.position.z; else the usual ones")
+      ->delimiter(',');
+  plot_command->add_option("--svg", plot_options.svg, "picture to write; without --svg, --html or --open: to stdout");
+  plot_command->add_option("--html", plot_options.html, "page to write, with the numbers under the pointer");
+  plot_command->add_flag("--open", plot_options.open, "show the page in a browser; without --html it lies beside the recording");
+  CLI::Option* plot_list = plot_command->add_flag("--list", plot_options.list, "say what there is to plot");
+
+  ReportOptions report_options;
+  CLI::App* report_command =
+      app.add_subcommand("report", "a page on a recorded run: what, how accurate, where time went, plots, warnings");
+  report_command->add_option("FILE", report_options.file, "recording of rotule run --record")->required();
+  report_command->add_option("--out", report_options.out, "page to write; else beside the recording");
+  report_command->add_flag("--open", report_options.open, "show it in a browser");
 
   SolveOptions solve_options;
   CLI::App* solve_command = app.add_subcommand("solve", "solve a recorded constraint problem again");
@@ -195,6 +219,11 @@ int main(int argc, char** argv) {
     if (convergence_command->parsed()) convergence(convergence_options);
     if (stability_command->parsed()) stability(stability_options);
     if (export_command->parsed()) export_scene(export_options);
+    if (plot_command->parsed()) {
+      if (plotted->count() + plot_list->count() == 0) throw CLI::RequiredError("FILE");
+      plot(plot_options);
+    }
+    if (report_command->parsed()) report(report_options);
     if (solve_command->parsed()) solve_recorded(solve_options);
     if (tournament_command->parsed()) tournament(tournament_options);
     if (view_command->parsed()) view(view_options);

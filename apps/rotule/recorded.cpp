@@ -100,9 +100,12 @@ std::vector<NamedProblem> read_some_problems(const std::string& path, int most) 
     out.push_back(read_named_problem(path, 0, 0));
     return out;
   }
-  const std::int64_t frames = recorded_frames(path), count = std::min<std::int64_t>(frames, most);
-  for (std::int64_t k = 0; k < count; ++k) {
-    const std::int64_t frame = count == 1 ? 0 : k * (frames - 1) / (count - 1);
+  std::vector<std::int64_t> frames;  // those with something to solve: bodies in flight leave none
+  for (std::int64_t frame = 0; frame < recorded_frames(path); ++frame)
+    if (recorded_islands(path, frame) > 0) frames.push_back(frame);
+  const std::size_t count = std::min(frames.size(), static_cast<std::size_t>(most));
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::int64_t frame = count == 1 ? frames.back() : frames[k * (frames.size() - 1) / (count - 1)];
     NamedProblem largest;
     for (int island = 0; island < recorded_islands(path, frame); ++island) {
       NamedProblem problem = read_named_problem(path, frame, island);

@@ -18,7 +18,8 @@ struct NamedProblem {
 
 /// One problem; frame and island are for rotule's own files.
 NamedProblem read_named_problem(const std::string& path, std::int64_t frame, int island);
-/// Of a file of rotule's own at most `most` frames, evenly spread, the largest island of each; of FCLIB's the one that there is.
+/// Of a file of rotule's own at most `most` of the frames that hold a problem, evenly spread (one: the last), the largest island
+/// of each; of FCLIB's the one that there is.
 std::vector<NamedProblem> read_some_problems(const std::string& path, int most);
 
 /// What came of one solver on one problem for one goal.

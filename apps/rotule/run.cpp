@@ -368,6 +368,7 @@ void run(const RunOptions& options) {
   bool at_rest = false;
   TrajectoryFrame frame;
   if (trajectory) {
+    time_stages(world);
     capture(world, frame);
     trajectory->append(frame);
   }
@@ -405,34 +406,41 @@ void run(const RunOptions& options) {
   const double scale = std::max(energy_scale(named.scene.gravity, start.energy(), kinetic.max), touching ? falls_from : 0.0);
   const auto [linear_end, angular_end] = momentum_scales(world);
   const auto drift = [](const Vec3& by, double a, double b) { return std::max(a, b) > 0 ? by.norm() / std::max(a, b) : 0.0; };
-  Json result = {
-      {"scene", named.name},
-      {"stepper", "reference"},
-      {"integrator", name_of(recipe.integrator)},
-      {"formulation", name_of(recipe.formulation)},
-      {"solver", name_of(recipe.solver)},
-      {"threads", recipe.threads > 0 ? recipe.threads : static_cast<int>(std::thread::hardware_concurrency())},
-      {"steps", world.steps()},
-      {"dt", recipe.dt},
-      {"bodies", body_names.size()},
-      {"particles", world.particles()},
-      {"joints", joint_names.size()},
-      {"contacts", {{"mean", contacts.mean()}, {"max", static_cast<std::int64_t>(contacts.max)}}},
-      {"energy", {{"initial", start.energy()}, {"final", now.energy()}, {"relative_error", scale > 0 ? change / scale : change}}},
-      {"momentum",
-       {{"linear_drift", drift(now.linear_momentum - start.linear_momentum, linear_start, linear_end)},
-        {"angular_drift", drift(now.angular_momentum - start.angular_momentum, angular_start, angular_end)}}},
-      {"joint_error", {{"max", joint_error.max}, {"final", joint_error.last}}},
-      {"penetration", {{"max", penetration.max}, {"final", penetration.last}}},
-      {"residual", {{"mean", residual.mean()}, {"max", residual.max}}},
-      {"iterations", {{"mean", iterations.mean()}, {"max", iterations.max}}},
-      {"ms_per_step", {{"mean", ms.mean()}, {"p50", ms_samples.percentile(50)}, {"p99", ms_samples.percentile(99)}}},
-      {"state_hash", fmt::format("{:016x}", world.state_hash())},
-      {"warnings", world.warnings()}};
+  Json result = {{"scene", named.name},
+                 {"stepper", "reference"},
+                 {"integrator", name_of(recipe.integrator)},
+                 {"formulation", name_of(recipe.formulation)},
+                 {"solver", name_of(recipe.solver)},
+                 {"threads", recipe.threads > 0 ? recipe.threads : static_cast<int>(std::thread::hardware_concurrency())},
+                 {"steps", world.steps()},
+                 {"dt", recipe.dt},
+                 {"bodies", body_names.size()},
+                 {"particles", world.particles()},
+                 {"joints", joint_names.size()},
+                 {"contacts", {{"mean", contacts.mean()}, {"max", static_cast<std::int64_t>(contacts.max)}}},
+                 {"energy",
+                  {{"initial", start.energy()},
+                   {"final", now.energy()},
+                   {"relative_error", scale > 0 ? change / scale : change},
+                   {"scale", scale}}},
+                 {"momentum",
+                  {{"linear_drift", drift(now.linear_momentum - start.linear_momentum, linear_start, linear_end)},
+                   {"angular_drift", drift(now.angular_momentum - start.angular_momentum, angular_start, angular_end)},
+                   {"conserved", is_free(named.scene)}}},
+                 {"joint_error", {{"max", joint_error.max}, {"final", joint_error.last}}},
+                 {"penetration", {{"max", penetration.max}, {"final", penetration.last}}},
+                 {"residual", {{"mean", residual.mean()}, {"max", residual.max}}},
+                 {"iterations", {{"mean", iterations.mean()}, {"max", iterations.max}}},
+                 {"ms_per_step", {{"mean", ms.mean()}, {"p50", ms_samples.percentile(50)}, {"p99", ms_samples.percentile(99)}}},
+                 {"state_hash", fmt::format("{:016x}", world.state_hash())},
+                 {"warnings", world.warnings()}};
   if (watch) result["equilibrium"] = watch->result(at_rest);
   if (chooses && !picks.empty()) result["picked"] = picks;
   // Both files are whole before either gets its name.
-  if (trajectory) trajectory->close();
+  if (trajectory) {
+    trajectory->summary(result.dump());
+    trajectory->close();
+  }
   if (problems) problems->close();
   if (trajectory) trajectory->finish();
   if (problems) problems->finish();

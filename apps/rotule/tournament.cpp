@@ -3,9 +3,10 @@
 #include <rotule/error.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
-#include <fstream>
 
+#include "record/json_text.h"
 #include "recorded.h"
 
 namespace rotule::app {
@@ -23,6 +24,105 @@ void show_progress(std::size_t done, std::size_t total, const std::string& what)
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
+/// Why the goal with index k was missed; empty where it was reached.
+std::string shortfall(const Trial& trial, std::size_t k) {
+  if (k < trial.attempts.size()) return trial.attempts[k].reached ? "" : "not reached";
+  return trial.out_of_time ? "out of time" : !trial.refusal.empty() ? "cannot" : "not reached";
+}
+
+struct Bout {
+  const NamedProblem* problem;
+  std::vector<Trial> trials;  // one per solver
+};
+
+/// One problem: who reached which goal, after how many iterations, in how many milliseconds.
+std::string table_of(const Bout& bout, const std::vector<double>& goals) {
+  std::string text =
+      fmt::format("{}: {} rows\n  {:<22}", file_name(bout.problem->name), bout.problem->problem.rows(), "iterations, ms");
+  for (const double goal : goals) text += fmt::format(" {:>20.0e}", goal);
+  text += "\n";
+  for (const Trial& trial : bout.trials) {
+    text += fmt::format("  {:<22}", trial.solver);
+    for (std::size_t k = 0; k < goals.size(); ++k) {
+      const std::string why = shortfall(trial, k);
+      text += why.empty() ? fmt::format(" {:>9} {:>10.3f}", trial.attempts[k].iterations, 1e3 * trial.attempts[k].seconds)
+                          : fmt::format(" {:>20}", why);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+/// All problems: how many each solver solved, and how many times longer than the fastest it took where it did (median).
+std::string summary(const std::vector<Bout>& bouts, const std::vector<SolverSettings>& solvers,
+                    const std::vector<double>& goals) {
+  std::vector<std::vector<double>> fastest(bouts.size(), std::vector<double>(goals.size(), infinity));
+  for (std::size_t i = 0; i < bouts.size(); ++i)
+    for (const Trial& trial : bouts[i].trials)
+      for (std::size_t k = 0; k < trial.attempts.size(); ++k)
+        if (trial.attempts[k].reached) fastest[i][k] = std::min(fastest[i][k], trial.attempts[k].seconds);
+
+  std::string text = fmt::format("all {} problems\n  {:<22}", bouts.size(), "solved, times fastest");
+  for (const double goal : goals) text += fmt::format(" {:>20.0e}", goal);
+  for (std::size_t j = 0; j < solvers.size(); ++j) {
+    text += fmt::format("\n  {:<22}", std::visit([](const auto& settings) { return settings.name; }, solvers[j]));
+    for (std::size_t k = 0; k < goals.size(); ++k) {
+      std::vector<double> ratios;
+      for (std::size_t i = 0; i < bouts.size(); ++i) {
+        const Trial& trial = bouts[i].trials[j];
+        if (shortfall(trial, k).empty()) ratios.push_back(trial.attempts[k].seconds / fastest[i][k]);
+      }
+      std::sort(ratios.begin(), ratios.end());
+      text +=
+          fmt::format(" {:>9} {:>10}", ratios.size(), ratios.empty() ? "-" : fmt::format("{:.1f}", ratios[ratios.size() / 2]));
+    }
+  }
+  text += fmt::format("\n  {:<22}", "at least one");
+  for (std::size_t k = 0; k < goals.size(); ++k)
+    text += fmt::format(" {:>9} {:>10}",
+                        std::count_if(fastest.begin(), fastest.end(), [&](const auto& f) { return f[k] < infinity; }), "");
+  return text + "\n";
+}
+
+Json to_json(const std::vector<Bout>& bouts, const std::vector<double>& goals) {
+  Json results = Json::array();
+  for (const Bout& bout : bouts)
+    for (const Trial& trial : bout.trials)
+      for (std::size_t k = 0; k < goals.size(); ++k) {
+        const std::string why = shortfall(trial, k);
+        Json row = {{"problem", bout.problem->name},
+                    {"rows", bout.problem->problem.rows()},
+                    {"solver", trial.solver},
+                    {"goal", goals[k]},
+                    {"reached", why.empty()}};
+        if (k < trial.attempts.size()) {
+          row["residual"] = trial.attempts[k].residual;
+          row["iterations"] = trial.attempts[k].iterations;
+          row["seconds"] = trial.attempts[k].seconds;
+        }
+        if (!why.empty()) row["reason"] = why == "cannot" ? trial.refusal : why;
+        results.push_back(std::move(row));
+      }
+  return {{"results", results}};
+}
+
+std::string to_csv(const std::vector<Bout>& bouts, const std::vector<double>& goals) {
+  std::string csv = "problem,rows,solver,goal,reached,residual,iterations,seconds\n";
+  for (const Bout& bout : bouts)
+    for (const Trial& trial : bout.trials)
+      for (std::size_t k = 0; k < goals.size(); ++k) {
+        csv += fmt::format("{},{},{},{},{},", bout.problem->name, bout.problem->problem.rows(), trial.solver, goals[k],
+                           shortfall(trial, k).empty() ? 1 : 0);
+        if (k < trial.attempts.size()) {
+          const Attempt& a = trial.attempts[k];
+          csv += fmt::format("{},{},{}\n", a.residual, a.iterations, a.seconds);
+        } else {
+          csv += ",,\n";
+        }
+      }
+  return csv;
+}
+
 }  // namespace
 
 void tournament(const TournamentOptions& options) {
@@ -34,62 +134,21 @@ void tournament(const TournamentOptions& options) {
   for (const std::string& file : options.files)
     for (NamedProblem& problem : read_some_problems(file, options.frames)) problems.push_back(std::move(problem));
 
-  Json results = Json::array();
-  std::string text, csv = "problem,rows,solver,goal,reached,residual,iterations,seconds\n";
-  std::vector<int> solved(goals.size(), 0);
-  std::size_t done = 0;
+  std::vector<Bout> bouts;
+  std::string text;
   for (const NamedProblem& named : problems) {
-    text += fmt::format("{}: {} rows\n  {:<20}", file_name(named.name), named.problem.rows(), "iterations, ms");
-    for (const double goal : goals) text += fmt::format(" {:>20.0e}", goal);
-    text += "\n";
-    std::vector<bool> anyone(goals.size(), false);
+    Bout& bout = bouts.emplace_back(Bout{.problem = &named, .trials = {}});
     for (const SolverSettings& solver : solvers) {
-      const std::string name(std::visit([](const auto& settings) { return settings.name; }, solver));
-      show_progress(done++, problems.size() * solvers.size(), name + " on " + file_name(named.name));
-      const Trial trial = measure(named.problem, solver, goals, options.limit);
-      text += fmt::format("  {:<20}", trial.solver);
-      for (std::size_t k = 0; k < goals.size(); ++k) {
-        const bool tried = k < trial.attempts.size(), reached = tried && trial.attempts[k].reached;
-        Json row = {{"problem", named.name},
-                    {"rows", named.problem.rows()},
-                    {"solver", trial.solver},
-                    {"goal", goals[k]},
-                    {"reached", reached}};
-        if (reached) {
-          const Attempt& a = trial.attempts[k];
-          anyone[k] = true;
-          row["residual"] = a.residual;
-          row["iterations"] = a.iterations;
-          row["seconds"] = a.seconds;
-          text += fmt::format(" {:>9} {:>10.3f}", a.iterations, 1e3 * a.seconds);
-          csv += fmt::format("{},{},{},{},1,{},{},{}\n", named.name, named.problem.rows(), trial.solver, goals[k], a.residual,
-                             a.iterations, a.seconds);
-        } else {
-          const std::string why = tried                    ? "not reached"
-                                  : trial.out_of_time      ? "out of time"
-                                  : !trial.refusal.empty() ? "cannot"
-                                                           : "not reached";
-          row["reason"] = !tried && !trial.refusal.empty() ? trial.refusal : why;
-          if (tried) row["residual"] = trial.attempts[k].residual;
-          text += fmt::format(" {:>20}", why);
-          csv += fmt::format("{},{},{},{},0,{},,\n", named.name, named.problem.rows(), trial.solver, goals[k],
-                             tried ? fmt::format("{}", trial.attempts[k].residual) : "");
-        }
-        results.push_back(std::move(row));
-      }
-      text += "\n";
+      const auto name = std::visit([](const auto& settings) { return settings.name; }, solver);
+      show_progress((bouts.size() - 1) * solvers.size() + bout.trials.size(), problems.size() * solvers.size(),
+                    fmt::format("{} on {}", name, file_name(named.name)));
+      bout.trials.push_back(measure(named.problem, solver, goals, options.limit));
     }
-    for (std::size_t k = 0; k < goals.size(); ++k) solved[k] += anyone[k] ? 1 : 0;
+    text += table_of(bout, goals) + "\n";
   }
   show_progress(1, 1, "");
-  for (std::size_t k = 0; k < goals.size(); ++k)
-    text += fmt::format("{:.0e}: {} of {} problems solved by at least one\n", goals[k], solved[k], problems.size());
-
-  if (!options.csv.empty()) {
-    std::ofstream file(options.csv);
-    if (!(file << csv) || !file.flush()) throw Error(options.csv, "cannot be written");
-  }
-  print(options.json ? Json{{"results", results}}.dump(2) + "\n" : text);
+  if (!options.csv.empty()) write_text_file(options.csv, to_csv(bouts, goals));
+  print(options.json ? to_json(bouts, goals).dump(2) + "\n" : text + summary(bouts, solvers, goals));
 }
 
 }  // namespace rotule::app

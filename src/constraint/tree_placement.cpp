@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "math/rotation.h"
+
 namespace rotule {
 
 namespace {
@@ -27,13 +29,13 @@ Pose allowed(const Joint& joint, Pose X) {
     if (rotations == 3) {
       X.orientation = Quat::Identity();
     } else if (rotations == 2 && !joint.locked[3 + k]) {
-      X.orientation = Quat::FromTwoVectors(X.orientation * axis, axis) * X.orientation;
+      X.orientation = rotation_between(X.orientation * axis, axis) * X.orientation;
     } else if (rotations == 1 && joint.locked[3 + k]) {
       // The next axis of A and the one after it of B stay perpendicular: turn the latter out of the former.
       const Vec3 of_a = Vec3::Unit((k + 1) % 3);
       const Vec3 of_b = X.orientation * Vec3::Unit((k + 2) % 3);
       const Vec3 perpendicular = of_b - of_b.dot(of_a) * of_a;
-      X.orientation = Quat::FromTwoVectors(of_b, perpendicular) * X.orientation;
+      X.orientation = rotation_between(of_b, perpendicular) * X.orientation;
     }
   }
   return X;

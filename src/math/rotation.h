@@ -34,6 +34,21 @@ inline Quat exp_rotation(const Vec3& sigma) {
   return {w, s * sigma.x(), s * sigma.y(), s * sigma.z()};
 }
 
+/// The shortest rotation that takes the direction of `from` to that of `to`; where they are opposite, about some perpendicular axis.
+inline Quat rotation_between(const Vec3& from, const Vec3& to) {
+  const Vec3 a = from.normalized(), b = to.normalized();
+  const double cosine = b.dot(a);
+  if (cosine < -1 + 1e-14) {
+    int least = 0;
+    a.cwiseAbs().minCoeff(&least);
+    const Vec3 axis = a.cross(Vec3::Unit(least)).normalized();
+    return {0, axis.x(), axis.y(), axis.z()};
+  }
+  const double s = std::sqrt(2 * (1 + cosine));  // 2 cos(angle / 2)
+  const Vec3 v = a.cross(b) / s;
+  return {0.5 * s, v.x(), v.y(), v.z()};
+}
+
 /// The rotation vector of a unit quaternion, of length at most pi.
 inline Vec3 log_rotation(const Quat& q) {
   const double sign = q.w() < 0 ? -1.0 : 1.0;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "math/rotation.h"
 #include "model/mass_properties.h"
 
 namespace rotule {
@@ -128,7 +129,7 @@ void place_body(const Model& model, State& state, int body, const Pose& frame) {
 namespace {
 
 /// A frame whose z is the direction given; x is any perpendicular.
-Quat frame_along(const Vec3& z) { return Quat::FromTwoVectors(Vec3::UnitZ(), z.normalized()); }
+Quat frame_along(const Vec3& z) { return rotation_between(Vec3::UnitZ(), z.normalized()); }
 
 /// A frame from two perpendicular directions.
 Quat frame_of(const Vec3& x, const Vec3& y) {

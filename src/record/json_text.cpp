@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "record/beside_file.h"
 
 namespace rotule {
 namespace {
@@ -183,21 +184,9 @@ std::string read_text_file(const std::string& path) {
 }
 
 void write_text_file(const std::string& path, std::string_view text) {
-  const std::string beside = fmt::format("{}.tmp-{}", path, ::getpid());
-  const auto fail = [&](std::string_view what) {
-    const int reason = errno;
-    ::unlink(beside.c_str());
-    throw Error(path, fmt::format("{}: {}", what, std::strerror(reason)));
-  };
-  std::FILE* file = std::fopen(beside.c_str(), "wb");
-  if (file == nullptr) fail("cannot be written");
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int reason = errno;
-  if (std::fclose(file) != 0 || !written) {
-    if (!written) errno = reason;
-    fail("cannot be written");
-  }
-  if (std::rename(beside.c_str(), path.c_str()) != 0) fail("cannot be put in place");
+  BesideFile file(path);
+  file.write(text);
+  file.finish();
 }
 
 }  // namespace rotule

@@ -65,6 +65,32 @@ Json schema_of(const Field&, const Wall&) { return reference("wall"); }
 Json schema_of(const Field&, const CompoundPart&) { return reference("compound_part"); }
 Json schema_of(const Field&, const Recipe&) { return reference("recipe"); }
 
+// What does not depend on the type is kept out of the templates below: there are a few hundred of them.
+
+/// `value`: what the field is where it is left out, null where nothing is to be said.
+void add_property(const Field& field, Json schema, Json value, Json& properties) {
+  schema["description"] = field.unit.empty() ? std::string(field.meaning) : fmt::format("{} [{}]", field.meaning, field.unit);
+  if (!value.is_null()) schema["default"] = std::move(value);
+  properties[std::string(field.name)] = std::move(schema);
+}
+
+Json closed_object(Json properties, Json required) {
+  Json out = {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+  if (!required.empty()) out["required"] = std::move(required);
+  return out;
+}
+
+/// An alternative of a choice: its object, with the name that selects it.
+Json named_object(std::string_view name, std::string_view alias, std::string_view summary, Json object) {
+  Json names = Json::array({name});
+  if (!alias.empty()) names.push_back(alias);
+  Json properties = {{"name", {{"enum", std::move(names)}, {"description", summary}}}};
+  properties.update(object["properties"]);
+  object["properties"] = std::move(properties);
+  object["required"] = {"name"};
+  return object;
+}
+
 template <class T>
 Json schema_of(const Field& field, const std::optional<T>&) {
   return schema_of(field, T{});
@@ -78,16 +104,8 @@ template <class... Settings>
 Json schema_of(const Field&, const std::variant<Settings...>&) requires(is_choice<std::variant<Settings...>>) {
   using Choice = std::variant<Settings...>;
   Json options = Json::array({{{"enum", choice_names<Choice>()}}});
-  for_each_alternative<Choice>([&]<class S>(const S&) {
-    Json names = Json::array({S::name});
-    if (!alias_of<S>().empty()) names.push_back(alias_of<S>());
-    Json properties = {{"name", {{"enum", std::move(names)}, {"description", S::summary}}}};
-    Json object = object_schema<S>();
-    properties.update(object["properties"]);
-    object["properties"] = std::move(properties);
-    object["required"] = {"name"};
-    options.push_back(std::move(object));
-  });
+  for_each_alternative<Choice>(
+      [&]<class S>(const S&) { options.push_back(named_object(S::name, alias_of<S>(), S::summary, object_schema<S>())); });
   return {{"oneOf", std::move(options)}};
 }
 
@@ -96,17 +114,14 @@ Json object_schema() {
   Json properties = Json::object(), required = Json::array();
   const T defaults{};
   visit_fields(defaults, [&](const Field& field, const auto& member, Need need = Need::optional) {
-    Json schema = schema_of(field, member);
-    schema["description"] = field.unit.empty() ? std::string(field.meaning) : fmt::format("{} [{}]", field.meaning, field.unit);
     using Member = std::remove_cvref_t<decltype(member)>;
-    if constexpr (std::is_arithmetic_v<Member>) schema["default"] = member;
-    if constexpr (is_choice<Member>) schema["default"] = chosen_name(member);
+    Json value;
+    if constexpr (std::is_arithmetic_v<Member>) value = member;
+    if constexpr (is_choice<Member>) value = chosen_name(member);
+    add_property(field, schema_of(field, member), std::move(value), properties);
     if (need == Need::required) required.push_back(field.name);
-    properties[std::string(field.name)] = std::move(schema);
   });
-  Json out = {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
-  if (!required.empty()) out["required"] = std::move(required);
-  return out;
+  return closed_object(std::move(properties), std::move(required));
 }
 
 /// {"box": {...}}: one key, the kind.

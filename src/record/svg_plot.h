@@ -1,5 +1,7 @@
 #pragma once
-// A plot as an SVG file: lines over linear or logarithmic axes, with ticks, labels with units and a legend.
+// A plot as an SVG picture: lines over linear or logarithmic axes, with ticks, labels with units and a legend. Colours follow the
+// reader's choice of light or dark. Long series are thinned to what the pixels can show: of all points over one column of pixels,
+// the first, the last, the lowest and the highest stay, so that no spike is lost.
 #include <string>
 #include <vector>
 
@@ -29,5 +31,8 @@ std::string to_svg(const Plot& plot);
 
 /// Several plots in one picture, one above the other.
 std::string to_svg(const std::vector<Plot>& plots);
+
+/// An HTML <figure class="plot">: the picture and its numbers, which the script of html_page.h shows under the pointer.
+std::string to_figure(const Plot& plot);
 
 }  // namespace rotule

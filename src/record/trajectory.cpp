@@ -5,6 +5,7 @@
 #include <rotule/error.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "record/scene_json.h"
 #include "record/version.h"
@@ -15,9 +16,12 @@ namespace {
 
 constexpr std::string_view format_name = "rotule trajectory";
 constexpr int format_version = 1;
+constexpr std::string_view stage_description = "of the step that ended here: collide, forces, solve, correct, move";
 
 /// Per how many things a frame has a row of an array.
 enum class Per { frame, body, joint, particle };
+/// Whether files of older programs have the array.
+enum class Age { old, added };
 
 /// The arrays of a file and where a frame keeps them; writer and reader walk the same list.
 template <class Frame, class Visitor>
@@ -38,6 +42,11 @@ void visit_arrays(Frame& f, Visitor&& visit) {
   visit("/momentum/linear", P::frame, 3, "kg m/s", "linear momentum", f.linear_momentum);
   visit("/momentum/angular", P::frame, 3, "kg m^2/s", "angular momentum about the origin", f.angular_momentum);
   visit("/residual", P::frame, 1, "", "relative residual of the last constraint solve", f.residual);
+  visit("/contacts", P::frame, 1, "", "points that touch or nearly do", f.contacts, Age::added);
+  visit("/penetration", P::frame, 1, "m", "deepest overlap of two bodies", f.penetration, Age::added);
+  visit("/energy/shock", P::frame, 1, "J", "taken out by shocks so far", f.shock_energy, Age::added);
+  visit("/iterations", P::frame, 1, "", "of the solver, in the step that ended here", f.iterations, Age::added);
+  visit("/stage_seconds", P::frame, stage_count, "s", stage_description.data(), f.stage_seconds, Age::added);
 }
 
 std::span<const double> view(const double& x) { return {&x, 1}; }
@@ -82,6 +91,25 @@ void capture(const World& world, TrajectoryFrame& frame) {
   frame.linear_momentum = ledger.linear_momentum;
   frame.angular_momentum = ledger.angular_momentum;
   frame.residual = ledger.residual;
+  frame.contacts = ledger.contacts;
+  frame.penetration = ledger.penetration;
+  frame.shock_energy = ledger.shock_energy;
+  const JointedMechanism& mechanism = inside.engine->stepper.mechanism;
+  frame.iterations = mechanism.report.iterations;
+  frame.stage_seconds.assign(mechanism.clock.seconds().begin(), mechanism.clock.seconds().end());
+}
+
+void time_stages(const World& world) {
+  static_cast<void>(world.diagnostics());  // the engine is there from the first question on
+  world.implementation().engine->stepper.mechanism.clock.wanted = true;
+}
+
+bool names_recording(const std::string& path) {
+  if (path.ends_with(".h5") || path.ends_with(".hdf5")) return true;
+  constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+  std::string start(signature.size(), ' ');
+  std::ifstream file(path, std::ios::binary);
+  return file.read(start.data(), static_cast<std::streamsize>(start.size())) && start == signature;
 }
 
 TrajectoryWriter::TrajectoryWriter(const std::string& path, const std::string& scene, const Recipe& recipe,
@@ -96,7 +124,8 @@ TrajectoryWriter::TrajectoryWriter(const std::string& path, const std::string& s
   file_.write("/body_names", bodies);
   file_.write("/joint_names", joints);
   const TrajectoryFrame frame;
-  visit_arrays(frame, [&](const char* name, Per per, hsize_t components, const char* units, const char* meaning, const auto&) {
+  visit_arrays(frame, [&](const char* name, Per per, hsize_t components, const char* units, const char* meaning, const auto&,
+                          Age = Age::old) {
     Extent row;
     if (per == Per::body) row.push_back(bodies.size());
     if (per == Per::joint) row.push_back(joints.size());
@@ -141,7 +170,7 @@ TrajectoryWriter::Series TrajectoryWriter::make(const std::string& name, const E
 
 void TrajectoryWriter::append(const TrajectoryFrame& frame) {
   std::size_t next = 0;
-  visit_arrays(frame, [&](const char*, Per, hsize_t, const char*, const char*, const auto& values) {
+  visit_arrays(frame, [&](const char*, Per, hsize_t, const char*, const char*, const auto& values, Age = Age::old) {
     const std::span<const double> data = view(values);
     append(series_[next++], data.data(), data.size());
   });
@@ -199,20 +228,45 @@ TrajectoryReader::TrajectoryReader(const std::string& path) : file_(Hdf5File::op
   frames_ = time[0];
 }
 
+std::string TrajectoryReader::summary() const {
+  if (!file_.contains("/summary")) return "";
+  const std::vector<std::string> texts = file_.texts("/summary");
+  return texts.empty() ? "" : texts.front();
+}
+
 TrajectoryFrame TrajectoryReader::frame(std::size_t index) const {
   if (index >= frames_) throw Error(file_.path(), fmt::format("has {} frames; there is no frame {}", frames_, index));
-  TrajectoryFrame out;
-  visit_arrays(out, [&](const char* name, Per per, hsize_t components, const char*, const char*, auto& values) {
-    std::vector<double> numbers = file_.numbers(name, index, 1);
+  return std::move(frames(index, 1).front());
+}
+
+std::vector<TrajectoryFrame> TrajectoryReader::frames(std::size_t first, std::size_t count) const {
+  if (first > frames_ || count > frames_ - first)
+    throw Error(file_.path(), fmt::format("has {} frames; {} from {} on are not there", frames_, count, first));
+  std::vector<TrajectoryFrame> out(count);
+  std::vector<std::vector<double>> arrays;
+  TrajectoryFrame walked;
+  visit_arrays(walked, [&](const char* name, Per per, hsize_t components, const char*, const char*, auto&, Age age = Age::old) {
+    if (age == Age::added && !file_.contains(name)) {
+      arrays.emplace_back(count * components, 0.0);
+      return;
+    }
     const hsize_t things = per == Per::frame   ? 1
                            : per == Per::body  ? bodies_.size()
                            : per == Per::joint ? joints_.size()
                                                : particles_;
-    if (numbers.size() != things * components)
-      throw Error(file_.path(),
-                  fmt::format("{} must have {} numbers per frame, has {}", name, things * components, numbers.size()));
-    assign(values, std::move(numbers));
+    arrays.push_back(file_.numbers(name, first, count));
+    if (arrays.back().size() != count * things * components)
+      throw Error(file_.path(), fmt::format("{} must have {} numbers per frame, has {} in {} of them", name, things * components,
+                                            arrays.back().size(), count));
   });
+  for (std::size_t i = 0; i < count; ++i) {
+    auto array = arrays.begin();
+    visit_arrays(out[i], [&](const char*, Per, hsize_t, const char*, const char*, auto& values, Age = Age::old) {
+      const auto size = static_cast<std::ptrdiff_t>(array->size() / count), from = static_cast<std::ptrdiff_t>(i) * size;
+      assign(values, {array->begin() + from, array->begin() + from + size});
+      ++array;
+    });
+  }
   return out;
 }
 

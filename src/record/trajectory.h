@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stage_clock.h"
 #include "record/hdf5_file.h"
 
 namespace rotule {
@@ -30,10 +31,21 @@ struct TrajectoryFrame {
   Vec3 linear_momentum = Vec3::Zero();
   Vec3 angular_momentum = Vec3::Zero();
   double residual = 0;
+
+  // What older files lack; zero then.
+  double contacts = 0;
+  double penetration = 0;                                                     // m
+  double shock_energy = 0;                                                    // J, taken out by shocks so far
+  double iterations = 0;                                                      // of the step that ended here
+  std::vector<double> stage_seconds = std::vector<double>(stage_count, 0.0);  // of that step (base/stage_clock.h)
 };
 
 /// The present moment of a world; `frame` keeps its memory from call to call.
 void capture(const World& world, TrajectoryFrame& frame);
+/// Asks every step from now on to measure its stages, for `capture`.
+void time_stages(const World& world);
+/// Whether a command's argument means a recording: by its ending, or by the file's first bytes.
+bool names_recording(const std::string& path);
 
 class TrajectoryWriter {
  public:
@@ -42,6 +54,8 @@ class TrajectoryWriter {
                    const std::vector<std::string>& bodies, const std::vector<std::string>& joints,
                    std::int64_t expected_frames = 0, std::size_t particles = 0);
   void append(const TrajectoryFrame& frame);
+  /// What `rotule run --json` would say of the run; once, before `close`.
+  void summary(const std::string& json) { file_.write("/summary", {json}); }
   /// Writes what is left, under the temporary name still.
   void close();
   /// Closes, and puts the file in its place; without it, nothing is left behind.
@@ -77,9 +91,20 @@ class TrajectoryReader {
   [[nodiscard]] std::size_t particles() const { return particles_; }
   [[nodiscard]] std::string scene() const { return file_.text_attribute("/", "scene"); }
   [[nodiscard]] std::string recipe() const { return file_.text_attribute("/", "recipe"); }
+  [[nodiscard]] std::string program_version() const { return file_.text_attribute("/", "program_version"); }
+  [[nodiscard]] const std::string& path() const { return file_.path(); }
+  /// JSON; empty in files of older programs.
+  [[nodiscard]] std::string summary() const;
   [[nodiscard]] TrajectoryFrame frame(std::size_t index) const;
+  /// Many at once: each array is read in one go.
+  [[nodiscard]] std::vector<TrajectoryFrame> frames(std::size_t first, std::size_t count) const;
+  [[nodiscard]] bool contains(const std::string& name) const { return file_.contains(name); }
   /// A whole array by its name, such as "/energy/kinetic".
   [[nodiscard]] std::vector<double> series(const std::string& name) const { return file_.numbers(name); }
+  /// So many frames of it.
+  [[nodiscard]] std::vector<double> series(const std::string& name, std::size_t first, std::size_t count) const {
+    return file_.numbers(name, first, count);
+  }
 
  private:
   Hdf5File file_;

@@ -209,6 +209,7 @@ void ContactStep::advance(const VelocitySettings& settings, JointedMechanism& me
   island_count_ = split_into_impulse_islands(model_, parts(mechanism), islands_, local_of_);
   sigma_ = free_;
   bounced_ = free_;
+  const StageClock::Scope stage(mechanism.clock, Stage::solve);
   parallel_for(island_count_, recipe_.threads, [&](int i) {
     ImpulseIsland& island = islands_[i];
     prepare(mechanism, h, island);
@@ -259,6 +260,7 @@ void ContactStep::displace(const JointedMechanism& mechanism, const VecX& start,
 
 void ContactStep::push_out(const ProjectionSettings& settings, JointedMechanism& mechanism, std::span<ImpulseIsland> islands,
                            State& s, double t) {
+  const StageClock::Scope stage(mechanism.clock, Stage::correct);
   const auto count = static_cast<int>(islands.size());
   const double height = weight_potential(model_, s);
   bool moved = false;
@@ -333,6 +335,7 @@ void ContactStep::push_out_of_each_other(const JointedMechanism& mechanism, Impu
 }
 
 void ContactStep::finish(JointedMechanism& mechanism, State& s, double t, double h) {
+  const StageClock::Scope stage(mechanism.clock, Stage::collide);
   current_ = false;
   refresh(s, h);
   const auto* projection = std::get_if<ProjectionSettings>(&recipe_.correction);

@@ -52,6 +52,7 @@ void JointedMechanism::begin_step(const State& s, double t) {
 }
 
 void JointedMechanism::sum_forces(double t, const State& s) {
+  const StageClock::Scope stage(clock, Stage::forces);
   forces_ = external;
   add_weight(model, forces_);
   add_forces(model, s, t, recipe.threads, force_scratch_, forces_);
@@ -78,6 +79,7 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
   divide_by_mass(udot);
 
   // What the joints add, island by island.
+  const StageClock::Scope stage(clock, Stage::solve);
   const auto* penalty = std::get_if<PenaltySettings>(&recipe.formulation);
   for_each_island([&](Island& island) {
     island.evaluate(model, kinematics, t);
@@ -108,7 +110,10 @@ void JointedMechanism::linearise(double t, const State& s) {
   implicit_->linearise(kinematics, s, t, last_accelerations_, h);
 }
 
-void JointedMechanism::solve_implicit(double a, double b, const VecX& r, VecX& out) { implicit_->solve(a, b, r, out, report); }
+void JointedMechanism::solve_implicit(double a, double b, const VecX& r, VecX& out) {
+  const StageClock::Scope stage(clock, Stage::solve);
+  implicit_->solve(a, b, r, out, report);
+}
 
 void JointedMechanism::refresh_forces(double t, const State& s) {
   const bool impulses = std::holds_alternative<VelocitySettings>(recipe.formulation);
@@ -155,6 +160,7 @@ void JointedMechanism::close_velocities(Island& island, State& s) {
 
 int JointedMechanism::project(const ProjectionSettings& settings, State& s, double t) {
   if (islands.empty()) return 0;
+  const StageClock::Scope stage(clock, Stage::correct);
   sigma_.setZero(s.u.size());
   double before = infinity;
   int iterations = 0;
@@ -186,6 +192,7 @@ int JointedMechanism::project(const ProjectionSettings& settings, State& s, doub
 }
 
 void JointedMechanism::place(State& s, double t) {
+  const StageClock::Scope stage(clock, Stage::correct);
   rotule::place(model, placements_, s);
   project_velocities(s, t);
 }

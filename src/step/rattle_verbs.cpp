@@ -33,6 +33,7 @@ void JointedMechanism::drift_freely(const State& from, State& s, double step) co
 }
 
 void JointedMechanism::drift(State& s, double t, double step) {
+  const StageClock::Scope stage(clock, Stage::solve);
   // The rows at the start, along which the impulses act; guessed from the forces of the last drift.
   start_ = s;
   for (std::size_t i = 0; i < islands.size(); ++i) {
@@ -84,6 +85,9 @@ void JointedMechanism::drift(State& s, double t, double step) {
   for (std::size_t i = 0; i < islands.size(); ++i) islands[i].drift_force = drifts_[i].impulse / step;
 }
 
-void JointedMechanism::constrain_velocities(State& s, double) { close_velocities(s); }
+void JointedMechanism::constrain_velocities(State& s, double) {
+  const StageClock::Scope stage(clock, Stage::solve);
+  close_velocities(s);
+}
 
 }  // namespace rotule

@@ -48,6 +48,7 @@ ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
 }
 
 const StepReport& ReferenceStepper::step(State& s, double t, double h) {
+  const StageClock::Run timed(mechanism.clock);
   mechanism.report = {};
   mechanism.h = h;
 
@@ -56,7 +57,10 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
 
   // Move, by impulses or through the integrator, which asks for constrained accelerations once per stage; close the joints again.
   if (const auto* velocity = std::get_if<VelocitySettings>(&mechanism.recipe.formulation)) {
-    if (contacts) contacts->refresh(s, h);
+    if (contacts) {
+      const StageClock::Scope stage(mechanism.clock, Stage::collide);
+      contacts->refresh(s, h);
+    }
     step_by_impulses(*velocity, s, t, h);
     if (contacts) contacts->finish(mechanism, s, t + h, h);
   } else {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "math/rotation.h"
 #include "problem/operators.h"
 #include "solve/solve.h"
 
@@ -81,7 +82,7 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
     for (const ShockPoint& p : points) {
       // Rows along the direction first, then across it.
       Mat3 axes = Mat3::Identity();
-      if (p.direction.squaredNorm() > 0) axes = Quat::FromTwoVectors(Vec3::UnitX(), p.direction).toRotationMatrix();
+      if (p.direction.squaredNorm() > 0) axes = rotation_between(Vec3::UnitX(), p.direction).toRotationMatrix();
       for (int k = 0; k < (p.sticking ? 3 : 1); ++k, ++row)
         problem_.J_a.row(row) << axes.col(k).transpose(), (p.at - s.p[p.body]).cross(axes.col(k)).transpose();
     }

@@ -33,6 +33,7 @@ void JointedMechanism::free_velocities(const VelocitySettings& settings, const S
       free.segment<3>(6 * i + 3) +=
           implicit_gyroscopic_step(model.inertia[i], kinematics.bodies[i].R, s.omega(i), step) - s.omega(i);
 
+  const StageClock::Scope stage(clock, Stage::solve);
   for_each_island([&](Island& island) {
     island.evaluate(model, kinematics, t);
     island.gather(free, island.local);
@@ -44,6 +45,7 @@ void JointedMechanism::free_velocities(const VelocitySettings& settings, const S
 
 void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s, double t, double step) {
   free_velocities(settings, s, t, step, sigma_);
+  const StageClock::Scope stage(clock, Stage::solve);
   for_each_island([&](Island& island) {
     island.solve(recipe.solver, true);
     if (keep_problems) island.keep();

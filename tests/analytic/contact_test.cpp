@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "math/rotation.h"
 #include "scenes/builders.h"
 #include "support/runs.h"
 
@@ -154,7 +155,7 @@ TEST(PainleveRod, DoesNotHangTheSolver) {
     scene.add({.name = "rod",
                .mass = 1.0,
                .position = 0.5 * along + Vec3(0, 0, 0.01),
-               .orientation = Quat::FromTwoVectors(Vec3::UnitZ(), along),
+               .orientation = rotation_between(Vec3::UnitZ(), along),
                .velocity = {-3, 0, 0},
                .shape = Capsule{0.01, 1.0},
                .material = "rough"});

@@ -11,6 +11,7 @@
 
 #include <Eigen/LU>
 
+#include "base/stage_clock.h"
 #include "base/workspace.h"
 #include "problem/operators.h"
 #include "record/problem_file.h"
@@ -45,6 +46,11 @@ TrajectoryFrame random_frame(std::mt19937_64& random, std::size_t bodies, std::s
   f.linear_momentum = Vec3(normal(random), normal(random), normal(random));
   f.angular_momentum = Vec3(normal(random), normal(random), normal(random));
   f.residual = normal(random);
+  f.contacts = 7;
+  f.penetration = normal(random);
+  f.shock_energy = normal(random);
+  f.iterations = 3;
+  fill(f.stage_seconds, stage_count);
   return f;
 }
 
@@ -62,6 +68,11 @@ void expect_equal(const TrajectoryFrame& a, const TrajectoryFrame& b) {
   EXPECT_EQ(a.linear_momentum, b.linear_momentum);
   EXPECT_EQ(a.angular_momentum, b.angular_momentum);
   EXPECT_EQ(a.residual, b.residual);
+  EXPECT_EQ(a.contacts, b.contacts);
+  EXPECT_EQ(a.penetration, b.penetration);
+  EXPECT_EQ(a.shock_energy, b.shock_energy);
+  EXPECT_EQ(a.iterations, b.iterations);
+  EXPECT_EQ(a.stage_seconds, b.stage_seconds);
 }
 
 TEST(Trajectory, ReadsBackToTheSameBits) {

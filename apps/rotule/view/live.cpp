@@ -17,8 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double pull_rate = 12;           // rad/s: how fast what is dragged follows
-constexpr double most_acceleration = 200;  // m/s^2 that dragging gives to all that hangs together
+constexpr double pull_rate = 12;          // rad/s: how fast what is dragged follows
+constexpr double most_acceleration = 30;  // m/s^2 that dragging gives to all that hangs together
 constexpr int most_balls = 1000;
 
 /// For every body, the mass of all that joints tie it to, itself included; fixed bodies tie nothing.
@@ -102,11 +102,12 @@ void Live::pull() {
     const Vec3 velocity = inside.state.v(grip.body) + Vec3(inside.state.omega(grip.body)).cross(r);
     const Mat3 R = q.toRotationMatrix();
     const double m = least_mass(body.mass, R * inside.model.inverse_inertia[grip.body] * R.transpose(), r);
-    const double M = joined_mass_[static_cast<std::size_t>(grip.body)];
+    const double all = joined_mass_[static_cast<std::size_t>(grip.body)];
+    const double M = std::sqrt(body.mass * all);
     const double stiffness = std::min(M * pull_rate * pull_rate, 0.1 * m / (h * h));
     const double damping = std::min(2 * M * pull_rate, 0.5 * m / h);
     Vec3 force = stiffness * (grip.to - point) - damping * velocity;
-    if (const double most = M * most_acceleration, size = force.norm(); size > most) force *= most / size;
+    if (const double most = all * most_acceleration, size = force.norm(); size > most) force *= most / size;
     auto& [total, torque] = sums.try_emplace(grip.body, Vec3::Zero(), Vec3::Zero()).first->second;
     total += force;
     torque += r.cross(force);

@@ -3,8 +3,8 @@
 //
 // Dragging is a spring from a point of the body to the pointer, F = k (to - x) - c v, applied as a constant force over each step.
 // It is stable where k h^2 and c h stay small against the least mass m that the point can have (that of the body alone, for any
-// direction: joints only add to it): k = min(M w^2, m / (10 h^2)), c = min(2 M w, m / (2 h)), with M the mass of all that hangs
-// together by joints and w = 12 rad/s.
+// direction: joints only add to it): k = min(M w^2, m / (10 h^2)), c = min(2 M w, m / (2 h)), with w = 12 rad/s and M the geometric
+// mean of the body's mass and that of all that hangs together by joints. No more than 30 m/s^2 times the latter is exerted.
 #include <rotule/world.h>
 
 #include <map>

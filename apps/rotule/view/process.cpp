@@ -46,15 +46,16 @@ std::string find_program(const std::vector<std::string>& names) {
   return {};
 }
 
-void open_in_browser(const std::string& address) {
+bool open_in_browser(const std::string& address) {
   const std::string opener = find_program({"xdg-open", "sensible-browser"});
-  if (opener.empty()) return;
+  if (opener.empty()) return false;
   const pid_t child = ::fork();
   if (child == 0) {  // twice removed, so that nobody has to wait for it
     if (::fork() == 0) become({opener, address}, ::open("/dev/null", O_RDWR | O_CLOEXEC), -1);
     ::_exit(0);
   }
   if (child > 0) ::waitpid(child, nullptr, 0);
+  return child > 0;
 }
 
 Process::Process(const std::vector<std::string>& words, const std::string& log, bool piped)

@@ -12,8 +12,8 @@ namespace rotule::app {
 /// Where the first of these programs is found along PATH; empty where none is.
 std::string find_program(const std::vector<std::string>& names);
 
-/// Hands an address to the desktop's browser and forgets about it.
-void open_in_browser(const std::string& address);
+/// Hands an address to the desktop's browser and forgets about it; false where there is no program for that.
+bool open_in_browser(const std::string& address);
 
 /// A program that runs beside this one. What it says goes into a file of its own, to be shown where it fails.
 class Process {

@@ -280,9 +280,12 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
     response_.set(http::field::server, "rotule");
     response_.set("X-Content-Type-Options", "nosniff");
     response_.set("Referrer-Policy", "no-referrer");
-    response_.set("Content-Security-Policy",
-                  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; worker-src 'self' blob:; "
-                  "object-src 'none'; base-uri 'none'; frame-ancestors 'none'");
+    // The socket is named, for browsers that do not take it for the page's own.
+    response_.set(
+        "Content-Security-Policy",
+        fmt::format("default-src 'self'; connect-src 'self'{}; style-src 'self' 'unsafe-inline'; img-src 'self' data: "
+                    "blob:; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+                    status == http::status::ok ? fmt::format(" ws://{}", view(parser_->get()[http::field::host])) : ""));
     response_.keep_alive(parser_->get().keep_alive() && status == http::status::ok);
   }
 

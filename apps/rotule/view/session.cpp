@@ -265,6 +265,10 @@ void Session::tick() {
   if (playing_) {
     const double until = anchor_time_ + speed_ * Seconds(now - anchor_clock_).count();
     if (behind()) replay(until);
+    if (playing_ && !behind() && finished_) {
+      playing_ = false;
+      state_changed_ = true;
+    }
     if (playing_ && !behind() && live_) simulate(until);
   }
   if (state_changed_ || now >= next_state_) say_state();

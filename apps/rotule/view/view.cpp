@@ -14,7 +14,7 @@
 namespace rotule::app {
 namespace {
 
-bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host == "127.0.0.1"; }
 
 bool has_screen() {
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY"})

@@ -1,0 +1,189 @@
+// rotule plot, report and export as a user meets them: what they write opens, what is wrong gives status 2, one line and no file.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "record/trajectory.h"
+#include "support/cli.h"
+
+namespace rotule {
+namespace {
+
+using testing::content;
+using testing::Result;
+using Json = nlohmann::json;
+
+const std::string two_bars = R"({"rotule": 1, "name": "<two> & bars", "description": "an arm", "bodies": [
+  {"name": "upper, left", "position": [0.25, 0, 0], "mass": 1, "shape": {"box": {"size": [0.5, 0.05, 0.05]}}},
+  {"name": "lower", "position": [0.75, 0, 0], "mass": 1, "shape": {"capsule": {"radius": 0.05, "length": 0.4}}}],
+  "joints": [{"hinge": {"name": "shoulder", "between": ["world", "upper, left"], "axis": [0, 1, 0]}},
+             {"ball": {"name": "elbow", "between": ["upper, left", "lower"], "at": [0.5, 0, 0]}}],
+  "recipe": {"dt": 0.01, "duration": 0.5}})";
+
+class ShowCli : public testing::Cli {
+ protected:
+  /// A short recording beside the working folder.
+  std::string recording() {
+    const std::string scene = file("arm.json", two_bars);
+    EXPECT_EQ(rotule("run " + scene + " --quiet --record ../in/arm.h5").status, 0);
+    return "../in/arm.h5";
+  }
+};
+
+TEST_F(ShowCli, BadInputGivesStatusTwoAndOneLine) {
+  const std::string good = recording();
+  const std::string text = file("text.h5", "not HDF5 at all");
+  const std::string whole = content(cwd() / good);
+  const std::string half = file("half.h5", whole.substr(0, whole.size() / 2));
+  const std::string empty = file("empty.h5", "");
+  ASSERT_EQ(rotule("run ../in/arm.json --quiet --steps 3 --record-problems ../in/problems.h5").status, 0);
+  struct Case {
+    std::string arguments, expected;
+  };
+  std::vector<Case> cases{
+      {"plot", "FILE"},
+      {"plot " + good + " --quantity enrgy", "unknown quantity \"enrgy\"; did you mean \"energy\"? known are: energy, "},
+      {"plot " + good + " --quantity energy,xyz --svg a.svg", "unknown quantity \"xyz\"; known are: energy, "},
+      {"plot " + good + " --quantity lwer.position.z", "has no body \"lwer\"; did you mean \"lower\"?"},
+      {"plot " + good + " --quantity elbo.force", "has no joint \"elbo\"; did you mean \"elbow\"?"},
+      {"plot " + good + " --svg missing/a.svg", "missing/a.svg: cannot be written: No such file or directory"},
+      {"plot " + good + " --html ../in", "../in: is a folder"},
+      {"plot " + good + " --svg " + good, "is what is read"},
+      {"report " + good + " --out " + good, "is what is read"},
+      {"report " + good + " --out missing/a.html", "missing/a.html: cannot be written"},
+      {"export " + good + " --out a.obj", "a.obj: must end in one of .json, .gltf, .glb, .csv, .pvd"},
+      {"export " + good + " --out noending", "must end in one of"},
+      {"export " + good + " --out a.glb --fps 0", "--fps: must be greater than 0"},
+      {"export " + good + " --out a.glb --fps nan", "--fps"},
+      {"export pendulm --out a.glb", "unknown scene \"pendulm\"; did you mean \"pendulum\"?"},
+      {"export " + good + " --out missing/a.csv", "missing/a.csv: cannot be written"},
+      {"export " + good + " --out missing/a.pvd", "missing/a.pvd: cannot be written"},
+      {"export " + good + " --out missing/a.gltf", "missing/a.gltf: cannot be written"},
+  };
+  for (const std::string& bad :
+       {std::string("none.h5"), text, half, empty, std::string("../in"), std::string("../in/problems.h5")})
+    for (const std::string& command : {std::string("plot "), std::string("report ")})
+      cases.push_back({command + bad + (command == "plot " ? "" : " --out a.html"), bad});
+  for (const std::string& bad : {std::string("none.h5"), text, half, empty, std::string("../in/problems.h5")})
+    for (const char* out : {"a.glb", "a.csv", "a.pvd", "a.json"}) cases.push_back({"export " + bad + " --out " + out, bad});
+  for (const Case& c : cases) expect_refusal(rotule(c.arguments), c.expected, c.arguments);
+  EXPECT_EQ(content(cwd() / good), whole);
+}
+
+TEST_F(ShowCli, AFullDiskLeavesNothing) {
+  recording();
+  for (const std::string& arguments :
+       {std::string("plot ../in/arm.h5 --svg a.svg"), std::string("plot ../in/arm.h5 --html a.html"),
+        std::string("report ../in/arm.h5 --out a.html"), std::string("export ../in/arm.h5 --out a.csv"),
+        std::string("export ../in/arm.h5 --out a.glb"), std::string("export ../in/arm.h5 --out a.pvd")}) {
+    const Result result = rotule(arguments, "ulimit -f 4; trap '' XFSZ;");
+    expect_refusal(result, "cannot be written: File too large", arguments);
+  }
+}
+
+TEST_F(ShowCli, AFailedCommandKeepsTheOldFile) {
+  recording();
+  std::ofstream(cwd() / "a.svg") << "precious";
+  EXPECT_EQ(rotule("plot ../in/arm.h5 --quantity nothing --svg a.svg").status, 2);
+  EXPECT_EQ(rotule("plot ../in/arm.h5 --svg a.svg", "ulimit -f 4; trap '' XFSZ;").status, 2);
+  EXPECT_EQ(content(cwd() / "a.svg"), "precious");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(ShowCli, PlotsAsPictureAndPage) {
+  recording();
+  const Result picture = rotule("plot ../in/arm.h5 --quantity 'energy,lower.position.z,*.speed,elbow.force.magnitude'");
+  ASSERT_EQ(picture.status, 0) << picture.err;
+  EXPECT_EQ(picture.out.rfind("<svg ", 0), 0u);
+  for (const char* expected :
+       {"energy [J]", "lower: position z", "position z [m]", "All bodies: speed", "speed [m/s]", "force [N]"})
+    EXPECT_NE(picture.out.find(expected), std::string::npos) << expected;
+
+  ASSERT_EQ(rotule("plot ../in/arm.h5 --svg a.svg --html a.html").status, 0);
+  EXPECT_EQ(files(), 2);
+  const std::string page = content(cwd() / "a.html");
+  EXPECT_EQ(page.rfind("<!DOCTYPE html>", 0), 0u);
+  for (const char* outside :
+       {"http://", "https://", "src=", "@import", "url("}) {  // stands alone, but for the name of SVG itself
+    std::string text = page;
+    for (std::size_t at; (at = text.find("http://www.w3.org/2000/svg")) != text.npos;) text.erase(at, 26);
+    EXPECT_EQ(text.find(outside), std::string::npos) << outside;
+  }
+  // The numbers under the pointer are those of the file.
+  const std::size_t from = page.find("<script type=\"application/json\">") + 32;
+  const Json data = Json::parse(page.substr(from, page.find("</script>", from) - from));
+  const TrajectoryReader reader((cwd() / "../in/arm.h5").string());
+  ASSERT_EQ(data["series"][0]["name"], "kinetic");
+  EXPECT_EQ(data["series"][0]["y"].get<std::vector<double>>(), reader.series("/energy/kinetic"));
+  EXPECT_EQ(data["series"][0]["x"].get<std::vector<double>>(), reader.series("/time"));
+
+  const Result list = rotule("plot --list");
+  EXPECT_EQ(list.status, 0);
+  EXPECT_NE(list.out.find("BODY.position[.x|.y|.z]"), std::string::npos);
+}
+
+TEST_F(ShowCli, OpeningNeedsAProgramForIt) {
+  recording();
+  // A stand-in for the desktop's: it says what it was given.
+  std::ofstream(cwd() / "../in/xdg-open") << "#!/bin/sh\necho \"$1\" > ../in/opened\n";
+  testing::fs::permissions(cwd() / "../in/xdg-open", testing::fs::perms::owner_all);
+  EXPECT_EQ(rotule("plot ../in/arm.h5 --html page.html --open", "PATH=$PWD/../in:$PATH").status, 0);
+  EXPECT_EQ(content(cwd() / "../in/opened"), "page.html\n");
+  const Result none = rotule("report ../in/arm.h5 --out page.html --open", "PATH=/nowhere");
+  EXPECT_EQ(none.status, 2);
+  EXPECT_NE(none.err.find("page.html: is written, but xdg-open"), std::string::npos) << none.err;
+}
+
+TEST_F(ShowCli, TheReportTellsInPlainWords) {
+  recording();
+  const Result said = rotule("report ../in/arm.h5");
+  ASSERT_EQ(said.status, 0) << said.err;
+  EXPECT_EQ(said.out, "../in/arm.html\n");
+  const std::string page = content(cwd() / "../in/arm.html");
+  for (const char* expected : {"&lt;two&gt; &amp; bars", "an arm", "What was simulated", "How accurate it was",
+                               "Where the time went", "50 steps of 0.01 s", "integrator rk4", "Accurate", "kept to",
+                               "Closed to rounding", "Plots", "solve", "ms per step on average"})
+    EXPECT_NE(page.find(expected), std::string::npos) << expected;
+  EXPECT_EQ(page.find("<two>"), std::string::npos);  // the name is text, not markup
+
+  // A run that is bad in a known way is called so: joints that nothing closes, at a far too large step.
+  ASSERT_EQ(
+      rotule("run ../in/arm.json --quiet --dt 0.05 --set integrator=explicit_euler --set correction=none --record ../in/bad.h5")
+          .status,
+      0);
+  ASSERT_EQ(rotule("report ../in/bad.h5 --out bad.html").status, 0);
+  const std::string bad = content(cwd() / "bad.html");
+  EXPECT_NE(bad.find("Not to be trusted"), std::string::npos);
+  EXPECT_NE(bad.find("A joint stood open that far"), std::string::npos);
+}
+
+TEST_F(ShowCli, ExportsOfScenesAndRecordings) {
+  recording();
+  for (const char* out : {"a.gltf", "a.glb", "a.csv", "a.pvd", "a.json"}) {
+    EXPECT_EQ(rotule(std::string("export ../in/arm.h5 --out ") + out).status, 0) << out;
+    EXPECT_EQ(rotule(std::string("export mannequin --out b_") + out).status, 0) << out;
+  }
+  EXPECT_EQ(files(), 12);  // with a folder of frames for each .pvd
+  EXPECT_EQ(content(cwd() / "a.json"), rotule("export ../in/arm.json").out);
+  EXPECT_EQ(rotule("export ../in/arm.h5").out, content(cwd() / "a.json"));
+
+  // CSV: a line per frame, names quoted where they must be.
+  const std::string csv = content(cwd() / "a.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 52);
+  EXPECT_NE(csv.find("\"upper, left.position.x [m]\""), std::string::npos);
+  EXPECT_NE(csv.find(",lower.position.z [m],"), std::string::npos);
+
+  // Frames that are replaced are all of the new ones; a folder with other things in it is left alone.
+  EXPECT_EQ(rotule("export ../in/arm.h5 --out a.pvd --fps 10").status, 0);
+  EXPECT_EQ(std::distance(testing::fs::directory_iterator(cwd() / "a_frames"), {}), 6);
+  std::ofstream(cwd() / "a_frames" / "notes.txt") << "mine";
+  const Result refused = rotule("export ../in/arm.h5 --out a.pvd");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("holds other files than frames"), std::string::npos);
+  EXPECT_EQ(content(cwd() / "a_frames" / "notes.txt"), "mine");
+}
+
+}  // namespace
+}  // namespace rotule
