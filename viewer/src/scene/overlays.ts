@@ -175,8 +175,9 @@ export class Overlays {
       for (let k = 0; k < values.length; k += 3) largest = Math.max(largest, this.b.fromArray(values, k).length());
       this.velocity_scale.fit(largest, this.size, values.length / 3);
       const scale = this.velocity_scale.per_metre > 0 ? 1 / this.velocity_scale.per_metre : 0;
+      const thickness = values.length > 120 ? 0.6 * this.thickness : this.thickness;
       this.scene.bodies.forEach((body, k) => {
-        if (!body.static) this.velocities.add(this.centre(k, this.a), this.b.fromArray(values, 3 * k).multiplyScalar(scale), this.thickness);
+        if (!body.static) this.velocities.add(this.centre(k, this.a), this.b.fromArray(values, 3 * k).multiplyScalar(scale), thickness);
       });
     }
     this.velocities.end();

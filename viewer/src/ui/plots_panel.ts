@@ -19,6 +19,14 @@ interface Plot {
   logarithmic: boolean;
 }
 
+/** Whole decades around the values, at least one and at most sixteen; any range will do where there are no values. */
+function decades(low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null || !(low > 0) || !(high >= low) || !Number.isFinite(high)) return [0.1, 1];
+  const top = Math.ceil(Math.log10(high) + 1e-9);
+  const bottom = Math.min(top - 1, Math.max(top - 16, Math.floor(Math.log10(low))));
+  return [10 ** bottom, 10 ** top];
+}
+
 export class PlotsPanel {
   readonly element = h('section');
   private history = new NumberHistory(0);
@@ -129,7 +137,7 @@ export class PlotsPanel {
       height: plot_height,
       legend: { show: false },
       cursor: { drag: { x: false, y: false } },
-      scales: { x: { time: false }, y: plot.logarithmic ? { distr: 3 } : { range: { min: { pad: 0.12 }, max: { pad: 0.12 } } } },
+      scales: { x: { time: false }, y: plot.logarithmic ? { distr: 3, range: (_, low, high) => decades(low, high) } : { range: { min: { pad: 0.12 }, max: { pad: 0.12 } } } },
       axes: [
         { ...axis, size: 22, values: labels, space: 60 },
         { ...axis, size: 54, values: values_or_changes, space: 26 },

@@ -12,7 +12,7 @@ const phone = { width: 390, height: 844 };
 const pictures = {
   mannequin: { scene: 'mannequin', time: 1.4, settings: { theme: 'light', show: 'forces,joints', panel: 'plots' } },
   brick_wall: { scene: 'brick_wall', time: 0.2, settings: { theme: 'dark', panel: 'recipe' }, ball: [0.42, 0.45], after: 0.9 },
-  chain_fall: { scene: 'chain_fall', time: 0.3, settings: { theme: 'light', show: 'velocities' } },
+  chain_fall: { scene: 'chain_fall', time: 0.6, settings: { theme: 'light', show: 'velocities' } },
   marble_box: { scene: 'marble_box', time: 0.7, settings: { theme: 'light' } },
   tripods: { scene: 'tripods', time: 1.2, settings: { theme: 'dark' } },
   cloth: { scene: 'cloth', time: 0.9, settings: { theme: 'light' } },
