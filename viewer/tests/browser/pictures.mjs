@@ -90,6 +90,7 @@ for (const [name, picture] of Object.entries(pictures)) {
       await page.waitForFunction((before) => window.rotule.bodies > before, bodies);
       await reach(after);
     }
+    await page.waitForFunction(() => document.querySelector('.notice') === null);
     await page.waitForTimeout(600);
     const webp = await to_webp(browser, await page.screenshot(), 0.88);
     writeFileSync(join(folder, `view_${name}.webp`), webp);
