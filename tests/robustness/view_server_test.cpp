@@ -262,11 +262,12 @@ TEST(ViewServer, AFriendlyViewersBallIsThrown) {
   if (program.has_no_page()) GTEST_SKIP() << "built without the viewer's page";
   WebClient client = viewer(program.port());
   client.send(web_frame(ball));
-  bool thrown = false;
-  for (int n = 0; n < 1000 && !thrown; ++n) {
+  bool thrown = false, moving = false;
+  for (int n = 0; n < 1000 && !moving; ++n) {
     const auto message = client.read_message();
     ASSERT_TRUE(message);
-    thrown = message->kind == 1 && message->payload.find("\"ball_1\"") != std::string::npos;
+    thrown = thrown || (message->kind == 1 && message->payload.find("\"ball_1\"") != std::string::npos);
+    moving = thrown && message->kind == 2 && message->payload[16] != 0;  // its step
   }
   EXPECT_TRUE(thrown);
   ASSERT_EQ(program.interrupt(), 0);

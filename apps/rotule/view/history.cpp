@@ -28,8 +28,10 @@ void History::push(const ViewFrame& frame) {
       full.bytes.shrink_to_fit();
       bytes_ += full.memory();
     }
+    const std::size_t likely = chunks_.empty() ? 0 : chunks_.back().bytes.size();
     chunks_.emplace_back();
     chunks_.back().generation = frame.generation;
+    chunks_.back().bytes.reserve(std::min(likely, most_bytes_ / 8));
     starts_.push_back(end_);
     bytes_ += chunks_.back().memory();
   }

@@ -62,13 +62,16 @@ Live::Live(std::string name, Scene scene, std::uint16_t generation, std::size_t 
       history_(history_bytes),
       bounds_(bounds_of(world_)),
       quanta_(quanta_for(bounds_)),
-      generation_(generation),
-      joined_mass_(joined_masses(world_.implementation().model)) {
+      generation_(generation) {
   describe();
   capture(~0u);
 }
 
 void Live::describe() {
+  const Model& model = world_.implementation().model;
+  joined_mass_ = joined_masses(model);
+  centers_.clear();
+  for (const Body& body : model.bodies) centers_.push_back(body.center_of_mass);
   const SceneMessage about{generation_, true, name_, scene_.recipe.duration, bounds_, quanta_};
   scenes_[generation_] = std::make_shared<const std::string>(scene_message(about, scene_, world_));
 }
@@ -135,7 +138,6 @@ void Live::throw_ball(const Vec3& from, const Vec3& velocity, double radius, dou
   do name = fmt::format("ball_{}", ++balls_);
   while (names.contains(name));
   world_.add(BodyDef{.name = name, .mass = mass, .position = from, .velocity = velocity, .shape = Sphere{radius}});
-  joined_mass_ = joined_masses(world_.implementation().model);
   ++generation_;
   describe();
 }
@@ -148,8 +150,23 @@ void Live::change_recipe(const std::vector<std::pair<std::string, std::string>>&
   describe();
 }
 
+// Where the ledger takes long against the steps, as it does for thousands of bodies, not every frame has a new one.
+void Live::keep_books(unsigned parts) {
+  constexpr double most_share = 0.02, short_enough = 0.2;  // of the steps' time; ms
+  constexpr int most_frames = 6;
+  const bool due = ledger_ms_ < short_enough || stepped_ms_ * most_share > ledger_ms_ || ++frames_without_ledger_ >= most_frames;
+  if (!due && !(parts & view_forces) && ledger_generation_ == generation_ && world_.implementation().engine) return;
+  const auto before = std::chrono::steady_clock::now();
+  ledger_ = world_.diagnostics();
+  ledger_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
+  ledger_generation_ = generation_;
+  stepped_ms_ = 0;
+  frames_without_ledger_ = 0;
+}
+
 void Live::capture(unsigned parts) {
-  const Diagnostics ledger = world_.diagnostics();
+  keep_books(parts);
+  const Diagnostics& ledger = ledger_;
   const auto& inside = world_.implementation();
   const auto count = static_cast<std::size_t>(inside.model.body_count());
   const JointedMechanism& mechanism = inside.engine->stepper.mechanism;
@@ -161,9 +178,8 @@ void Live::capture(unsigned parts) {
   positions_.resize(3 * count);
   orientations_.resize(4 * count);
   for (std::size_t i = 0; i < count; ++i) {
-    const Pose pose = body_frame(inside.model, inside.state, static_cast<int>(i));
-    const Quat& q = pose.orientation;
-    Eigen::Map<Vec3>(positions_.data() + 3 * i) = pose.position;
+    const Quat& q = inside.state.theta[i];
+    Eigen::Map<Vec3>(positions_.data() + 3 * i) = inside.state.p[i] - q * centers_[i];
     Eigen::Map<Eigen::Vector4d>(orientations_.data() + 4 * i) << q.w(), q.x(), q.y(), q.z();
   }
   out->set_bodies(positions_, orientations_, quanta_);
@@ -179,6 +195,7 @@ void Live::capture(unsigned parts) {
                   static_cast<double>(ledger.contacts),
                   per_step * iterations_,
                   per_step * ms_};
+  stepped_ms_ += ms_;
   iterations_ = ms_ = 0;
   steps_ = 0;
 

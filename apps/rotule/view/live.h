@@ -3,8 +3,9 @@
 //
 // Dragging is a spring from a point of the body to the pointer, F = k (to - x) - c v, applied as a constant force over each step.
 // It is stable where k h^2 and c h stay small against the least mass m that the point can have (that of the body alone, for any
-// direction: joints only add to it): k = min(M w^2, m / (10 h^2)), c = min(2 M w, m / (2 h)), with w = 12 rad/s and M the geometric
-// mean of the body's mass and that of all that hangs together by joints. No more than 30 m/s^2 times the latter is exerted.
+// direction: joints only add to it): k = min(M w^2, m / (10 h^2)), c = min(2 M w, m / (2 h)), with w = 12 rad/s and M the
+// geometric mean of the body's mass and that of all that hangs together by joints. No more than 30 m/s^2 times the latter is
+// exerted.
 #include <rotule/world.h>
 
 #include <map>
@@ -59,6 +60,7 @@ class Live final : public Show {
  private:
   void pull();
   void describe();
+  void keep_books(unsigned parts);
 
   std::string name_;
   Scene scene_;
@@ -70,12 +72,17 @@ class Live final : public Show {
   std::map<std::uint16_t, std::shared_ptr<const std::string>> scenes_;  // by generation
   std::map<std::uint64_t, Grip> grips_;
   std::vector<double> joined_mass_;  // kg, per body: of all that joints tie it to
+  std::vector<Vec3> centers_;        // of mass, in the bodies' frames
   std::vector<int> pulled_;          // bodies on which a force was set
   std::shared_ptr<const ViewFrame> newest_;
   std::vector<double> positions_, orientations_;
   std::vector<ContactResult> contacts_;
   std::vector<std::int32_t> order_;
   int balls_ = 0;
+  Diagnostics ledger_;
+  std::uint16_t ledger_generation_ = 0;
+  double ledger_ms_ = 0, stepped_ms_ = 0;  // what the last ledger took; what steps took since then
+  int frames_without_ledger_ = 0;
   double iterations_ = 0, ms_ = 0;  // sums since the last frame
   int steps_ = 0;
 };
