@@ -158,11 +158,11 @@ export class Overlays {
       for (let k = 0; k + 5 < joints.length; k += 6) largest = Math.max(largest, this.b.fromArray(joints, k + 3).length());
       this.force_scale.fit(largest, this.size, contacts.length / 10 + joints.length / 6);
       const scale = this.force_scale.per_metre > 0 ? 1 / this.force_scale.per_metre : 0;
-      const thickness = contacts.length > 400 ? 0.6 * this.thickness : this.thickness;
+      const thickness = contacts.length / 10 + joints.length / 6 > 40 ? 0.55 * this.thickness : this.thickness;
       for (let k = 0; k + 9 < contacts.length; k += 10)
         this.forces.add(this.a.fromArray(contacts, k), this.b.fromArray(contacts, k + 6).multiplyScalar(scale), thickness);
       for (let k = 0; k + 5 < joints.length; k += 6)
-        this.forces.add(this.a.fromArray(joints, k), this.b.fromArray(joints, k + 3).multiplyScalar(scale), this.thickness);
+        this.forces.add(this.a.fromArray(joints, k), this.b.fromArray(joints, k + 3).multiplyScalar(scale), thickness);
     }
     this.forces.end();
   }

@@ -14,7 +14,7 @@ export class Notices {
   show(text: string, kind: 'error' | 'warning' | 'plain' = 'plain'): void {
     const same = [...this.list.children].find((line) => line.textContent === text);
     same?.remove();
-    const line = h('div', { class: `notice ${kind}` }, text);
+    const line = h('div', { class: `notice ${kind}`, title: text }, h('span', {}, text));
     this.list.append(line);
     window.setTimeout(() => line.remove(), kind === 'plain' ? 3000 : 7000);
   }

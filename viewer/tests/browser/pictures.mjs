@@ -10,7 +10,7 @@ const phone = { width: 390, height: 844 };
 
 // What to show: the scene, when, with which settings of the page and keys pressed, on which screen.
 const pictures = {
-  mannequin: { scene: 'mannequin', time: 1.4, settings: { theme: 'light', show: 'forces,joints', panel: 'plots' } },
+  mannequin: { scene: 'mannequin', time: 1, settings: { theme: 'light', show: 'forces,joints', panel: 'plots' } },
   brick_wall: { scene: 'brick_wall', time: 0.2, settings: { theme: 'dark', panel: 'recipe' }, ball: [0.42, 0.45], after: 0.9 },
   chain_fall: { scene: 'chain_fall', time: 0.6, settings: { theme: 'light', show: 'velocities' } },
   marble_box: { scene: 'marble_box', time: 0.7, settings: { theme: 'light' } },
@@ -18,8 +18,9 @@ const pictures = {
   cloth: { scene: 'cloth', time: 0.9, settings: { theme: 'light' } },
   gyroscope: { scene: 'gyroscope', time: 0.6, settings: { theme: 'dark', show: 'forces,velocities,joints', panel: 'layers' } },
   masonry_arch: { scene: 'masonry_arch', time: 0.1, settings: { theme: 'light', show: 'forces,xray', panel: 'layers' } },
-  ragdoll_heap: { scene: 'ragdoll_heap', time: 1.15, settings: { theme: 'light' } },
-  domino_run: { scene: 'domino_run', time: 0.7, settings: { theme: 'dark' } },
+  ragdoll_heap: { scene: 'ragdoll_heap', time: 0.75, settings: { theme: 'light' } },
+  bridge_truss: { scene: 'bridge_truss', time: 0.1, settings: { theme: 'light', show: 'forces', panel: 'layers' } },
+  card_house: { scene: 'card_house', time: 0.1, settings: { theme: 'dark', show: 'contacts' } },
   phone: { scene: 'tripods', time: 1.2, settings: { theme: 'light' }, screen: phone },
   phone_plots: { scene: 'newton_cradle', time: 0.8, settings: { theme: 'dark', panel: 'plots' }, screen: phone },
   scenes: { scene: 'rock_pile', time: 0.1, settings: { theme: 'light', scenes: '1' } },
@@ -89,6 +90,7 @@ for (const [name, picture] of Object.entries(pictures)) {
       await page.waitForFunction((before) => window.rotule.bodies > before, bodies);
       await reach(after);
     }
+    await page.waitForFunction(() => document.querySelector('.notice') === null);
     await page.waitForTimeout(600);
     const webp = await to_webp(browser, await page.screenshot(), 0.88);
     writeFileSync(join(folder, `view_${name}.webp`), webp);
