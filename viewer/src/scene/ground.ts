@@ -29,7 +29,8 @@ export class Ground {
     const reach = 14 * size;
     this.uniforms = { grid_colour: { value: new Color() }, spacing: { value: this.spacing }, reach: { value: reach } };
     this.material = ground_material(light_mode, this.uniforms) as Material & { color: Color };
-    this.geometry = new PlaneGeometry(2 * reach, 2 * reach, 1, 1);
+    // In many pieces: a single huge one is clipped badly by some graphics.
+    this.geometry = new PlaneGeometry(2 * reach, 2 * reach, 32, 32);
     const [low, high] = scene.bounds;
     // The grid's fading is centred below the scene, on a line of the grid so that distances read off it stay true.
     const centre = (axis: 0 | 1): number => Math.round((low[axis] + high[axis]) / (10 * this.spacing)) * 5 * this.spacing;
