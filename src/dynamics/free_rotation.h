@@ -18,19 +18,27 @@ class FreeRotor {
   /// Turns the body and its angular velocity (world axes).
   void drift(Quat& theta, Vec3& omega, double h) const {
     Quat q = theta * axes_;
-    Vec3 L = moments_.cwiseProduct(q.conjugate() * omega);
-    const Vec3 L_W = q * L;  // does not change; taken up again at the end, so that rounding does not add up in it
+    q.normalize();
+    Vec3 L = moments_.cwiseProduct(rotated(q.conjugate(), omega));
+    const Vec3 L_W = rotated(q, L);  // does not change; taken up again at the end, so that rounding does not add up in it
     const double excess = 1 / moments_[1] - 1 / moments_[0];
     if (excess != 0) turn_about<1>(q, L, h / 2 * excess * L[1]);
     q = q * exp_rotation(h / moments_[0] * L);
     turn_about<2>(q, L, h * (1 / moments_[2] - 1 / moments_[0]) * L[2]);
     if (excess != 0) turn_about<1>(q, L, h / 2 * excess * L[1]);
     q.normalize();
-    omega = q * Vec3((q.conjugate() * L_W).cwiseQuotient(moments_));
+    omega = rotated(q, rotated(q.conjugate(), L_W).cwiseQuotient(moments_));
     theta = (q * axes_.conjugate()).normalized();
   }
 
  private:
+  /// Rounding in a quaternion's product with a vector has a sign: lengths grow by 1e-16 each time, which a million steps show.
+  static Vec3 rotated(const Quat& q, const Vec3& v) {
+    const Vec3 out = q * v;
+    const double now = out.squaredNorm();
+    return now > 0 ? Vec3(out + 0.5 * (v.squaredNorm() - now) / now * out) : out;
+  }
+
   /// The body turns by `angle` about its k-th axis; the angular momentum, seen from it, turns back.
   template <int k>
   static void turn_about(Quat& q, Vec3& L, double angle) {
