@@ -1,18 +1,21 @@
 // Mass-spring solids, explicit against implicit (E4).
 //   1. The step at which explicit methods explode: predicted from the largest frequency, observed by bisection; implicit Euler at
 //      100 times that step, and with 1000 times the stiffness.
-//   2. A stiff cloth of 100 x 100, hung by two corners until it is at rest: CPU time of the best explicit method and of implicit
-//      Euler, and the sag that each finds.
-//   3. One implicit step on larger and larger cloths.
-// --quick leaves out all but small sizes.
+//   2. A stiff cloth of 100 x 100, hung by two corners: CPU time until its sag stays within 1 % of the equilibrium's, by explicit
+//      methods and by implicit steps that begin at rest; and 300 x 300 by the latter.
+//   3. One implicit step on larger and larger cloths, and the memory held.
+// --quick leaves out all but small sizes; --part=2 and --part=3 begin there.
 #include <fmt/format.h>
 #include <rotule/error.h>
+#include <sys/resource.h>
 
+#include <array>
 #include <cmath>
 
 #include "bench/report.h"
 #include "scenes/builders.h"
 #include "step/largest_frequency.h"
+#include "step/relaxation.h"
 #include "step/world_implementation.h"
 
 using namespace rotule;
@@ -136,71 +139,90 @@ Scene stiff_cloth(int side) {
   return scene;
 }
 
+/// How the free corner came down, followed over CPU time.
 struct Hanging {
   std::string method;
-  double h = 0, cpu = 0, sag = 0, speed = 0;
+  double h = 0, cpu = 0, speed = 0;
   int steps = 0;
+  std::vector<std::array<double, 2>> history{};  // CPU seconds, sag
+
+  [[nodiscard]] double sag() const { return history.back()[1]; }
+  /// CPU time after which it stays within 1 % of `level`; infinity where it does not.
+  [[nodiscard]] double settled(double level) const {
+    double since = infinity;
+    for (auto at = history.rbegin(); at != history.rend() && std::abs((*at)[1] - level) <= 0.01 * level; ++at) since = (*at)[0];
+    return since;
+  }
 };
 
-std::string hanging(int side, bool quiet) {
-  constexpr double seconds = 6;
+Hanging hang_explicitly(Scene scene, const IntegratorSettings& method, double h, int corner, double seconds) {
+  scene.recipe.integrator = method;
+  scene.recipe.dt = h;
+  World world(scene);
+  Hanging out{std::string(name_of(method)), h};
+  const double start = bench::cpu_seconds();
+  for (double next = 0.05; world.time() < seconds;) {
+    world.step();
+    if (world.time() < next) continue;
+    out.history.push_back({bench::cpu_seconds() - start, -world.particle_position(corner).z()});
+    next += 0.05;
+  }
+  out.cpu = bench::cpu_seconds() - start;
+  out.steps = static_cast<int>(world.steps());
+  out.speed = world.implementation().state.u.cwiseAbs().maxCoeff();
+  return out;
+}
+
+/// By implicit Euler steps that begin at rest (step/relaxation.h), until forces are below a tenth of a particle's weight.
+Hanging hang_implicitly(const Scene& scene, int corner) {
+  World world(scene);
+  Hanging out{"relaxation"};
+  const double start = bench::cpu_seconds();
+  Relaxation relaxation(world, {.force_tolerance = 0.1 * world.particle_mass(corner) * scene.gravity.norm()});
+  while (!relaxation.iterate() && relaxation.report().iterations < 300)
+    out.history.push_back({bench::cpu_seconds() - start, -relaxation.state().particle_position(corner).z()});
+  out.cpu = bench::cpu_seconds() - start;
+  out.steps = relaxation.report().iterations;
+  return out;
+}
+
+std::string hanging(int side, double seconds, bool quiet) {
   const Scene scene = stiff_cloth(side);
   const double omega = largest_frequency(World(scene)).frequency;
   const int corner = side * (side - 1);
-  std::vector<Hanging> found;
-  for (const auto& [method, limit] :
-       {std::pair(IntegratorSettings(SemiImplicitEulerSettings{}), 2.0), std::pair(IntegratorSettings(Rk4Settings{}), 2.828)}) {
-    // The air's drag and the springs' dampers take something off the limit.
-    if (side > 50 && limit > 2) continue;  // the slower of the two: small sizes show it
-    Scene run = scene;
-    run.recipe.integrator = method;
-    run.recipe.dt = 0.85 * limit / omega;
-    World world(run);
-    Hanging out{std::string(name_of(method)), run.recipe.dt};
-    const double start = bench::cpu_seconds();
-    while (world.time() < seconds) world.step();
-    out.cpu = bench::cpu_seconds() - start;
-    out.steps = static_cast<int>(world.steps());
-    out.sag = -world.particle_position(corner).z();
-    out.speed = world.implementation().state.u.cwiseAbs().maxCoeff();
-    found.push_back(out);
-  }
-  {
-    Scene run = scene;
-    run.recipe.implicit_solver = ImplicitCgSettings{.tolerance = 1e-3};
-    World world(run);
-    ImplicitEuler implicit(world);
-    Hanging out{"implicit_euler", 0.1};
-    const double start = bench::cpu_seconds();
-    // Until it is as calm as the explicit run is in the end.
-    do {
-      implicit.step(out.h, 1);
-      out.speed = implicit.s.u.cwiseAbs().maxCoeff();
-      ++out.steps;
-    } while (out.speed > found.front().speed && out.steps < 300);
-    out.cpu = bench::cpu_seconds() - start;
-    out.sag = -implicit.s.particle_position(corner).z();
-    found.push_back(out);
-  }
+  std::vector<Hanging> found{hang_implicitly(scene, corner)};
+  const double level = found.front().sag();
+  // The air's drag and the springs' dampers take something off the limit. The slower of the two shows on small sizes.
+  if (seconds > 0) found.push_back(hang_explicitly(scene, SemiImplicitEulerSettings{}, 0.85 * 2 / omega, corner, seconds));
+  if (seconds > 0 && side <= 50) found.push_back(hang_explicitly(scene, Rk4Settings{}, 0.85 * 2.828 / omega, corner, seconds));
   std::string rows;
   if (!quiet)
-    fmt::print("\n2. cloth {0} x {0}, until it is at rest\n{1:<22} {2:>10} {3:>8} {4:>10} {5:>10} {6:>12}\n", side, "method",
-               "step, s", "steps", "CPU, s", "sag, m", "speed, m/s");
+    fmt::print("\n2. cloth {0} x {0}, hung by two corners\n{1:<22} {2:>10} {3:>8} {4:>10} {5:>10} {6:>12} {7:>18} {8:>8}\n", side,
+               "method", "step, s", "steps", "CPU, s", "sag, m", "speed, m/s", "within 1 %: CPU, s", "times");
   for (const Hanging& h : found) {
+    const double settled = h.settled(level), times = settled / found.front().settled(level);
     rows += fmt::format(
-        R"({}    {{"side": {}, "method": "{}", "h": {:.4g}, "steps": {}, "cpu_seconds": {:.5g}, "sag": {:.6g}, "speed": {:.3g}}})",
-        rows.empty() ? "" : ",\n", side, h.method, h.h, h.steps, h.cpu, h.sag, h.speed);
+        R"({}    {{"side": {}, "method": "{}", "h": {:.4g}, "steps": {}, "cpu_seconds": {:.5g}, "sag": {:.6g}, "speed": {:.3g}, "cpu_seconds_within_1_percent": {:.5g}, "times": {:.4g}}})",
+        rows.empty() ? "" : ",\n", side, h.method, h.h, h.steps, h.cpu, h.sag(), h.speed, settled, times);
     if (!quiet)
-      fmt::print("{:<22} {:>10.3g} {:>8} {:>10.2f} {:>10.5f} {:>12.2g}\n", h.method, h.h, h.steps, h.cpu, h.sag, h.speed);
+      fmt::print("{:<22} {:>10.3g} {:>8} {:>10.2f} {:>10.5f} {:>12.2g} {:>18.2f} {:>8.1f}\n", h.method, h.h, h.steps, h.cpu,
+                 h.sag(), h.speed, settled, times);
   }
   return rows;
+}
+
+/// The most memory this process has held so far.
+double peak_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
 std::string growth(const std::vector<int>& sides, bool quiet) {
   std::string rows;
   if (!quiet)
-    fmt::print("\n3. one implicit step of 1/60 s\n{:>12} {:>14} {:>16} {:>12}\n", "particles", "CPU, s", "us per particle",
-               "iterations");
+    fmt::print("\n3. one implicit step of 1/60 s\n{:>12} {:>14} {:>16} {:>12} {:>12}\n", "particles", "CPU, s", "us per particle",
+               "iterations", "peak, MB");
   for (const int side : sides) {
     Scene scene = scenes::cloth(side);
     scene.recipe.implicit_solver = ImplicitCgSettings{.tolerance = 1e-3};
@@ -213,9 +235,12 @@ std::string growth(const std::vector<int>& sides, bool quiet) {
     for (int i = 0; i < steps; ++i) implicit.step(1.0 / 60, 1);
     const double cpu = (bench::cpu_seconds() - start) / steps, count = static_cast<double>(side) * side;
     const double iterations = implicit.mechanism.report.iterations / static_cast<double>(steps);
-    rows += fmt::format(R"({}    {{"side": {}, "cpu_seconds_per_step": {:.5g}, "iterations_per_step": {:.4g}}})",
-                        rows.empty() ? "" : ",\n", side, cpu, iterations);
-    if (!quiet) fmt::print("{:>12.0f} {:>14.4f} {:>16.3f} {:>12.0f}\n", count, cpu, 1e6 * cpu / count, iterations);
+    rows += fmt::format(
+        R"({}    {{"side": {}, "cpu_seconds_per_step": {:.5g}, "iterations_per_step": {:.4g}, "peak_megabytes": {:.0f}}})",
+        rows.empty() ? "" : ",\n", side, cpu, iterations, peak_megabytes());
+    if (!quiet)
+      fmt::print("{:>12.0f} {:>14.4f} {:>16.3f} {:>12.0f} {:>12.0f}\n", count, cpu, 1e6 * cpu / count, iterations,
+                 peak_megabytes());
   }
   return rows;
 }
@@ -223,13 +248,25 @@ std::string growth(const std::vector<int>& sides, bool quiet) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool quick = argc == 2 && std::string_view(argv[1]) == "--quick";
-  const bench::Options options = quick ? bench::Options{} : bench::parse(argc, argv);
+  bool quick = false;
+  int from_part = 1;
+  std::vector<char*> others{argv[0]};
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--quick")
+      quick = true;
+    else if (argument == "--part=2" || argument == "--part=3")
+      from_part = argument.back() - '0';
+    else
+      others.push_back(argv[i]);
+  }
+  const bench::Options options = bench::parse(static_cast<int>(others.size()), others.data());
   if (!options.json) fmt::print("mass-spring solids on {}\n", bench::machine());
-  const std::string first = explosions(options.json);
-  const std::string second = hanging(quick ? 30 : 100, options.json);
+  const std::string first = from_part == 1 ? explosions(options.json) : "";
+  const std::string second = from_part == 3 ? "" : hanging(quick ? 30 : 100, 6, options.json);
+  const std::string larger = from_part == 3 || quick ? "" : ",\n" + hanging(300, 0, options.json);
   const std::string third = growth(quick ? std::vector{50, 100} : std::vector{100, 300, 1000}, options.json);
-  publish(options, fmt::format("{{\n  \"machine\": \"{}\",\n  \"explosions\": [\n{}\n  ],\n  \"hanging\": [\n{}\n  ],\n  "
+  publish(options, fmt::format("{{\n  \"machine\": \"{}\",\n  \"explosions\": [\n{}\n  ],\n  \"hanging\": [\n{}{}\n  ],\n  "
                                "\"growth\": [\n{}\n  ]\n}}",
-                               bench::machine(), first, second, third));
+                               bench::machine(), first, second, larger, third));
 }

@@ -256,8 +256,7 @@ void RotuleTreeRays(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
-/// A bumpy ball of 1,000,000 triangles, rays from all around towards its inside.
-void RotuleMeshRays(benchmark::State& state) {
+TriangleMesh bumpy_ball() {
   const int rows = 708, columns = 708;
   TriangleMesh mesh;
   for (int r = 0; r <= rows; ++r)
@@ -273,12 +272,48 @@ void RotuleMeshRays(benchmark::State& state) {
       mesh.triangles.push_back({a, a + columns, b + columns});
       mesh.triangles.push_back({a, b + columns, b});
     }
-  const Surface surface(mesh);
+  return mesh;
+}
+
+/// Hills of several sizes on a square from -1 to 1.
+TriangleMesh terrain() {
+  const int side = 708;
+  TriangleMesh mesh;
+  for (int r = 0; r <= side; ++r)
+    for (int c = 0; c <= side; ++c) {
+      const double x = 2.0 * c / side - 1, y = 2.0 * r / side - 1;
+      mesh.vertices.emplace_back(
+          x, y, 0.1 * std::sin(5 * x + 3 * y) + 0.03 * std::sin(23 * x - 17 * y) + 0.004 * std::sin(131 * x + 97 * y));
+    }
+  for (int r = 0; r < side; ++r)
+    for (int c = 0; c < side; ++c) {
+      const int a = r * (side + 1) + c, b = a + side + 1;
+      mesh.triangles.push_back({a, a + 1, b + 1});
+      mesh.triangles.push_back({a, b + 1, b});
+    }
+  return mesh;
+}
+
+/// Meshes of 1,000,000 triangles. 0: a bumpy ball, rays from all around towards its inside; 1: the same from one eye, row by row;
+/// 2: terrain, rays from random places above to random places on it.
+void RotuleMeshRays(benchmark::State& state) {
+  const auto scene = state.range(0);
+  state.SetLabel(scene == 0 ? "ball, random" : (scene == 1 ? "ball, coherent" : "terrain, random"));
+  const Surface surface(scene < 2 ? bumpy_ball() : terrain());
   std::mt19937 random(2);
+  std::uniform_real_distribution<double> u(-1, 1);
   std::vector<std::pair<Vec3, Vec3>> rays;
   for (int i = 0; i < 100000; ++i) {
-    const Vec3 origin = 3 * direction(random);
-    rays.emplace_back(origin, 0.9 * direction(random) - origin);
+    if (scene == 0) {
+      const Vec3 origin = 3 * direction(random);
+      rays.emplace_back(origin, 0.9 * direction(random) - origin);
+    } else if (scene == 1) {
+      const Vec3 origin(3, 0, 0);
+      rays.emplace_back(origin, Vec3(-3, (i % 316 - 158) / 200.0, (i / 316 - 158) / 200.0));
+    } else {
+      const Vec3 origin(u(random), u(random), 0.15 + 0.5 * std::abs(u(random)));
+      rays.emplace_back(origin, Vec3(u(random), u(random), -0.1) - origin);
+    }
   }
   long hits = 0;
   std::size_t i = 0;
@@ -289,6 +324,7 @@ void RotuleMeshRays(benchmark::State& state) {
   }
   state.counters["triangles"] = double(surface.count());
   state.counters["hit_share"] = double(hits) / double(state.iterations());
+  state.counters["tree_MB"] = double(surface.tree().nodes().size_bytes()) / 1e6;
   state.SetItemsProcessed(state.iterations());
 }
 
@@ -498,7 +534,7 @@ BENCHMARK(BulletTree)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark
 #endif
 BENCHMARK(RotuleAtRest)->Arg(100000);
 BENCHMARK(RotuleTreeRays)->RangeMultiplier(10)->Range(1000, 1000000);
-BENCHMARK(RotuleMeshRays);
+BENCHMARK(RotuleMeshRays)->DenseRange(0, 2);
 
 }  // namespace
 

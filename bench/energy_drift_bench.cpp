@@ -1,5 +1,6 @@
 // Energy over many steps: symplectic methods against the classical one, on three mechanisms. Prints the largest relative error in
-// each tenth of the run, and draws it where --svg=PREFIX says (PREFIXdouble_pendulum.svg ...). --steps=N, a million unless told.
+// each tenth of the run, and draws it where --svg=PREFIX says (PREFIXdouble_pendulum.svg ...). --steps=N, a million unless told;
+// --scene=NAME for one of them alone.
 #include <rotule/error.h>
 #include <rotule/world.h>
 
@@ -55,20 +56,23 @@ PlotSeries drift(const Scene& scene, const char* method, double h, std::int64_t 
 
 int main(int argc, char** argv) {
   std::int64_t steps = 1'000'000;
-  std::string svg;
+  std::string svg, only;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     if (argument.starts_with("--steps="))
       steps = std::atoll(argv[i] + 8);
     else if (argument.starts_with("--svg="))
       svg = argument.substr(6);
+    else if (argument.starts_with("--scene="))
+      only = argument.substr(8);
     else if (!argument.starts_with("--benchmark_")) {
-      fmt::print(stderr, "usage: {} [--steps=N] [--svg=PREFIX]\n", argv[0]);
+      fmt::print(stderr, "usage: {} [--steps=N] [--scene=NAME] [--svg=PREFIX]\n", argv[0]);
       return 2;
     }
   }
   fmt::print("largest relative energy error in tenths of {} steps, on {}\n", steps, bench::machine());
   for (const Case& c : {Case{"double_pendulum", 0.005}, Case{"mannequin", 0.2}, Case{"gyroscope", 0.002}}) {
+    if (!only.empty() && only != c.scene) continue;
     const Scene scene = *scenes::build(c.scene);
     Plot plot{.title = fmt::format("{}, steps of {} s", c.scene, c.h),
               .x = {.label = "steps"},

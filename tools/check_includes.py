@@ -35,7 +35,7 @@ PUBLIC = {
     "problem.h": "problem",
     "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",
     "forces.h": "model", "particles.h": "model",
-    "world.h": "step", "rotule.h": "step",
+    "world.h": "step", "relaxation.h": "step", "rotule.h": "step",
 }
 
 # Libraries that only some folders may know, by the beginning of the included path.

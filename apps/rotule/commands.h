@@ -42,6 +42,7 @@ struct RunOptions {
   std::optional<int> parareal;      // slices of time
   std::vector<std::string> coarse;  // KEY=VALUE for its coarse runs
   bool until_equilibrium = false;
+  bool relax = false;
   std::optional<double> force_tolerance, speed_tolerance, hold;  // N and N m; m/s and rad/s; s
   bool json = false, quiet = false;
 };

@@ -77,6 +77,7 @@ int main(int argc, char** argv) {
   CLI::Option* equilibrium =
       run_command->add_flag("--until-equilibrium", run_options.until_equilibrium,
                             "stop when the sum of forces on everything vanishes and stays so; --steps or --duration: at most");
+  run_command->add_flag("--relax", run_options.relax, "begin at rest in equilibrium, found without following the motion there");
   run_command->add_option("--force-tolerance", run_options.force_tolerance, "N: what counts as no force")->needs(equilibrium);
   run_command->add_option("--speed-tolerance", run_options.speed_tolerance, "m/s: what counts as rest")->needs(equilibrium);
   run_command->add_option("--hold", run_options.hold, "s: how long equilibrium must last")->needs(equilibrium);

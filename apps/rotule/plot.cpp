@@ -47,7 +47,7 @@ void plot(const PlotOptions& options) {
   if (options.svg.empty() && options.html.empty() && !options.open) return print(to_svg(plots));
 
   std::string page = options.html;
-  if (page.empty() && options.open) page = fs::path(options.file).replace_extension(".html").string();
+  if (page.empty() && options.open) page = fs::path(options.file).replace_extension(".plot.html").string();
   std::string html, svg;
   if (!options.svg.empty()) svg = to_svg(plots);
   if (!page.empty()) {

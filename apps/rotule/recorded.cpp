@@ -84,8 +84,11 @@ NamedProblem read_named_problem(const std::string& path, std::int64_t frame, int
   if (is_fclib_file(path)) {
     out.problem = read_fclib(path);
   } else {
-    const std::int64_t frames = recorded_frames(path);
-    if (frame < 0 || frame >= frames) throw Error(path, fmt::format("frame {} is not there; it has {}", frame, frames));
+    const std::vector<std::int64_t> frames = recorded_frames(path);
+    if (std::find(frames.begin(), frames.end(), frame) == frames.end())
+      throw Error(path, frames.empty() ? "holds no problem; record a scene with joints or contacts"
+                                       : fmt::format("frame {} is not there; it has {} of them, from {} to {}", frame,
+                                                     frames.size(), frames.front(), frames.back()));
     out.problem = read_problem(path, frame, island).problem;
     out.name = fmt::format("{}:{}:{}", path, frame, island);
   }
@@ -100,9 +103,7 @@ std::vector<NamedProblem> read_some_problems(const std::string& path, int most) 
     out.push_back(read_named_problem(path, 0, 0));
     return out;
   }
-  std::vector<std::int64_t> frames;  // those with something to solve: bodies in flight leave none
-  for (std::int64_t frame = 0; frame < recorded_frames(path); ++frame)
-    if (recorded_islands(path, frame) > 0) frames.push_back(frame);
+  const std::vector<std::int64_t> frames = recorded_frames(path);
   const std::size_t count = std::min(frames.size(), static_cast<std::size_t>(most));
   for (std::size_t k = 0; k < count; ++k) {
     const std::int64_t frame = count == 1 ? frames.back() : frames[k * (frames.size() - 1) / (count - 1)];

@@ -10,7 +10,7 @@ namespace rotule::app {
 void report(const ReportOptions& options) {
   namespace fs = std::filesystem;
   std::string out = options.out;
-  if (out.empty()) out = fs::path(options.file).replace_extension(".html").string();
+  if (out.empty()) out = fs::path(options.file).replace_extension(".report.html").string();
   require_other_file(out, options.file);
   const TrajectoryReader recording(options.file);
   write_text_file(out, report_page(recording, fs::path(options.file).filename().string()));

@@ -1,6 +1,7 @@
 // rotule run: one scene, its motion and its books.
 #include <fmt/format.h>
 #include <rotule/error.h>
+#include <rotule/relaxation.h>
 #include <rotule/world.h>
 
 #include <algorithm>
@@ -353,6 +354,9 @@ void run(const RunOptions& options) {
   // An interrupt ends the run as an error does, so that nothing half-written stays.
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupted = 1; });
 
+  std::optional<RelaxationReport> relaxation;
+  if (options.relax) relaxation = about_scene([&] { return relax(world); });
+
   const Diagnostics start = world.diagnostics();
   const auto [linear_start, angular_start] = momentum_scales(world);
   const double falls_from = height_energy(world);
@@ -435,6 +439,14 @@ void run(const RunOptions& options) {
                  {"state_hash", fmt::format("{:016x}", world.state_hash())},
                  {"warnings", world.warnings()}};
   if (watch) result["equilibrium"] = watch->result(at_rest);
+  if (relaxation) {
+    result["relaxation"] = {
+        {"reached", relaxation->reached}, {"iterations", relaxation->iterations}, {"force", relaxation->force}};
+    if (!relaxation->reached)
+      result["warnings"].push_back(
+          fmt::format("--relax found no equilibrium in {} iterations; the run began where {:.3g} N were left",
+                      relaxation->iterations, relaxation->force));
+  }
   if (chooses && !picks.empty()) result["picked"] = picks;
   // Both files are whole before either gets its name.
   if (trajectory) {

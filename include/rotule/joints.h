@@ -10,19 +10,13 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace rotule {
 
 using Between = std::array<std::string, 2>;
 
-/// A point in common; all rotations free. Locks 3 degrees of freedom.
-struct Ball {
-  std::string name = {};
-  Between between = {};
-  Vec3 at = Vec3::Zero();
-};
-
-/// What acts along or about the free axis of a joint (A3). The coordinate q is the angle (rad, from -pi to pi) or the travel (m)
+/// What acts along or about a free axis of a joint (A3). The coordinate q is the angle (rad, from -pi to pi) or the travel (m)
 /// of the second body relative to the first, zero in the pose of the scene. Needs a formulation with impulses.
 struct Drive {
   std::optional<double> lower = {}, upper = {};  // rad or m
@@ -34,6 +28,25 @@ struct Drive {
   double rest = 0;                               // rad or m, where the spring is slack
 
   friend bool operator==(const Drive&, const Drive&) = default;
+};
+
+/// The same on one of the free axes of a joint that has several: x, y, z of its frame, or rx, ry, rz, the rotations about them.
+/// The frame's z is the joint's axis or normal, with x and y turned with it the shortest way from the world's; a universal joint
+/// has x = axis_a, y = axis_b; a ball the world's axes. Where all three rotations are free there is no angle to limit or to
+/// spring back to: motors, friction and dampers only.
+struct AxisDrive {
+  std::string axis = {};
+  Drive drive = {};
+
+  friend bool operator==(const AxisDrive&, const AxisDrive&) = default;
+};
+
+/// A point in common; all rotations free. Locks 3 degrees of freedom.
+struct Ball {
+  std::string name = {};
+  Between between = {};
+  Vec3 at = Vec3::Zero();
+  std::vector<AxisDrive> drives = {};
 };
 
 /// A line in common: one rotation free. Locks 5.
@@ -60,6 +73,7 @@ struct Cylindrical {
   Between between = {};
   Vec3 at = Vec3::Zero();
   Vec3 axis{0, 0, 1};
+  std::vector<AxisDrive> drives = {};
 };
 
 /// A point in common, and two directions, one of each body, that stay perpendicular: a Cardan joint. Locks 4.
@@ -69,6 +83,7 @@ struct Universal {
   Vec3 at = Vec3::Zero();
   Vec3 axis_a{1, 0, 0};
   Vec3 axis_b{0, 1, 0};
+  std::vector<AxisDrive> drives = {};
 };
 
 /// A plane in common: two translations in it and the rotation about its normal free. Locks 3.
@@ -77,6 +92,7 @@ struct Planar {
   Between between = {};
   Vec3 at = Vec3::Zero();
   Vec3 normal{0, 0, 1};
+  std::vector<AxisDrive> drives = {};
 };
 
 /// Nothing free. Locks 6.
@@ -101,6 +117,7 @@ struct PointOnLine {
   Between between = {};
   Vec3 at = Vec3::Zero();
   Vec3 axis{0, 0, 1};
+  std::vector<AxisDrive> drives = {};
 };
 
 /// Choose which of the six relative degrees of freedom are locked, along and about the axes of a frame at `at`.
@@ -111,6 +128,7 @@ struct LockedAxes {
   Quat frame = Quat::Identity();
   /// x, y, z, then the rotations about x, y, z.
   std::array<bool, 6> locked{true, true, true, false, false, false};
+  std::vector<AxisDrive> drives = {};
 };
 
 /// What a user's constraint function is given for each body: its pose as second-order jets, so that whatever is written in

@@ -6,6 +6,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace rotule {
 
@@ -39,16 +42,35 @@ struct FloatLanes {
   friend FloatLanes operator/(const FloatLanes& a, const FloatLanes& b) { return a.v / b.v; }
   friend Mask operator<(const FloatLanes& a, const FloatLanes& b) { return {a.v < b.v}; }
   friend Mask operator>(const FloatLanes& a, const FloatLanes& b) { return {a.v > b.v}; }
+  friend Mask operator<=(const FloatLanes& a, const FloatLanes& b) { return {a.v <= b.v}; }
+
+  /// Bit i tells of lane i.
+  friend unsigned bits(const Mask& m) {
+#if defined(__SSE2__)
+    return unsigned(_mm_movemask_ps(std::bit_cast<__m128>(m.bits)));
+#else
+    return (m.bits[0] & 1u) | (m.bits[1] & 2u) | (m.bits[2] & 4u) | (m.bits[3] & 8u);
+#endif
+  }
 
   friend FloatLanes select(const Mask& m, const FloatLanes& yes, const FloatLanes& no) {
     return std::bit_cast<Floats>((m.bits & std::bit_cast<Bits>(yes.v)) | (~m.bits & std::bit_cast<Bits>(no.v)));
   }
+#if defined(__SSE2__)
+  friend FloatLanes least(const FloatLanes& a, const FloatLanes& b) { return Floats(_mm_min_ps(b.v, a.v)); }
+  friend FloatLanes most(const FloatLanes& a, const FloatLanes& b) { return Floats(_mm_max_ps(b.v, a.v)); }
+#else
   friend FloatLanes least(const FloatLanes& a, const FloatLanes& b) { return select(b < a, b, a); }
   friend FloatLanes most(const FloatLanes& a, const FloatLanes& b) { return select(a < b, b, a); }
+#endif
   friend FloatLanes magnitude(const FloatLanes& a) { return std::bit_cast<Floats>(std::bit_cast<Bits>(a.v) & 0x7fffffff); }
+#if defined(__SSE2__)
+  friend FloatLanes root(const FloatLanes& a) { return Floats(_mm_sqrt_ps(a.v)); }
+#else
   friend FloatLanes root(const FloatLanes& a) {
     return Floats{std::sqrt(a.v[0]), std::sqrt(a.v[1]), std::sqrt(a.v[2]), std::sqrt(a.v[3])};
   }
+#endif
 };
 
 /// The scalar that a lane is made of, and how many: `load` and `store` go from and to arrays of it.

@@ -1,35 +1,45 @@
 #pragma once
 // Hints about memory: they change no result, and do nothing where a system knows no such thing.
 #include <cstddef>
+#include <new>
+#include <vector>
 #if defined(__linux__)
 #include <sys/mman.h>
-
-#include <cstdint>
 #endif
 
 namespace rotule {
 
-/// Asks for the lines of [first, first + bytes) ahead of their use.
+/// Asks for the cache lines of [first, first + bytes) ahead of their use.
 inline void fetch_lines(const void* first, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(static_cast<const char*>(first) + at);
 }
 
-/// Asks for large pages under memory that has been reserved and not yet written: far reads in it then need no walk through page
-/// tables. For arrays of many megabytes.
-inline void prefer_large_pages([[maybe_unused]] const void* first, [[maybe_unused]] std::size_t bytes) {
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-  constexpr std::uintptr_t page = 4096;
-  const auto begin = (reinterpret_cast<std::uintptr_t>(first) + page - 1) / page * page,
-             end = (reinterpret_cast<std::uintptr_t>(first) + bytes) / page * page;
-  if (bytes >= std::size_t{8} << 20 && end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-#endif
-}
+/// Gives arrays of megabytes whole large pages: reads here and there in them need no walk through page tables, which in a virtual
+/// machine costs more than the read. All arrays begin at a cache line.
+template <class T>
+struct LargePages {
+  using value_type = T;
+  static constexpr std::size_t page = std::size_t{2} << 20, line = 64;
 
-/// Reserves room and prefers large pages for it.
-template <class Vector>
-void reserve_large(Vector& v, std::size_t count) {
-  v.reserve(count);
-  prefer_large_pages(v.data(), count * sizeof(*v.data()));
-}
+  LargePages() = default;
+  template <class U>
+  LargePages(const LargePages<U>&) {}  // NOLINT: one for all types
+
+  [[nodiscard]] T* allocate(std::size_t count) {
+    const std::size_t bytes = count * sizeof(T);
+    if (bytes < page) return static_cast<T*>(::operator new(bytes, std::align_val_t(line)));
+    const std::size_t whole = (bytes + page - 1) / page * page;
+    void* const out = ::operator new(whole, std::align_val_t(page));
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    madvise(out, whole, MADV_HUGEPAGE);
+#endif
+    return static_cast<T*>(out);
+  }
+  void deallocate(T* at, std::size_t count) { ::operator delete(at, std::align_val_t(count * sizeof(T) < page ? line : page)); }
+  friend bool operator==(const LargePages&, const LargePages&) { return true; }
+};
+
+template <class T>
+using LargeArray = std::vector<T, LargePages<T>>;
 
 }  // namespace rotule

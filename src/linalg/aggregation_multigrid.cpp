@@ -36,6 +36,17 @@ int gather(const Block3Matrix& A, std::vector<int>& aggregate) {
   return count;
 }
 
+/// What blocks [from, to) of a row of A make of x, taken from r.
+void subtract(const Block3Matrix& A, std::int64_t from, std::int64_t to, const int* column, const VecX& x, double (&r)[3]) {
+  const double* a = A.block(from);
+  for (std::int64_t n = from; n < to; ++n, a += 9) {
+    const double* v = x.data() + 3 * static_cast<std::ptrdiff_t>(*column++);
+    r[0] -= a[0] * v[0] + a[1] * v[1] + a[2] * v[2];
+    r[1] -= a[3] * v[0] + a[4] * v[1] + a[5] * v[2];
+    r[2] -= a[6] * v[0] + a[7] * v[1] + a[8] * v[2];
+  }
+}
+
 }  // namespace
 
 void AggregationMultigrid::analyse(const Block3Matrix& A) {
@@ -88,56 +99,66 @@ void AggregationMultigrid::prepare(const Block3Matrix& A) {
   coarsest_.compute(dense);
 }
 
+void AggregationMultigrid::relax(std::size_t level, int i, const double (&r)[3], double* x) const {
+  const double* w = levels_[level].inverse_diagonal.data() + 9 * static_cast<std::ptrdiff_t>(i);
+  for (int k = 0; k < 3; ++k) x[k] += w[3 * k] * r[0] + w[3 * k + 1] * r[1] + w[3 * k + 2] * r[2];
+}
+
 template <bool Forwards>
 void AggregationMultigrid::sweep(std::size_t level, const VecX& b, VecX& x) const {
   const Block3Matrix& A = matrix(level);
-  const std::vector<double>& inverse = levels_[level].inverse_diagonal;
   const int rows = A.rows();
   for (int k = 0; k < rows; ++k) {
     const int i = Forwards ? k : rows - 1 - k;
     const std::ptrdiff_t at = 3 * static_cast<std::ptrdiff_t>(i);
-    double r0 = b[at], r1 = b[at + 1], r2 = b[at + 2];
-    const double* a = A.block(A.first(i));
-    for (const int j : A.columns(i)) {
-      const double* v = x.data() + 3 * static_cast<std::ptrdiff_t>(j);
-      r0 -= a[0] * v[0] + a[1] * v[1] + a[2] * v[2];
-      r1 -= a[3] * v[0] + a[4] * v[1] + a[5] * v[2];
-      r2 -= a[6] * v[0] + a[7] * v[1] + a[8] * v[2];
-      a += 9;
-    }
-    const double* w = inverse.data() + 9 * static_cast<std::ptrdiff_t>(i);
-    x[at] += w[0] * r0 + w[1] * r1 + w[2] * r2;
-    x[at + 1] += w[3] * r0 + w[4] * r1 + w[5] * r2;
-    x[at + 2] += w[6] * r0 + w[7] * r1 + w[8] * r2;
+    const std::span<const int> columns = A.columns(i);
+    double r[3] = {b[at], b[at + 1], b[at + 2]};
+    subtract(A, A.first(i), A.first(i) + static_cast<std::int64_t>(columns.size()), columns.data(), x, r);
+    relax(level, i, r, x.data() + at);
+  }
+}
+
+/// Forwards, from x = 0: half of the matrix does.
+void AggregationMultigrid::sweep_from_zero(std::size_t level, const VecX& b, VecX& x) const {
+  const Block3Matrix& A = matrix(level);
+  for (int i = 0; i < A.rows(); ++i) {
+    const std::ptrdiff_t at = 3 * static_cast<std::ptrdiff_t>(i);
+    double r[3] = {b[at], b[at + 1], b[at + 2]};
+    subtract(A, A.first(i), A.diagonal(i), A.columns(i).data(), x, r);
+    x.segment<3>(at).setZero();
+    relax(level, i, r, x.data() + at);
   }
 }
 
 /// One cycle on A x = b from the x given.
-void AggregationMultigrid::cycle(std::size_t l, const VecX& b, VecX& x) {
+void AggregationMultigrid::cycle(std::size_t l, const VecX& b, VecX& x, bool from_zero) {
   Level& level = levels_[l];
   const Block3Matrix& A = matrix(l);
-  sweep<true>(l, b, x);
-  // What is left, summed over the aggregates.
+  if (from_zero)
+    sweep_from_zero(l, b, x);
+  else
+    sweep<true>(l, b, x);
+  // What is left, summed over the aggregates. After a sweep from zero, row i has been made true with what came before it: what is
+  // left of it came after.
   level.b.setZero();
   for (int i = 0; i < A.rows(); ++i) {
     const std::ptrdiff_t at = 3 * static_cast<std::ptrdiff_t>(i);
-    double r0 = b[at], r1 = b[at + 1], r2 = b[at + 2];
-    const double* a = A.block(A.first(i));
-    for (const int j : A.columns(i)) {
-      const double* v = x.data() + 3 * static_cast<std::ptrdiff_t>(j);
-      r0 -= a[0] * v[0] + a[1] * v[1] + a[2] * v[2];
-      r1 -= a[3] * v[0] + a[4] * v[1] + a[5] * v[2];
-      r2 -= a[6] * v[0] + a[7] * v[1] + a[8] * v[2];
-      a += 9;
+    const std::span<const int> columns = A.columns(i);
+    const std::int64_t first = A.first(i), end = first + static_cast<std::int64_t>(columns.size());
+    double r[3] = {0, 0, 0};
+    if (from_zero) {
+      subtract(A, A.diagonal(i) + 1, end, columns.data() + (A.diagonal(i) + 1 - first), x, r);
+    } else {
+      for (int k = 0; k < 3; ++k) r[k] = b[at + k];
+      subtract(A, first, end, columns.data(), x, r);
     }
-    level.b.segment<3>(3 * static_cast<Eigen::Index>(level.aggregate[i])) += Vec3(r0, r1, r2);
+    level.b.segment<3>(3 * static_cast<Eigen::Index>(level.aggregate[i])) += Vec3(r[0], r[1], r[2]);
   }
   if (l + 1 == levels_.size()) {
     level.x = coarsest_.solve(level.b);
   } else {
-    level.x.setZero();
-    cycle(l + 1, level.b, level.x);
-    cycle(l + 1, level.b, level.x);
+    cycle(l + 1, level.b, level.x, true);
+    cycle(l + 1, level.b, level.x, false);
   }
   for (int i = 0; i < A.rows(); ++i)
     x.segment<3>(3 * static_cast<Eigen::Index>(i)) +=
@@ -146,8 +167,8 @@ void AggregationMultigrid::cycle(std::size_t l, const VecX& b, VecX& x) {
 }
 
 void AggregationMultigrid::apply(const VecX& r, VecX& z) {
-  z.setZero(r.size());
-  cycle(0, r, z);
+  z.resize(r.size());
+  cycle(0, r, z, true);
 }
 
 }  // namespace rotule

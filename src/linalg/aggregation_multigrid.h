@@ -34,9 +34,12 @@ class AggregationMultigrid {
     VecX b, x, r;                            // of the next level
   };
   const Block3Matrix& matrix(std::size_t level) const { return level == 0 ? *finest_ : levels_[level - 1].coarse; }
-  void cycle(std::size_t level, const VecX& b, VecX& x);
+  void cycle(std::size_t level, const VecX& b, VecX& x, bool from_zero);
   template <bool Forwards>
   void sweep(std::size_t level, const VecX& b, VecX& x) const;
+  void sweep_from_zero(std::size_t level, const VecX& b, VecX& x) const;
+  /// x += D^-1 r for one row.
+  void relax(std::size_t level, int row, const double (&r)[3], double* x) const;
 
   const Block3Matrix* finest_ = nullptr;
   std::vector<Level> levels_;

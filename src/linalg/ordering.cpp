@@ -4,6 +4,7 @@
 #include <suitesparse/amd.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace rotule {
 
@@ -71,7 +72,10 @@ bool leaves_first(std::span<const GraphEdge> edges, int bodies, std::vector<int>
 
 void minimum_degree(const Graph& adjacency, std::vector<int>& order) {
   order.resize(adjacency.size());
-  if (order.empty()) return;
+  if (adjacency.neighbours.empty()) {  // nothing touches: any order will do, and AMD wants a list
+    std::iota(order.begin(), order.end(), 0);
+    return;
+  }
   double control[AMD_CONTROL], info[AMD_INFO];
   amd_defaults(control);
   const int status =

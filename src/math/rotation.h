@@ -34,7 +34,8 @@ inline Quat exp_rotation(const Vec3& sigma) {
   return {w, s * sigma.x(), s * sigma.y(), s * sigma.z()};
 }
 
-/// The shortest rotation that takes the direction of `from` to that of `to`; where they are opposite, about some perpendicular axis.
+/// The shortest rotation that takes the direction of `from` to that of `to`; where they are opposite, about some perpendicular
+/// axis.
 inline Quat rotation_between(const Vec3& from, const Vec3& to) {
   const Vec3 a = from.normalized(), b = to.normalized();
   const double cosine = b.dot(a);

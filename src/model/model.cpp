@@ -152,6 +152,8 @@ struct Locks {
   std::array<bool, 6> locked;
 };
 
+constexpr std::array<std::string_view, 6> axis_names{"x", "y", "z", "rx", "ry", "rz"};
+
 Locks locks(const Ball& j) { return {{j.at, Quat::Identity()}, {true, true, true, false, false, false}}; }
 Locks locks(const Hinge& j) { return {{j.at, frame_along(j.axis)}, {true, true, true, true, true, false}}; }
 Locks locks(const Slider& j) { return {{j.at, frame_along(j.axis)}, {true, true, false, true, true, true}}; }
@@ -164,7 +166,20 @@ Locks locks(const LockedAxes& j) { return {{j.at, j.frame.normalized()}, j.locke
 
 }  // namespace
 
-int Joint::free_axis() const { return static_cast<int>(std::find(locked.begin(), locked.end(), false) - locked.begin()); }
+int axis_number(std::string_view name) {
+  return static_cast<int>(std::find(axis_names.begin(), axis_names.end(), name) - axis_names.begin());
+}
+
+std::array<bool, 6> locked_axes(const JointDef& def) {
+  return std::visit(
+      [](const auto& d) {
+        if constexpr (requires { locks(d); })
+          return locks(d).locked;
+        else
+          return std::array<bool, 6>{};
+      },
+      def);
+}
 
 Joint compile_joint(const JointDef& def, const Model& model, const State& state,
                     const std::function<int(const std::string&)>& find) {
@@ -191,8 +206,13 @@ Joint compile_joint(const JointDef& def, const Model& model, const State& state,
           joint.X_A = seen_from(state, joint.a, l.X_W);
           joint.X_B = seen_from(state, joint.b, l.X_W);
           joint.locked = l.locked;
-          if constexpr (requires { d.drive; })
-            if (d.drive != Drive{}) joint.drive = d.drive;
+          if constexpr (requires { d.drive; }) {
+            const auto free = std::find(joint.locked.begin(), joint.locked.end(), false);
+            if (d.drive != Drive{}) joint.drives.push_back({static_cast<int>(free - joint.locked.begin()), d.drive});
+          }
+          if constexpr (requires { d.drives; })
+            for (const AxisDrive& drive : d.drives) joint.drives.push_back({axis_number(drive.axis), drive.drive});
+          std::sort(joint.drives.begin(), joint.drives.end(), [](const auto& p, const auto& q) { return p.axis < q.axis; });
         }
         return joint;
       },

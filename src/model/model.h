@@ -27,12 +27,15 @@ struct Joint {
   Pose X_A, X_B;
   std::array<bool, 6> locked{};  // x y z, then rotations about x y z
   double length = 0;
-  std::optional<Drive> drive;  // of the one free axis
+  /// What acts on a free axis: 0 to 2 along x, y, z of the frame, 3 to 5 about them.
+  struct AxisDrive {
+    int axis = 0;
+    Drive drive;
+  };
+  std::vector<AxisDrive> drives;
   std::function<Jet(const JetBody&, const JetBody&, const Jet&)> function;
 
   [[nodiscard]] int rows() const;
-  /// The one free axis: 0 to 2 along x, y, z of the frame, 3 to 5 about them.
-  [[nodiscard]] int free_axis() const;
 };
 
 /// What its material makes of a body's surface.
@@ -92,6 +95,10 @@ std::optional<int> loop_closing_joint(const Model& model);
 /// Where the state puts the body's frame; and back.
 Pose body_frame(const Model& model, const State& state, int body);
 void place_body(const Model& model, State& state, int body, const Pose& frame);
+/// x, y, z, rx, ry, rz as 0 to 5; 6 for any other name.
+int axis_number(std::string_view name);
+/// Which of the six a joint locks; none for rods and user's constraints, which have no frame.
+std::array<bool, 6> locked_axes(const JointDef& def);
 /// Fixes the joint in its bodies as they stand now. `find` turns a name into a body index (world_body for "world").
 Joint compile_joint(const JointDef& def, const Model& model, const State& state,
                     const std::function<int(const std::string&)>& find);

@@ -39,11 +39,13 @@ struct RangeCheck {
     const Place here = place / field.name;
     for (std::size_t i = 0; i < values.size(); ++i) check_range(here / i, field, values[i]);
   }
-  void operator()(const Field& field, const std::vector<SpringSet>& sets, Need = {}) const {
+  template <class T>
+  void operator()(const Field& field, const std::vector<T>& items, Need = {}) const
+      requires(std::is_same_v<T, SpringSet> || std::is_same_v<T, AxisDrive>) {
     const Place here = place / field.name;
-    for (std::size_t i = 0; i < sets.size(); ++i) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
       const Place item = here / i;
-      visit_fields(sets[i], RangeCheck{item});
+      visit_fields(items[i], RangeCheck{item});
     }
   }
   void operator()(const Field& field, const Vec3& value, Need need = {}) const {

@@ -250,6 +250,32 @@ void joint_ends(Self& s, Visitor&& visit) {
   visit(Field{"between", "", "two bodies by name; \"world\" never moves"}, s.between, Need::required);
 }
 
+/// What can act on a free axis.
+template <class Self, class Visitor>
+void drive_fields(Self& drive, Visitor&& visit) {
+  visit(Field{"lower", "rad, m", "smallest angle or travel of the second body relative to the first"}, drive.lower);
+  visit(Field{"upper", "rad, m", "largest angle or travel"}, drive.upper);
+  visit(Field{"motor_speed", "rad/s, m/s", "what the motor keeps, as far as its strength goes", -1e9, 1e9}, drive.motor_speed);
+  visit(Field{"motor_strength", "N m, N", "most that the motor exerts; 0: no motor", 0, 1e300}, drive.motor_strength);
+  visit(Field{"friction", "N m, N", "dry friction about or along the free axis", 0, 1e300}, drive.friction);
+  visit(Field{"stiffness", "N m/rad, N/m", "of a spring about or along the free axis", 0, 1e300}, drive.stiffness);
+  visit(Field{"damping", "N m s/rad, N s/m", "of a damper about or along the free axis", 0, 1e300}, drive.damping);
+  visit(Field{"rest", "rad, m", "where the spring is slack", -1e9, 1e9}, drive.rest);
+}
+
+template <>
+struct SceneFields<AxisDrive> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"axis", "", "x, y, z of the joint's frame, or rx, ry, rz about them"}, s.axis, Need::required);
+    drive_fields(s.drive, visit);
+  }
+};
+template <class Self, class Visitor>
+void drives_field(Self& s, Visitor&& visit) {
+  visit(Field{"drives", "", "limits, motors, springs and friction on its free axes"}, s.drives);
+}
+
 /// Joints with a point alone (ball, weld), and with a point and an axis.
 template <class Joint>
 struct PointJointFields {
@@ -257,6 +283,7 @@ struct PointJointFields {
   static void fields(Self& s, Visitor&& visit) {
     joint_ends(s, visit);
     visit(Field{"at", "m", "point of the joint, in the world"}, s.at);
+    if constexpr (requires { s.drives; }) drives_field(s, visit);
   }
 };
 template <class Joint>
@@ -266,6 +293,8 @@ struct AxisJointFields {
     joint_ends(s, visit);
     visit(Field{"at", "m", "point of the joint, in the world"}, s.at);
     visit(Field{"axis", "", "direction of the joint, in the world"}, s.axis, Need::direction);
+    if constexpr (requires { s.drive; }) drive_fields(s.drive, visit);
+    if constexpr (requires { s.drives; }) drives_field(s, visit);
   }
 };
 
@@ -280,33 +309,15 @@ template <>
 struct Kind<Hinge> {
   static constexpr std::string_view name = "hinge", summary = "one rotation free; locks 5";
 };
-/// An axis joint whose free axis can be driven.
-template <class J>
-struct DrivenJointFields {
-  template <class Self, class Visitor>
-  static void fields(Self& s, Visitor&& visit) {
-    AxisJointFields<J>::fields(s, visit);
-    visit(Field{"lower", "rad, m", "smallest angle or travel of the second body relative to the first"}, s.drive.lower);
-    visit(Field{"upper", "rad, m", "largest angle or travel"}, s.drive.upper);
-    visit(Field{"motor_speed", "rad/s, m/s", "what the motor keeps, as far as its strength goes", -1e9, 1e9},
-          s.drive.motor_speed);
-    visit(Field{"motor_strength", "N m, N", "most that the motor exerts; 0: no motor", 0, 1e300}, s.drive.motor_strength);
-    visit(Field{"friction", "N m, N", "dry friction about or along the free axis", 0, 1e300}, s.drive.friction);
-    visit(Field{"stiffness", "N m/rad, N/m", "of a spring about or along the free axis", 0, 1e300}, s.drive.stiffness);
-    visit(Field{"damping", "N m s/rad, N s/m", "of a damper about or along the free axis", 0, 1e300}, s.drive.damping);
-    visit(Field{"rest", "rad, m", "where the spring is slack", -1e9, 1e9}, s.drive.rest);
-  }
-};
-
 template <>
-struct SceneFields<Hinge> : DrivenJointFields<Hinge> {};
+struct SceneFields<Hinge> : AxisJointFields<Hinge> {};
 
 template <>
 struct Kind<Slider> {
   static constexpr std::string_view name = "slider", summary = "one translation free; locks 5";
 };
 template <>
-struct SceneFields<Slider> : DrivenJointFields<Slider> {};
+struct SceneFields<Slider> : AxisJointFields<Slider> {};
 
 template <>
 struct Kind<Cylindrical> {
@@ -327,6 +338,7 @@ struct SceneFields<Universal> {
     visit(Field{"at", "m", "point of the joint, in the world"}, s.at);
     visit(Field{"axis_a", "", "direction fixed in the first body, in the world"}, s.axis_a, Need::direction);
     visit(Field{"axis_b", "", "direction fixed in the second body, perpendicular to axis_a"}, s.axis_b, Need::direction);
+    drives_field(s, visit);
   }
 };
 
@@ -341,6 +353,7 @@ struct SceneFields<Planar> {
     joint_ends(s, visit);
     visit(Field{"at", "m", "point of the joint, in the world"}, s.at);
     visit(Field{"normal", "", "normal of the plane, in the world"}, s.normal, Need::direction);
+    drives_field(s, visit);
   }
 };
 
@@ -386,6 +399,7 @@ struct SceneFields<LockedAxes> {
     visit(Field{"at", "m", "point of the joint, in the world"}, s.at);
     visit(Field{"frame", "", "axes of the joint: quaternion w, x, y, z, or axis and angle"}, s.frame);
     visit(Field{"locked", "", "which of x, y, z, rx, ry, rz are locked"}, s.locked);
+    drives_field(s, visit);
   }
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "model/choices.h"
+#include "model/model.h"
 #include "model/names.h"
 #include "model/range_check.h"
 #include "model/validate_forces.h"
@@ -125,6 +126,7 @@ void validate(const BodyDef& body, std::span<const Material> materials, const Pl
 
 namespace {
 
+/// `angle`: about the axis, not along it.
 void check_drive(const Drive& drive, bool angle, const Place& here) {
   for (const auto& [name, limit] : {std::pair("lower", drive.lower), std::pair("upper", drive.upper)})
     if (limit && !(std::abs(*limit) <= (angle ? std::numbers::pi : 1e9)))
@@ -132,6 +134,26 @@ void check_drive(const Drive& drive, bool angle, const Place& here) {
            fmt::format("must be a number from {} to {}, is {}", angle ? "-pi" : "-1e9", angle ? "pi" : "1e9", *limit));
   if (drive.lower && drive.upper && *drive.lower > *drive.upper)
     fail(here / "lower", fmt::format("must not exceed upper ({}), is {}; exchange them", *drive.upper, *drive.lower));
+}
+
+void check_drives(const std::vector<AxisDrive>& drives, const std::array<bool, 6>& locked, const Place& here) {
+  const bool all_turn = !locked[3] && !locked[4] && !locked[5];
+  const Place list = here / "drives";
+  std::array<bool, 6> seen{};
+  for (std::size_t k = 0; k < drives.size(); ++k) {
+    const Place place = list / k;
+    const int axis = axis_number(drives[k].axis);
+    if (axis == 6) fail(place / "axis", fmt::format("unknown axis {}; known: x y z rx ry rz", in_quotes(drives[k].axis)));
+    if (locked[axis]) fail(place / "axis", fmt::format("{} is locked by this joint; drive one that is free", drives[k].axis));
+    if (seen[axis]) fail(place / "axis", fmt::format("{} is driven twice; put both into one", drives[k].axis));
+    seen[axis] = true;
+    const Drive& drive = drives[k].drive;
+    check_drive(drive, axis >= 3, place);
+    if (axis >= 3 && all_turn && (drive.lower || drive.upper || drive.stiffness > 0))
+      fail(place,
+           "all three rotations of this joint are free, so that there is no angle to limit or to spring back to; use a "
+           "universal joint or a hinge, or a motor, friction or damping");
+  }
 }
 
 }  // namespace
@@ -154,6 +176,7 @@ void validate(const JointDef& joint, const IsFixed& is_fixed, const Place& place
           fail(ends, fmt::format("{} and {} are both fixed; one of them must be able to move", in_quotes(j.between[0]),
                                  in_quotes(j.between[1])));
         if constexpr (requires { j.drive; }) check_drive(j.drive, std::is_same_v<std::decay_t<decltype(j)>, Hinge>, here);
+        if constexpr (requires { j.drives; }) check_drives(j.drives, locked_axes(joint), here);
         check_details(j, here);
       },
       joint);

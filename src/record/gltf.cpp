@@ -30,6 +30,12 @@ constexpr std::array<std::array<double, 3>, 6> palette{
     {{0.10, 0.28, 0.55}, {0.62, 0.20, 0.08}, {0.12, 0.38, 0.20}, {0.36, 0.17, 0.50}, {0.58, 0.38, 0.04}, {0.08, 0.40, 0.42}}};
 constexpr std::array<double, 3> fixed_colour{0.42, 0.43, 0.45};
 
+Json material(const std::string& name, const std::array<double, 3>& colour) {
+  return {{"name", name},
+          {"pbrMetallicRoughness",
+           {{"baseColorFactor", {colour[0], colour[1], colour[2], 1.0}}, {"metallicFactor", 0.0}, {"roughnessFactor", 0.7}}}};
+}
+
 /// One file in the making.
 class Builder {
  public:
@@ -60,9 +66,19 @@ class Builder {
     return static_cast<int>(accessors.size()) - 1;
   }
 
-  /// The mesh of a surface in a colour; the same numbers are stored once. -1 where there is nothing to draw.
-  int mesh(const Surface& surface, int material, const std::string& name) {
+  /// The material of one colour of the palette, or, for -1, of what is fixed.
+  int coloured(int colour) {
+    const auto [at, added] = material_of_.try_emplace(colour, static_cast<int>(materials.size()));
+    if (added && colour < 0) materials.push_back(material("fixed", fixed_colour));
+    if (added && colour >= 0)
+      materials.push_back(material(fmt::format("moving_{}", colour), palette[static_cast<std::size_t>(colour)]));
+    return at->second;
+  }
+
+  /// The mesh of a surface in a colour of the palette; the same numbers are stored once. -1 where there is nothing to draw.
+  int mesh(const Surface& surface, int colour, const std::string& name) {
     if (surface.triangles.empty()) return -1;
+    const int in_colour = coloured(colour);
     std::vector<float> positions, normals;
     for (const Vec3& v : surface.vertices)
       for (const double x : v) positions.push_back(static_cast<float>(x));
@@ -86,13 +102,13 @@ class Builder {
       found = geometry_.emplace(key, made).first;
     }
     const Geometry& g = found->second;
-    const auto [at, added] = mesh_of_.try_emplace({g.position, material}, static_cast<int>(meshes.size()));
+    const auto [at, added] = mesh_of_.try_emplace({g.position, in_colour}, static_cast<int>(meshes.size()));
     if (added)
       meshes.push_back({{"name", name},
                         {"primitives",
                          {{{"attributes", {{"POSITION", g.position}, {"NORMAL", g.normal}}},
                            {"indices", g.indices},
-                           {"material", material}}}}});
+                           {"material", in_colour}}}}});
     return at->second;
   }
 
@@ -107,6 +123,7 @@ class Builder {
   }
   std::map<std::string, Geometry> geometry_;
   std::map<std::pair<int, int>, int> mesh_of_;
+  std::map<int, int> material_of_;
 };
 
 /// Where one node is at every moment.
@@ -131,12 +148,6 @@ struct Track {
     return false;
   }
 };
-
-Json material(const std::string& name, const std::array<double, 3>& colour) {
-  return {{"name", name},
-          {"pbrMetallicRoughness",
-           {{"baseColorFactor", {colour[0], colour[1], colour[2], 1.0}}, {"metallicFactor", 0.0}, {"roughnessFactor", 0.7}}}};
-}
 
 std::string packed(const Json& document, const std::string& bytes) {
   std::string text = document.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -168,8 +179,6 @@ std::string to_gltf(const RecordedMotion& motion, const GltfOptions& options) {
   });
 
   Builder file;
-  file.materials.push_back(material("fixed", fixed_colour));
-  for (std::size_t k = 0; k < palette.size(); ++k) file.materials.push_back(material(fmt::format("moving_{}", k), palette[k]));
 
   // The root turns z up to y up: a quarter turn about x.
   Json children = Json::array();
@@ -188,11 +197,11 @@ std::string to_gltf(const RecordedMotion& motion, const GltfOptions& options) {
     const bool point = std::holds_alternative<std::monostate>(body.shape);
     const Surface surface =
         point ? tessellate(Sphere{dot}, {.segments = 16}) : tessellate(body.shape, {.segments = 32, .plane_size = 4 * extent});
-    const int colour = body.fixed ? 0 : 1 + static_cast<int>(i % palette.size());
+    const int colour = body.fixed ? -1 : static_cast<int>(i % palette.size());
     add_node(motion.bodies[i], bodies[i], file.mesh(surface, colour, motion.bodies[i]));
   }
   const Surface ball = tessellate(Sphere{dot / 2}, {.segments = 8});
-  for (std::size_t k = 0; k < particles.size(); ++k) add_node(motion.particles[k], particles[k], file.mesh(ball, 1, "particle"));
+  for (std::size_t k = 0; k < particles.size(); ++k) add_node(motion.particles[k], particles[k], file.mesh(ball, 0, "particle"));
   file.nodes[0]["children"] = children;
   if (children.empty()) file.nodes[0].erase("children");
 

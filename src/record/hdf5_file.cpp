@@ -293,4 +293,16 @@ std::size_t Hdf5File::count(const std::string& group) const {
   return info.nlinks;
 }
 
+std::vector<std::string> Hdf5File::names(const std::string& group) const {
+  std::vector<std::string> out(count(group));
+  for (hsize_t i = 0; i < out.size(); ++i) {
+    char name[256];
+    const ssize_t length =
+        H5Lget_name_by_idx(file_.id(), group.c_str(), H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof(name), H5P_DEFAULT);
+    if (length < 0) throw Error(path_, fmt::format("group {} cannot be read", group));
+    out[i] = name;
+  }
+  return out;
+}
+
 }  // namespace rotule

@@ -74,6 +74,8 @@ class Hdf5File {
   [[nodiscard]] std::string text_attribute(const std::string& object, const std::string& name) const;
   [[nodiscard]] double number_attribute(const std::string& object, const std::string& name) const;
   [[nodiscard]] std::size_t count(const std::string& group) const;
+  /// What is in a group, in alphabetical order.
+  [[nodiscard]] std::vector<std::string> names(const std::string& group) const;
 
   // For those who make datasets of their own: a checked handle, a checked status.
   Hdf5Handle check(Hdf5Id id, Hdf5Handle::Close closer, std::string_view what) const;

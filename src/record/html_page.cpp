@@ -20,8 +20,7 @@ figure.plot svg:focus-visible{outline:2px solid var(--bar);outline-offset:-2px}
 figure.plot .cursor{stroke:var(--quiet);stroke-dasharray:3 3}
 figure.plot .spot{stroke:var(--card);stroke-width:1.5}
 .reading{position:absolute;pointer-events:none;background:var(--card);border:1px solid var(--edge);border-radius:6px;padding:6px 9px;font-size:13px;line-height:1.35;box-shadow:0 2px 8px #0003;white-space:nowrap;font-variant-numeric:tabular-nums}
-.reading b{font-weight:600}.reading i{display:inline-block;width:9px;height:9px;border-radius:50%;margin-right:6px;background:currentColor}
-.reading .c0 i{color:#1f6fb4}.reading .c1 i{color:#d1542a}.reading .c2 i{color:#2c8f4e}.reading .c3 i{color:#8a4fb0}.reading .c4 i{color:#a87b00}.reading .c5 i{color:#17868c}.reading .c6 i{color:#c2418c}.reading .c7 i{color:#57606a}
+.reading b{font-weight:600}.reading i{display:inline-block;width:9px;height:9px;border-radius:50%;margin-right:6px}
 table{border-collapse:collapse;width:100%;background:var(--card);border:1px solid var(--edge);border-radius:8px;overflow:hidden;font-variant-numeric:tabular-nums}
 td,th{text-align:left;padding:7px 12px;border-top:1px solid var(--edge);vertical-align:top}tr:first-child>*{border-top:0}
 th{font-weight:600;width:30%}.findings th{width:17%}td.number{text-align:right;white-space:nowrap}
@@ -29,6 +28,7 @@ th{font-weight:600;width:30%}.findings th{width:17%}td.number{text-align:right;w
 .bar{height:10px;border-radius:5px;background:var(--bar);min-width:1px}
 ul.plain{list-style:none;padding:0;margin:0}ul.plain li{background:var(--card);border:1px solid var(--edge);border-left:4px solid var(--fair);border-radius:6px;padding:8px 12px;margin:8px 0}
 details{margin:12px 0}summary{cursor:pointer;color:var(--quiet)}pre{background:var(--card);border:1px solid var(--edge);border-radius:8px;padding:12px;overflow:auto;font-size:13px;max-height:480px}
+@media (max-width:600px){.findings tr{display:block;padding:8px 0;border-top:1px solid var(--edge)}.findings tr:first-child{border-top:0}.findings th,.findings td,.findings td.number{display:block;width:auto;text-align:left;border:0;padding:1px 12px;white-space:normal}}
 @media print{body{background:#fff}figure.plot{break-inside:avoid}}
 )";
 
@@ -58,10 +58,11 @@ for (const figure of document.querySelectorAll('figure.plot')) {
       spots[k].setAttribute('cy', pixel(data.y, s.y[near]));
       if (k > 15) return;
       const row = document.createElement('div'), name = document.createElement('span'), value = document.createElement('b');
-      row.className = 'c' + k % 8;
       name.textContent = s.name + '  ';
       value.textContent = digits(s.y[near]);
-      row.append(document.createElement('i'), name, value);
+      const dot = document.createElement('i');
+      dot.style.background = getComputedStyle(spots[k]).fill;
+      row.append(dot, name, value);
       lines += row.outerHTML;
     });
     const head = document.createElement('div');

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 
+#include <algorithm>
+#include <charconv>
+
 #include "record/version.h"
 
 namespace rotule {
@@ -72,9 +75,17 @@ void ProblemWriter::append(std::int64_t frame, double time, int island, const Co
   file_.attribute(group, "coupled", p.coupled ? 1.0 : 0.0);
 }
 
-std::int64_t recorded_frames(const std::string& path) {
-  const Hdf5File file = open_checked(path);
-  return static_cast<std::int64_t>(file.count("/")) - 1;  // all but the names
+std::vector<std::int64_t> recorded_frames(const std::string& path) {
+  std::vector<std::int64_t> frames;
+  for (const std::string& name : open_checked(path).names("/")) {
+    constexpr std::string_view prefix = "frame_";
+    std::int64_t frame = 0;
+    if (name.starts_with(prefix) &&
+        std::from_chars(name.data() + prefix.size(), name.data() + name.size(), frame).ec == std::errc())
+      frames.push_back(frame);
+  }
+  std::sort(frames.begin(), frames.end());
+  return frames;
 }
 
 int recorded_islands(const std::string& path, std::int64_t frame) {

@@ -32,8 +32,8 @@ struct RecordedProblem {
 
 /// Throws Error where there is no such frame or island, or where its arrays do not make a problem.
 RecordedProblem read_problem(const std::string& path, std::int64_t frame, int island);
-/// How many frames are recorded; they are counted from 0.
-std::int64_t recorded_frames(const std::string& path);
+/// The steps that were recorded, in order; one in which nothing had to be solved is not among them.
+std::vector<std::int64_t> recorded_frames(const std::string& path);
 int recorded_islands(const std::string& path, std::int64_t frame);
 
 }  // namespace rotule

@@ -101,7 +101,7 @@ Plot energy(const Reader& r) {
 
 /// Against what the run's own summary took, else against the largest kinetic energy.
 Plot energy_error(const Reader& r) {
-  Lines lines(r, "Error of energy", "|E − E₀| / scale", "");
+  Lines lines(r, "Relative change of energy", "|E − E₀| / scale", "");
   const Column kinetic = column(r, "/energy/kinetic"), potential = column(r, "/energy/potential");
   const Column shock = r.contains("/energy/shock") ? column(r, "/energy/shock") : Column(kinetic.size(), 0.0);
   double scale = 0;

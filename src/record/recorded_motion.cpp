@@ -11,6 +11,25 @@
 
 namespace rotule {
 
+namespace {
+
+/// What a damaged file may hold and no program could draw.
+void require_motion(const TrajectoryFrame& frame, const std::string& origin, std::size_t number) {
+  const auto refuse = [&](const char* what) {
+    throw Error(origin, fmt::format("{} of frame {} is not a motion; record it again", what, number));
+  };
+  for (const auto& [values, name] : {std::pair{&frame.position, "/position"},
+                                     {&frame.orientation, "/orientation"},
+                                     {&frame.velocity, "/velocity"},
+                                     {&frame.particle_position, "/particle_position"},
+                                     {&frame.particle_velocity, "/particle_velocity"}})
+    if (!std::all_of(values->begin(), values->end(), [](double x) { return std::isfinite(x); })) refuse(name);
+  for (std::size_t i = 0; i + 3 < frame.orientation.size(); i += 4)
+    if (!(std::abs(Eigen::Map<const Eigen::Vector4d>(&frame.orientation[i]).norm() - 1) < 1e-3)) refuse("/orientation");
+}
+
+}  // namespace
+
 RecordedMotion RecordedMotion::of_scene(const Scene& scene, const std::string& origin) {
   RecordedMotion out;
   out.scene = scene;
@@ -72,7 +91,11 @@ void RecordedMotion::visit(const std::vector<std::size_t>& wanted,
   for (std::size_t next = 0; next < wanted.size();) {
     const std::size_t first = wanted[next] / piece * piece, count = std::min(piece, times.size() - first);
     const std::vector<TrajectoryFrame> frames = recording_->frames(first, count);
-    for (; next < wanted.size() && wanted[next] < first + count; ++next) look(frames[wanted[next] - first]);
+    for (; next < wanted.size() && wanted[next] < first + count; ++next) {
+      const TrajectoryFrame& frame = frames[wanted[next] - first];
+      require_motion(frame, origin, wanted[next]);
+      look(frame);
+    }
   }
 }
 

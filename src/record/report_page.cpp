@@ -227,8 +227,9 @@ std::string in_short(const std::vector<Finding>& found, std::size_t warnings) {
     if (std::string_view(f.verdict.grade) == "fair") fair.push_back(what);
   }
   std::string out = bad.empty() && fair.empty() ? "<span class=\"good\">Accurate</span> by every measure that there is."
-                    : bad.empty() ? fmt::format("<span class=\"fair\">Fair</span>: look at {}.", fmt::join(fair, ", "))
-                                  : fmt::format("<span class=\"bad\">Not to be trusted</span> in {}.", fmt::join(bad, ", "));
+                    : bad.empty()
+                        ? fmt::format("<span class=\"fair\">Fair</span>: look at {}.", fmt::join(fair, ", "))
+                        : fmt::format("<span class=\"bad\">Not to be trusted</span>: look at {}.", fmt::join(bad, ", "));
   if (warnings > 0) out += fmt::format(" {} below.", counted(warnings, "warning", "warnings"));
   return "<p>" + out + "</p>\n";
 }
@@ -291,6 +292,23 @@ std::string what_was_simulated(const TrajectoryReader& r, const Run& run) {
   return out + "</table>\n";
 }
 
+/// What to do about a warning of World::warnings, by what it speaks of.
+std::string_view advice(const std::string& warning) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> known{{
+      {"did not converge", "The solver ran out of iterations there: give it more, a looser tolerance, or take another one."},
+      {"out of each other has added", "Overlaps were lifted apart: a smaller step or a more exact solver leaves less to lift."},
+      {"start in each other", "Move them apart in the scene."},
+      {"redundant", "The motion is right; single joint forces are one answer of many."},
+      {"starts", "Mend the scene: rotule check says where it stands open."},
+      {"bounces have added", "Take a lower restitution, or less friction where it bounces."},
+      {"halved", "The equations were hard to solve at that step size."},
+      {"too fast to be located", "The bounces come faster than steps: a body is coming to rest, or the step is too large."},
+  }};
+  for (const auto& [words, text] : known)
+    if (warning.find(words) != warning.npos) return text;
+  return "";
+}
+
 }  // namespace
 
 std::string report_page(const TrajectoryReader& recording, const std::string& name) {
@@ -311,7 +329,7 @@ std::string report_page(const TrajectoryReader& recording, const std::string& na
     for (const std::string& warning : warnings) {
       std::string text = warning;
       text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-      body += fmt::format("<li>{}.</li>\n", html_escaped(text));
+      body += fmt::format("<li>{}. <span class=\"quiet\">{}</span></li>\n", html_escaped(text), advice(warning));
     }
     body += "</ul>\n";
   }

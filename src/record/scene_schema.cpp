@@ -63,6 +63,7 @@ Json schema_of(const Field&, const BodyDef&) { return reference("body"); }
 Json schema_of(const Field&, const ImpulseDef&) { return reference("impulse"); }
 Json schema_of(const Field&, const Wall&) { return reference("wall"); }
 Json schema_of(const Field&, const CompoundPart&) { return reference("compound_part"); }
+Json schema_of(const Field&, const AxisDrive&) { return reference("axis_drive"); }
 Json schema_of(const Field&, const Recipe&) { return reference("recipe"); }
 
 // What does not depend on the type is kept out of the templates below: there are a few hundred of them.
@@ -165,6 +166,7 @@ std::string scene_schema() {
                      {"particles", object_schema<ParticleGroup>()},
                      {"spring_set", object_schema<SpringSet>()},
                      {"compound_part", object_schema<CompoundPart>()},
+                     {"axis_drive", object_schema<AxisDrive>()},
                      {"recipe", object_schema<Recipe>()},
                      {"orientation", one_of({fixed_list(number, 4), object_schema<AxisAngle>()})},
                      {"inertia", one_of({fixed_list(number, 3), fixed_list(fixed_list(number, 3), 3)})}};

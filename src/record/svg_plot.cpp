@@ -191,7 +191,7 @@ Layout lay_out(const Plot& plot) {
 }
 
 std::string draw(const Plot& plot, const Layout& layout) {
-  const auto& [x, y, points, legend] = layout;
+  const Scale &x = layout.x, &y = layout.y;
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
       "aria-label=\"{2}\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n{3}"
@@ -232,7 +232,7 @@ std::string draw(const Plot& plot, const Layout& layout) {
     const char* dashes = k / colours % 2 == 1 ? " stroke-dasharray=\"5 3\"" : "";
     std::string path, dots;
     bool drawing = false;
-    for (const std::size_t i : points[k]) {
+    for (const std::size_t i : layout.points[k]) {
       if (!x.shows(series.x[i]) || !y.shows(series.y[i])) {
         drawing = false;
         continue;
@@ -244,7 +244,7 @@ std::string draw(const Plot& plot, const Layout& layout) {
       drawing = true;
     }
     out += fmt::format("<path class=\"line c{}\" d=\"{}\"{}/>\n{}", colour, path, dashes, dots);
-    if (!legend) continue;
+    if (!layout.legend) continue;
     const double row = y.to + 10 + 18 * static_cast<double>(k);
     if (k + 1 >= rows && plot.series.size() > rows) {
       if (k + 1 == rows) out += text(x.to + 38, row, "start", fmt::format("and {} more", plot.series.size() - k));

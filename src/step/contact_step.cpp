@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dynamics/forces/weight.h"
+#include "step/joint_limits.h"
 #include "step/shock.h"
 
 namespace rotule {
@@ -24,8 +25,10 @@ constexpr double slip_over_stick_speed = 1e-3;
 }  // namespace
 
 bool ContactStep::needed(const Model& model, const Recipe& recipe) {
+  const bool locates = std::visit([](const auto& method) { return method.traits.adaptive; }, recipe.integrator);
   return !std::holds_alternative<NoContactSettings>(recipe.contacts) ||
-         std::any_of(model.joints.begin(), model.joints.end(), [](const Joint& joint) { return joint.drive.has_value(); });
+         std::any_of(model.joints.begin(), model.joints.end(),
+                     [&](const Joint& joint) { return !joint.drives.empty() && !(locates && JointLimits::only_limits(joint)); });
 }
 
 ContactStep::ContactStep(const Model& model, const Recipe& recipe)

@@ -17,7 +17,7 @@ class ContactStep {
  public:
   ContactStep(const Model& model, const Recipe& recipe);
 
-  /// Whether this scene and recipe need it: contacts are on, or a joint is driven.
+  /// Whether this scene and recipe need it: contacts are on, or a joint is driven by more than limits that are events.
   [[nodiscard]] static bool needed(const Model& model, const Recipe& recipe);
 
   /// The contacts of this very state, if those at hand are of another one.

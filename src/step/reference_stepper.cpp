@@ -30,18 +30,19 @@ GuidedIntegrator make_guided(const IntegratorSettings& settings) {
 
 ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
     : mechanism(model, recipe),
+      limits(model),
       integrator_(make_integrator<JointedMechanism>(recipe.integrator)),
       guided_(make_guided(recipe.integrator)) {
   if (ContactStep::needed(model, recipe)) {
     contacts.emplace(model, recipe);
     const SolverTraits solver = std::visit([](const auto& settings) { return settings.traits; }, recipe.solver);
     for (const Joint& joint : model.joints) {
-      if (!joint.drive) continue;
+      if (joint.drives.empty()) continue;
       const auto refuse = [&](const char* why) { throw Error("joint \"" + joint.name + "\"", why); };
       if (!std::holds_alternative<VelocitySettings>(recipe.formulation))
         refuse(
             "its motor, limit, spring or friction acts by impulses; set formulation to velocity and integrator to "
-            "semi_implicit_euler");
+            "semi_implicit_euler (limits alone also work with dormand_prince and dormand_prince_8)");
       if (!solver.bounds) refuse("its motor, limit, spring or friction needs a solver that knows bounds (rotule list solvers)");
     }
   }
@@ -92,7 +93,8 @@ bool ReferenceStepper::step_guided(State& s, double t, double h) {
           require_finite(mechanism.model, s);
           if (!mechanism.model.walls.empty()) bounce(s, t + h);
         } else {
-          Course course(mechanism, shocks, method.control, shock_energy);
+          if (limits.any()) mechanism.begin_step(s, t);
+          Course course(mechanism, shocks, limits, method.control, shock_energy, s, t);
           const std::int64_t before = method.steps;
           method.advance(course, s, t, h);
           mechanism.report.inner_steps = static_cast<int>(method.steps - before);

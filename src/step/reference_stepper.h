@@ -10,6 +10,7 @@
 #include "integrate/symplectic/rattle.h"
 #include "step/contact_step.h"
 #include "step/course.h"
+#include "step/joint_limits.h"
 #include "step/shock.h"
 
 namespace rotule {
@@ -33,6 +34,7 @@ class ReferenceStepper {
 
   JointedMechanism mechanism;
   ShockSolver shocks;
+  JointLimits limits;                   // of joints, for methods that locate events
   std::optional<ContactStep> contacts;  // where the recipe has them
   double shock_energy = 0;
 

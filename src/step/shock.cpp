@@ -20,7 +20,8 @@ double kinetic_energy(const Model& model, const State& s) {
 
 void ShockSolver::find(const Model& model, const State& s, std::vector<ShockPoint>& points, double slack) const {
   for_each_gap(model, s, [&](const Wall& wall, int body, const Vec3& n, const Vec3& at, double gap, double rate) {
-    if (gap < slack && rate < 0) points.push_back({body, at, n, wall.sticking, wall.restitution});
+    if (gap < slack && rate < 0)
+      points.push_back({.body = body, .at = at, .direction = n, .sticking = wall.sticking, .restitution = wall.restitution});
   });
 }
 
@@ -64,7 +65,7 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
     if (island) problem_.blocks = island->problem.blocks;
     for (const ShockPoint& p : points) {
       const int count = p.sticking ? 3 : 1;
-      problem_.blocks.push_back({rows, count, local(p.body), -1, -1});
+      problem_.blocks.push_back({rows, count, local(p.body), p.other >= 0 ? local(p.other) : -1, -1});
       rows += count;
     }
     problem_.resize(static_cast<int>(bodies.size()), rows);
@@ -80,6 +81,11 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
     }
     int row = joint_rows;
     for (const ShockPoint& p : points) {
+      if (p.limit) {
+        problem_.J_a.row(row) = p.J_body.transpose();
+        problem_.J_b.row(row++) = p.J_other.transpose();
+        continue;
+      }
       // Rows along the direction first, then across it.
       Mat3 axes = Mat3::Identity();
       if (p.direction.squaredNorm() > 0) axes = rotation_between(Vec3::UnitX(), p.direction).toRotationMatrix();

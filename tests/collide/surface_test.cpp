@@ -145,6 +145,45 @@ TEST(Surface, TreeFindsWhatBruteForceFinds) {
   EXPECT_GT(hits, 200);
 }
 
+TEST(Surface, RaysAlongAxesAndFromInsideFindWhatBruteForceFinds) {
+  // Terrain of every size: rays straight down, nearly so, level, and from points above it; the tree's boxes are rounded to
+  // 255ths.
+  std::mt19937 random(8);
+  std::uniform_real_distribution<double> u(-1, 1);
+  for (const double size : {1e-100, 1e-3, 1.0, 1e6, 1e100}) {
+    HeightField field{24, size, {}};
+    for (int i = 0; i < 24 * 24; ++i) field.heights.push_back(2 * size * u(random));
+    const Surface surface(field);
+    int hits = 0;
+    for (int i = 0; i < 1000; ++i) {
+      const Vec3 at = size * Vec3(12 + 13 * u(random), 12 + 13 * u(random), 3 * u(random));
+      Vec3 d = i % 4 == 0   ? Vec3(0, 0, -1)
+               : i % 4 == 1 ? Vec3(1e-13 * u(random), 1e-7 * u(random), -1)
+               : i % 4 == 2 ? Vec3(u(random), u(random), 0)
+                            : oracle::random_direction(random);
+      d *= size;
+      double expected = infinity;
+      for (int t = 0; t < 2 * 23 * 23; ++t) {
+        // The cell's lower or upper triangle.
+        const int cell = t / 2, low = cell / 23 * 24 + cell % 23, high = low + 25, third = t % 2 ? low + 24 : low + 1;
+        const auto corner = [&](int v) { return Vec3(size * (v % 24), size * (v / 24), field.heights[v]); };
+        const std::array<Vec3, 3> c{corner(low), corner(high), corner(third)};
+        Mat3 m;
+        m << -d, c[1] - c[0], c[2] - c[0];
+        const Vec3 x = (m / size).fullPivLu().solve((at - c[0]) / size);
+        if (x[0] >= 0 && x[1] >= 0 && x[2] >= 0 && x[1] + x[2] <= 1) expected = std::min(expected, x[0]);
+      }
+      double found = 100;
+      const bool hit = surface.ray(at, d, found) >= 0;
+      ASSERT_EQ(hit, std::isfinite(expected)) << "size " << size << ", ray " << i;
+      if (!hit) continue;
+      ++hits;
+      ASSERT_NEAR(found, expected, 1e-9);
+    }
+    EXPECT_GT(hits, 300);
+  }
+}
+
 TEST(Surface, FarFromItsOwnOriginRaysAndBoxesStillFindIt) {
   // A mesh whose coordinates leave a float no digits for its size.
   const Vec3 far(3e6, -2e6, 1e6);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rotule/scene.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -173,7 +174,7 @@ TEST_F(Cli, RecordingsHoldTheRun) {
     EXPECT_NEAR(f.kinetic_energy + f.potential_energy, 0, 1e-6);
     EXPECT_NEAR(Vec3(f.position[0], f.position[1], f.position[2]).norm(), 1, 1e-9);
   }
-  ASSERT_EQ(recorded_frames(cwd() / "problems.h5"), 20);
+  ASSERT_EQ(recorded_frames(cwd() / "problems.h5").size(), 20u);
   const RecordedProblem recorded = read_problem(cwd() / "problems.h5", 19, 0);
   EXPECT_EQ(recorded.problem.rows(), 3);
   EXPECT_LT(residual(recorded.problem, {recorded.x.data(), 3}).relative, 1e-9);
@@ -270,6 +271,57 @@ TEST_F(Cli, ConvergenceMeasuresOrders) {
   const Result blown = rotule("convergence mannequin --integrators explicit_euler --steps 3,80 --json");
   ASSERT_EQ(blown.status, 0) << blown.err;
   EXPECT_TRUE(Json::parse(blown.out)["rows"][0]["energy_error"].is_null());
+}
+
+TEST_F(Cli, StabilityKnowsTheMethods) {
+  const Result result = rotule("stability --integrators rk4,ab4,explicit_euler,implicit_euler --json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const Json rows = Json::parse(result.out)["integrators"];
+  ASSERT_EQ(rows.size(), 4u);
+  // Where |R(z)| = 1: roots of 1 + z + z^2/2 + z^3/6 + z^4/24 = 1 and |R(iy)|^2 = 1 - y^6/72 + y^8/576 for RK4; z = -3/10 for
+  // AB4.
+  EXPECT_NEAR(rows[0]["real"].get<double>(), 2.78529356, 1e-6);
+  EXPECT_NEAR(rows[0]["imaginary"].get<double>(), std::sqrt(8.0), 1e-6);
+  EXPECT_NEAR(rows[1]["real"].get<double>(), 0.3, 1e-6);
+  EXPECT_NEAR(rows[2]["real"].get<double>(), 2, 1e-6);
+  EXPECT_EQ(rows[3]["real"], "infinite");
+  EXPECT_LT(rows[3]["at_infinity"].get<double>(), 1e-8);
+
+  const Result drawn = rotule("stability --integrator rk4 --svg rk4.svg");
+  EXPECT_EQ(drawn.status, 0) << drawn.err;
+  EXPECT_NE(content(cwd() / "rk4.svg").find("<svg"), std::string::npos);
+}
+
+TEST_F(Cli, StabilityPredictsAndObservesTheLargestStep) {
+  // A kilogram on 400 N/m swings at 20 rad/s; so long a spring stays linear however far it swings.
+  const std::string scene = file("spring.json", R"({"rotule": 1, "gravity": [0, 0, 0],
+    "particles": [{"name": "p", "positions": [[0, 0, 0], [1000, 0, 0]], "mass": 1, "pinned": [0],
+                   "springs": [{"pairs": [[0, 1]], "stiffness": 400}]}]})");
+  const Result result = rotule("stability " + scene + " --integrators rk4,leapfrog --json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const Json report = Json::parse(result.out);
+  EXPECT_NEAR(report["fastest"].get<double>(), 20, 1e-3);
+  const double expected[] = {std::sqrt(8.0) / 20, 2.0 / 20};
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(report["rows"][i]["predicted"].get<double>(), expected[i], 1e-3 * expected[i]);
+    EXPECT_NEAR(report["rows"][i]["observed"].get<double>(), expected[i], 0.02 * expected[i]);
+  }
+  expect_refusal(rotule("stability --integrators rk9"), "unknown name \"rk9\"", "rk9");
+  expect_refusal(rotule("stability --integrators dormand_prince"), "no fixed step", "dormand_prince");
+  expect_refusal(rotule("stability none"), "unknown scene \"none\"", "none");
+}
+
+TEST_F(Cli, RelaxBeginsInEquilibrium) {
+  const std::string scene = file("weight.json", R"({"rotule": 1,
+    "particles": [{"name": "p", "positions": [[0, 0, 0], [0, 0, -1]], "mass": 2, "pinned": [0],
+                   "springs": [{"pairs": [[0, 1]], "stiffness": 400}]}]})");
+  const Result result = rotule("run " + scene + " --relax --until-equilibrium --duration 1 --json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const Json report = Json::parse(result.out);
+  EXPECT_TRUE(report["relaxation"]["reached"].get<bool>());
+  EXPECT_TRUE(report["equilibrium"]["reached"].get<bool>());
+  EXPECT_LT(report["equilibrium"]["time"].get<double>(), 2e-3);
+  expect_refusal(rotule("run mannequin_bounce --relax"), "relax: knows nothing of walls", "walls");
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // rotule plot, report and export as a user meets them: what they write opens, what is wrong gives status 2, one line and no file.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "record/trajectory.h"
 #include "support/cli.h"
@@ -124,24 +126,51 @@ TEST_F(ShowCli, PlotsAsPictureAndPage) {
   EXPECT_NE(list.out.find("BODY.position[.x|.y|.z]"), std::string::npos);
 }
 
+// In a real browser: the pointer at the right end of a plot reads the last frame's number, and the script has no fault.
+TEST_F(ShowCli, ThePageReadsOutNumbers) {
+  if (std::system("command -v chromium >/dev/null") != 0) GTEST_SKIP() << "chromium is not there";
+  recording();
+  ASSERT_EQ(rotule("plot ../in/arm.h5 --quantity lower.position.z --html page.html").status, 0);
+  std::string page = content(cwd() / "page.html");
+  page.insert(page.find("<style>"), "<script>window.onerror = what => { document.title = 'fault: ' + what; };</script>");
+  page.insert(page.find("</body>"),
+              "<script>{ const svg = document.querySelector('svg'), box = svg.getBoundingClientRect();"
+              "svg.dispatchEvent(new PointerEvent('pointermove', {clientX: box.right, clientY: box.top + 100})); }</script>");
+  std::ofstream(cwd() / "page.html") << page;
+  const std::string command = "cd '" + cwd().string() +
+                              "' && timeout 100 chromium --headless --no-sandbox --disable-gpu --no-first-run "
+                              "--disable-background-networking --disable-component-update --disable-sync "
+                              "--user-data-dir=\"$PWD/profile\" --dump-dom \"file://$PWD/page.html\" >dom.html 2>/dev/null";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const std::string dom = content(cwd() / "dom.html");
+  EXPECT_EQ(dom.find("<title>fault"), std::string::npos);
+  const TrajectoryReader reader((cwd() / "../in/arm.h5").string());
+  const std::size_t from = dom.find("<b>", dom.find("class=\"reading\"")) + 3;
+  EXPECT_NEAR(std::stod(dom.substr(from, dom.find('<', from) - from)), reader.frame(50).position[3 + 2], 1e-5);
+  EXPECT_NE(dom.find("time [s]: 0.5<"), std::string::npos);
+}
+
 TEST_F(ShowCli, OpeningNeedsAProgramForIt) {
   recording();
   // A stand-in for the desktop's: it says what it was given.
   std::ofstream(cwd() / "../in/xdg-open") << "#!/bin/sh\necho \"$1\" > ../in/opened\n";
   testing::fs::permissions(cwd() / "../in/xdg-open", testing::fs::perms::owner_all);
   EXPECT_EQ(rotule("plot ../in/arm.h5 --html page.html --open", "PATH=$PWD/../in:$PATH").status, 0);
+  // Nobody waits for the desktop's program.
+  for (int i = 0; i < 500 && content(cwd() / "../in/opened").empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(content(cwd() / "../in/opened"), "page.html\n");
   const Result none = rotule("report ../in/arm.h5 --out page.html --open", "PATH=/nowhere");
   EXPECT_EQ(none.status, 2);
-  EXPECT_NE(none.err.find("page.html: is written, but xdg-open"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("page.html: is written, but there is no xdg-open"), std::string::npos) << none.err;
 }
 
 TEST_F(ShowCli, TheReportTellsInPlainWords) {
   recording();
   const Result said = rotule("report ../in/arm.h5");
   ASSERT_EQ(said.status, 0) << said.err;
-  EXPECT_EQ(said.out, "../in/arm.html\n");
-  const std::string page = content(cwd() / "../in/arm.html");
+  EXPECT_EQ(said.out, "../in/arm.report.html\n");
+  const std::string page = content(cwd() / "../in/arm.report.html");
   for (const char* expected : {"&lt;two&gt; &amp; bars", "an arm", "What was simulated", "How accurate it was",
                                "Where the time went", "50 steps of 0.01 s", "integrator rk4", "Accurate", "kept to",
                                "Closed to rounding", "Plots", "solve", "ms per step on average"})
@@ -157,6 +186,29 @@ TEST_F(ShowCli, TheReportTellsInPlainWords) {
   const std::string bad = content(cwd() / "bad.html");
   EXPECT_NE(bad.find("Not to be trusted"), std::string::npos);
   EXPECT_NE(bad.find("A joint stood open that far"), std::string::npos);
+}
+
+// What programs before this one recorded: fewer arrays, no summary.
+TEST_F(ShowCli, OlderRecordingsStillRead) {
+  recording();
+  const int status = std::system(("/usr/bin/env PATH=/usr/bin:/bin python3 -c \"import sys\n"
+                                  "try: import h5py\n"
+                                  "except ImportError: sys.exit(77)\n"
+                                  "with h5py.File('" +
+                                  (cwd() / "../in/arm.h5").string() +
+                                  "', 'a') as f:\n"
+                                  "  for name in ('contacts', 'penetration', 'energy/shock', 'iterations', 'stage_seconds', "
+                                  "'summary'): del f[name]\n\"")
+                                     .c_str());
+  if (WEXITSTATUS(status) != 0) GTEST_SKIP() << "python3-h5py is not there";
+  EXPECT_EQ(rotule("plot ../in/arm.h5 --svg a.svg").status, 0);
+  EXPECT_EQ(rotule("export ../in/arm.h5 --out a.csv").status, 0);
+  ASSERT_EQ(rotule("report ../in/arm.h5 --out a.html").status, 0);
+  EXPECT_NE(content(cwd() / "a.html").find("it was made by an older program"), std::string::npos);
+  EXPECT_EQ(TrajectoryReader((cwd() / "../in/arm.h5").string()).frame(3).contacts, 0);
+  const Result refused = rotule("plot ../in/arm.h5 --quantity step_time");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("does not hold /stage_seconds: it was recorded by an older program"), std::string::npos);
 }
 
 TEST_F(ShowCli, ExportsOfScenesAndRecordings) {

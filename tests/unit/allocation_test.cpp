@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rotule/world.h>
 
+#include "model/choices.h"
 #include "scenes/builders.h"
 #include "support/variants.h"
 
@@ -33,7 +34,7 @@ void expect_no_allocations(Scene scene, bool loops, double dt = 1e-3) {
     if (loops && (std::holds_alternative<TreePlacementSettings>(recipe.correction) ||
                   std::holds_alternative<ArticulatedBodySettings>(recipe.solver)))
       continue;
-    // Implicit methods factor a sparse matrix, and Eigen's LU takes memory for that each time.
+    // Implicit methods on joints factor a sparse matrix, and Eigen's LU takes memory for that each time.
     if (std::visit([](const auto& method) { return method.traits.implicit; }, recipe.integrator)) continue;
     scene.recipe = recipe;
     SCOPED_TRACE(scene.name + ": " + describe(recipe));
@@ -56,6 +57,21 @@ TEST(Allocation, NonePerStepOfIterativeSolvers) {
       World world(scene);
       EXPECT_EQ(allocations_of_steps(world, 20), 0u) << scene.name << ": " << describe(scene.recipe);
     }
+}
+
+TEST(Allocation, NonePerStepOfImplicitMethodsOnParticles) {
+  if (!counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";
+  for (const ImplicitSolverSettings& solver :
+       {ImplicitSolverSettings(ImplicitLdltSettings{}), ImplicitSolverSettings(ImplicitCgSettings{})})
+    for_each_alternative<IntegratorSettings>([&]<class S>(const S& method) {
+      if (!S::traits.implicit) return;
+      Scene scene = scenes::cloth(8);
+      scene.recipe.integrator = method;
+      scene.recipe.implicit_solver = solver;
+      scene.recipe.dt = 2e-3;
+      World world(scene);
+      EXPECT_EQ(allocations_of_steps(world, 10), 0u) << S::name << (solver.index() == 1 ? ", ldlt" : ", cg");
+    });
 }
 
 TEST(Allocation, NoneBetweenShocks) {

@@ -298,6 +298,42 @@ TEST(Gltf, TextHoldsTheSameAsBinary) {
   EXPECT_FALSE(text.contains("animations"));  // a scene is one moment
 }
 
+TEST(RecordedMotion, RefusesWhatIsNoMotion) {
+  const Folder folder("motion_refused");
+  const std::string path = folder.path / "run.h5";
+  const std::string scene = R"({"rotule": 1, "bodies": [{"name": "a", "mass": 1}]})";
+  const auto refused = [&](double x, double w, double late) {
+    TrajectoryWriter writer(path, scene, Recipe{}, {"a"}, {});
+    for (const double time : {0.0, late}) {
+      TrajectoryFrame f;
+      f.time = time;
+      f.position = {x, 0, 0};
+      f.orientation = {w, 0, 0, 0};
+      f.velocity = f.angular_velocity = {0, 0, 0};
+      writer.append(f);
+    }
+    writer.finish();
+    try {
+      static_cast<void>(to_gltf(RecordedMotion::of_recording(path), {}));
+      return std::string();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(refused(1, 1, 1), "");
+  EXPECT_NE(refused(std::nan(""), 1, 1).find("/position of frame 0 is not a motion"), std::string::npos);
+  EXPECT_NE(refused(1, 0, 1).find("/orientation of frame 0 is not a motion"), std::string::npos);
+  EXPECT_NE(refused(1, 1, -1).find("/time is not a course of time"), std::string::npos);
+  // A recording of other bodies than its scene has.
+  TrajectoryWriter writer(path, scene, Recipe{}, {"b"}, {});
+  TrajectoryFrame f;
+  f.position = f.velocity = f.angular_velocity = {0, 0, 0};
+  f.orientation = {1, 0, 0, 0};
+  writer.append(f);
+  writer.finish();
+  EXPECT_THROW(static_cast<void>(RecordedMotion::of_recording(path)), Error);
+}
+
 TEST(RecordedMotion, MomentsOfAFilm) {
   const Folder folder("motion_moments");
   const RecordedMotion motion = RecordedMotion::of_recording(record_zoo(folder));  // 41 frames, 120 per second

@@ -99,6 +99,16 @@ TEST(Ordering, ARingCostsOneBlockPerJoint) {
   EXPECT_EQ(fill(ring, order), 37u);
 }
 
+TEST(Ordering, VerticesThatTouchNothingAreOrderedToo) {
+  for (const int count : {0, 1, 5}) {
+    Graph graph;
+    graph.start.assign(static_cast<std::size_t>(count) + 1, 0);
+    std::vector<int> order;
+    minimum_degree(graph, order);
+    EXPECT_TRUE(is_permutation_of_all(order, static_cast<std::size_t>(count)));
+  }
+}
+
 TEST(Ordering, ABadOrderCostsFill) {
   // The middle of a chain first: its two neighbours, far apart in A, become adjacent.
   const std::vector<GraphEdge> chain = {{0, 1}, {1, 2}, {2, 3}};

@@ -13,32 +13,42 @@ int DynamicTree::make_node() {
   return node;
 }
 
-/// The node beside which the leaf costs least: the surface of the new parent, and by how much the boxes above it grow.
-int DynamicTree::best_sibling(const Aabb& box) {
+/// The node beside which the leaf costs little: the surface of the new parent, and by how much the boxes above it grow. One way
+/// down, into the child below which the least can be hoped for: a search of all that may be cheaper makes queries in 100,000
+/// boxes a tenth faster, and moving a box more than twice as slow.
+int DynamicTree::best_sibling(const Aabb& box) const {
   const double area = box.half_area();
-  int best = root_;
-  double least = merged(nodes_[root_].box, box).half_area();
-  // Entries: the growth of the boxes above a node, negated so that the smallest comes first.
-  heap_.clear();
-  heap_.emplace_back(0.0, root_);
-  while (!heap_.empty()) {
-    std::pop_heap(heap_.begin(), heap_.end());
-    const auto [negative, at] = heap_.back();
-    heap_.pop_back();
-    const double above = -negative;
-    if (above + area >= least) break;  // no node below can be cheaper than the leaf's own surface on top
-    const double direct = merged(nodes_[at].box, box).half_area();
-    if (above + direct < least) {
-      least = above + direct;
-      best = at;
-    }
-    if (nodes_[at].leaf()) continue;
+  const Vec3 middle = box.low + box.high;
+  int best = root_, at = root_;
+  double direct = merged(nodes_[at].box, box).half_area(), least = direct, above = 0;
+  while (!nodes_[at].leaf()) {
     const double growth = above + direct - nodes_[at].box.half_area();
-    if (growth + area >= least) continue;
-    for (const int child : nodes_[at].child) {
-      heap_.emplace_back(-growth, child);
-      std::push_heap(heap_.begin(), heap_.end());
+    // No node below can be cheaper than the leaf's own surface on top.
+    if (growth + area >= least) break;
+    std::array<double, 2> hope{infinity, infinity}, with;
+    for (int side = 0; side < 2; ++side) {
+      const int child = nodes_[at].child[side];
+      const Node& node = nodes_[child];
+      with[side] = merged(node.box, box).half_area();
+      if (growth + with[side] < least) {
+        least = growth + with[side];
+        best = child;
+      }
+      if (!node.leaf()) hope[side] = with[side] - node.box.half_area();
     }
+    int next = hope[1] < hope[0] ? 1 : 0;
+    if (hope[0] == hope[1]) {
+      // Inside of both, most often: the nearer.
+      const auto far = [&](int side) {
+        const Aabb& other = nodes_[nodes_[at].child[side]].box;
+        return (other.low + other.high - middle).squaredNorm();
+      };
+      next = far(1) < far(0) ? 1 : 0;
+    }
+    if (!(growth + hope[next] + area < least)) break;
+    above = growth;
+    direct = with[next];
+    at = nodes_[at].child[next];
   }
   return best;
 }

@@ -1,7 +1,8 @@
 #pragma once
-// A binary tree of boxes that changes: leaves are put in where the surface of the boxes grows least, by branch and bound from the
+// A binary tree of boxes that changes: leaves are put in where the surface of the boxes grows little, on one way down from the
 // root, and on the way back to the root a child and a grandchild change places where that makes boxes smaller (J. Bittner,
-// M. Hapala, V. Havran, "Incremental BVH construction for ray tracing", 2015; the rotations of A. Kensler 2008). All boxes must
+// M. Hapala, V. Havran, "Incremental BVH construction for ray tracing", 2015, whose search has many ways; the rotations of
+// A. Kensler 2008). All boxes must
 // be finite. Const searches may run at the same time on many threads.
 #include <algorithm>
 #include <array>
@@ -43,7 +44,7 @@ class DynamicTree {
     [[nodiscard]] bool leaf() const { return child[0] < 0; }
   };
   int make_node();
-  int best_sibling(const Aabb& box);
+  [[nodiscard]] int best_sibling(const Aabb& box) const;
   void refit(int node);
   void rotate(int node);
 
@@ -52,7 +53,6 @@ class DynamicTree {
 
   std::vector<Node> nodes_;
   std::vector<int> free_;
-  std::vector<std::pair<double, int>> heap_;  // of best_sibling: (-least cost below, node)
   int root_ = -1, leaves_ = 0;
 };
 

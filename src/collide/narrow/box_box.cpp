@@ -78,7 +78,7 @@ int largest(const Vec3& v) {
   return first + third * (2 - first);
 }
 
-BestAxis best_axis(const Convex& a, const Convex& b, const Frame& X, double margin, double tie) {
+[[gnu::always_inline]] inline BestAxis best_axis(const Convex& a, const Convex& b, const Frame& X, double margin, double tie) {
   const Mat3& R = X.R;
   const Vec3& t = X.p;
   const Vec3 t_B = R.transpose() * t;

@@ -14,13 +14,14 @@ CoreDistance core_distance(const Convex& a, const Convex& b, const Frame& X_AB, 
   Simplex& simplex = out.simplex;
   Vec3 v = -axis;
   double square = infinity, scale = 0;
-  double attempt = has_curvature(a, b) ? 0.1 : 0;  // agreement at which the end is looked for at once
+  const bool curved = has_curvature(a, b);
+  double attempt = 0.1;  // agreement at which the end of a search on curved shapes is looked for at once
   for (int round = 0; round < most_rounds; ++round) {
     const Vec3 on_a = core_support(a, -v), on_b = X_AB * core_support(b, X_AB.R.transpose() * v), w = on_a - on_b;
     const double length = v.norm(), below = v.dot(w) / length;
     if (below > limit) return {CoreDistance::Status::beyond, below, -v / length, on_a, on_b, {}};
     const double slack = square - v.dot(w);
-    if (simplex.count > 0 && slack <= attempt * square) {
+    if (curved && simplex.count > 0 && slack <= attempt * square) {
       StationaryDirection end;
       if (stationary_direction(a, b, X_AB, simplex, -v / length, -touching * scale, end)) {
         const auto status = -end.height > limit ? CoreDistance::Status::beyond : CoreDistance::Status::apart;
@@ -31,22 +32,22 @@ CoreDistance core_distance(const Convex& a, const Convex& b, const Frame& X_AB, 
     if (simplex.count > 0 && (slack <= agreement * square || simplex.has(w))) break;
     scale = std::max(scale, w.cwiseAbs().maxCoeff());
 
-    const Simplex last = simplex;
     simplex.add(on_a, on_b);
-    const Vec3 nearest = reduce_to_nearest(simplex);
-    const double nearest_square = nearest.squaredNorm();
-    if (simplex.count == 4 || nearest_square <= touching * touching * scale * scale) {
+    const NearestFace nearest = nearest_face(simplex);
+    if (nearest.count == 4 || nearest.square <= touching * touching * scale * scale) {
+      keep(nearest, simplex);
       out.status = CoreDistance::Status::overlapping;
       out.normal = -v / length;
       return out;
     }
     // No nearer: rounding has the last word.
-    if (nearest_square >= square) {
-      simplex = last;
+    if (nearest.square >= square) {
+      --simplex.count;
       break;
     }
-    v = nearest;
-    square = nearest_square;
+    keep(nearest, simplex);
+    v = nearest.point;
+    square = nearest.square;
   }
   out.status = CoreDistance::Status::apart;
   out.distance = std::sqrt(square);

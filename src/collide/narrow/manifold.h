@@ -12,9 +12,9 @@
 namespace rotule {
 
 struct ContactPoint {
-  Vec3 on_a, on_b;            // m, in the world
-  double gap = 0;             // m
-  std::uint32_t feature = 0;  // which corners and edges make it: the same from step to step
+  Vec3 on_a, on_b;        // m, in the world
+  double gap;             // m
+  std::uint32_t feature;  // which corners and edges make it: the same from step to step
 };
 
 struct Manifold {
@@ -25,6 +25,8 @@ struct Manifold {
   int body_a = -1, body_b = -1;          // set by collision_world.h
   int part_a = 0, part_b = 0;            // of the bodies' collision shapes
   int triangle_a = -1, triangle_b = -1;  // of a surface, the one that is deepest
+
+  Manifold() {}  // NOLINT: not defaulted, which would write zeros over all points of each new one first
 
   [[nodiscard]] double gap() const {
     double least = infinity;

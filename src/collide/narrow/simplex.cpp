@@ -3,14 +3,7 @@
 namespace rotule {
 namespace {
 
-/// A face by the places of its points, and the point of it nearest to the origin.
-struct Nearest {
-  int count = 0;
-  std::array<int, 4> index{};
-  std::array<double, 4> weight{};
-  Vec3 point = Vec3::Zero();
-  double square = infinity;
-};
+using Nearest = NearestFace;
 
 Nearest of_point(const Simplex& s, int i) { return {1, {i}, {1}, s.w[i], s.w[i].squaredNorm()}; }
 
@@ -67,8 +60,8 @@ Nearest of_tetrahedron(const Simplex& s) {
   const double whole = e1.dot(e2.cross(e3));
   const std::array<double, 4> part{w[1].dot(w[2].cross(w[3])), -w[0].dot(w[2].cross(w[3])), w[0].dot(w[1].cross(w[3])),
                                    -w[0].dot(w[1].cross(w[2]))};
-  const double size = e1.norm() * e2.norm() * e3.norm();
-  const bool flat = !(std::abs(whole) > 1e-13 * size);
+  const double square_size = e1.squaredNorm() * e2.squaredNorm() * e3.squaredNorm();
+  const bool flat = !(whole * whole > 1e-26 * square_size);
   bool inside = !flat;
   for (const double v : part) inside = inside && v * whole > 0;
   if (inside) return {4, {0, 1, 2, 3}, {part[0] / whole, part[1] / whole, part[2] / whole, part[3] / whole}, Vec3::Zero(), 0};
@@ -81,21 +74,24 @@ Nearest of_tetrahedron(const Simplex& s) {
 
 }  // namespace
 
-Vec3 reduce_to_nearest(Simplex& s) {
-  const Nearest best = s.count == 1   ? of_point(s, 0)
-                       : s.count == 2 ? of_segment(s, 0, 1)
-                       : s.count == 3 ? of_triangle(s, 0, 1, 2)
-                                      : of_tetrahedron(s);
+NearestFace nearest_face(const Simplex& s) {
+  return s.count == 1   ? of_point(s, 0)
+         : s.count == 2 ? of_segment(s, 0, 1)
+         : s.count == 3 ? of_triangle(s, 0, 1, 2)
+                        : of_tetrahedron(s);
+}
+
+void keep(const NearestFace& face, Simplex& s) {
   // Places only move down, so points can be moved in order.
-  for (int i = 0; i < best.count; ++i) {
-    const int from = best.index[i];
+  for (int i = 0; i < face.count; ++i) {
+    const int from = face.index[i];
+    s.weight[i] = face.weight[i];
+    if (from == i) continue;
     s.w[i] = s.w[from];
     s.a[i] = s.a[from];
     s.b[i] = s.b[from];
-    s.weight[i] = best.weight[i];
   }
-  s.count = best.count;
-  return best.point;
+  s.count = face.count;
 }
 
 }  // namespace rotule

@@ -36,8 +36,26 @@ struct Simplex {
   }
 };
 
-/// Keeps only the points of the face that is nearest to the origin, sets their weights, and returns the nearest point. Four
-/// points are left only where the origin is inside.
-Vec3 reduce_to_nearest(Simplex& simplex);
+/// A face of a simplex by the places of its points, and the point of it nearest to the origin. Four points where the origin is
+/// inside.
+struct NearestFace {
+  int count = 0;
+  std::array<int, 4> index{};
+  std::array<double, 4> weight{};
+  Vec3 point = Vec3::Zero();
+  double square = infinity;  // of its distance
+};
+
+NearestFace nearest_face(const Simplex& simplex);
+
+/// Leaves only that face's points, with their weights.
+void keep(const NearestFace& face, Simplex& simplex);
+
+/// Both; returns the nearest point.
+inline Vec3 reduce_to_nearest(Simplex& simplex) {
+  const NearestFace face = nearest_face(simplex);
+  keep(face, simplex);
+  return face.point;
+}
 
 }  // namespace rotule

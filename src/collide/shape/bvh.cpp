@@ -76,11 +76,10 @@ Bvh::Bvh(std::span<const Aabb> boxes, std::vector<int>& order) {
   if (count == 0) return;
   for (const Aabb& box : boxes) bounds_.add(box);
   middle_ = bounds_.center();
-  const double slack = 1e-6 * (bounds_.high - bounds_.low).maxCoeff();
+  const double size = (bounds_.high - bounds_.low).maxCoeff();
+  if (size > 0 && std::isfinite(size)) unit_ = std::ldexp(1.0, std::ilogb(size) + 1);
 
-  // Depth first, so that a node and its first child are neighbours in memory.
   std::vector<Binary> binary(1);
-  std::vector<int> placed;
   std::vector<Range> todo{{0, count, 0, 0}};
   while (!todo.empty()) {
     const Range range = todo.back();
@@ -89,10 +88,8 @@ Bvh::Bvh(std::span<const Aabb> boxes, std::vector<int>& order) {
     for (int i = range.first; i < range.first + range.count; ++i) box.add(boxes[order[i]]);
     binary[range.node].box = box;
     if (range.count <= leaf_size) {
-      binary[range.node].first = int(placed.size());
+      binary[range.node].first = range.first;
       binary[range.node].count = range.count;
-      placed.insert(placed.end(), order.begin() + range.first, order.begin() + range.first + range.count);
-      placed.resize((placed.size() + leaf_size - 1) / leaf_size * leaf_size, -1);
       continue;
     }
     const int middle = split(boxes, order, range.first, range.count, range.depth > deepest - 40);
@@ -102,56 +99,135 @@ Bvh::Bvh(std::span<const Aabb> boxes, std::vector<int>& order) {
     todo.push_back({middle, range.first + range.count - middle, child + 1, range.depth + 1});
     todo.push_back({range.first, middle - range.first, child, range.depth + 1});
   }
-  order.swap(placed);
-  draw_together(binary, slack);
+  draw_together(binary, order);
 }
 
-void Bvh::draw_together(const std::vector<Binary>& binary, double slack) {
-  struct Task {
-    int from, to;  // a binary node, a node of four
+namespace {
+
+/// Which binary nodes become nodes of eight, such that the sum of their areas, which the expected steps of a ray are proportional
+/// to, is least; by dynamic programming from the leaves up (the article on compressed wide trees). A subtree may stand as up to
+/// `roots` children of the node above: least(roots) is the sum for its part below them.
+class Drawing {
+ public:
+  static constexpr int most = Bvh::width;
+  template <class Nodes>
+  explicit Drawing(const Nodes& binary) : plans_(binary.size()) {
+    const double whole = binary[0].box.half_area(), unit = whole > 0 && std::isfinite(whole) ? whole : 1;
+    for (std::size_t n = binary.size(); n-- > 0;) {
+      if (binary[n].count > 0) continue;
+      Plan& plan = plans_[n];
+      const Plan &left = plans_[binary[n].first], &right = plans_[binary[n].first + 1];
+      std::array<float, most + 1> parted;
+      parted.fill(INFINITY);
+      for (int roots = 2; roots <= most; ++roots)
+        for (int l = 1; l < roots; ++l)
+          if (const float sum = left.least[std::min(l, most - 1)] + right.least[std::min(roots - l, most - 1)];
+              sum < parted[roots]) {
+            parted[roots] = sum;
+            plan.to_left[roots] = std::uint8_t(l);
+          }
+      plan.least[1] = float(binary[n].box.half_area() / unit) + parted[most];
+      for (int roots = 2; roots < most; ++roots) {
+        const bool fewer = plan.least[roots - 1] <= parted[roots];
+        plan.least[roots] = fewer ? plan.least[roots - 1] : parted[roots];
+        plan.used[roots] = std::uint8_t(fewer ? plan.used[roots - 1] : roots);
+      }
+    }
+  }
+
+  /// The children of the node of eight that binary node n becomes.
+  template <class Nodes>
+  int children(const Nodes& binary, int n, std::array<int, most>& out) const {
+    int count = 0;
+    part(binary, n, most, out, count);
+    return count;
+  }
+
+ private:
+  struct Plan {
+    std::array<float, most> least{};                           // by the number of roots, from 1
+    std::array<std::uint8_t, most + 1> to_left{}, used{1, 1};  // how many of them go left; how many are used, 1: the node stays
   };
+  template <class Nodes>
+  void part(const Nodes& binary, int n, int roots, std::array<int, most>& out, int& count) const {
+    const int l = plans_[n].to_left[roots], left = binary[n].first;
+    take(binary, left, l, out, count);
+    take(binary, left + 1, roots - l, out, count);
+  }
+  template <class Nodes>
+  void take(const Nodes& binary, int n, int roots, std::array<int, most>& out, int& count) const {
+    const int used = binary[n].count > 0 ? 1 : plans_[n].used[roots];
+    if (used == 1) {
+      out[count++] = n;
+    } else {
+      part(binary, n, used, out, count);
+    }
+  }
+  std::vector<Plan> plans_;
+};
+
+}  // namespace
+
+void Bvh::draw_together(const std::vector<Binary>& binary, std::vector<int>& order) {
+  struct Task {
+    int from, to;  // a binary node, a node of eight
+  };
+  const Drawing drawing(binary);
   std::vector<Task> todo{{0, 0}};
-  reserve_large(nodes_, (binary.size() + 1) / 2);  // a node of four stands for at least one inner node of two
-  nodes_.emplace_back();
+  std::vector<int> placed;
+  std::vector<Node> nodes(1);
+  placed.reserve(order.size() + order.size() / 2);
   while (!todo.empty()) {
     const auto [from, to] = todo.back();
     todo.pop_back();
-    // The child with the largest box gives way to its own two while there is room.
-    std::array<int, 4> children{from, -1, -1, -1};
-    int count = 1;
-    while (count < 4) {
-      int largest = -1;
-      double area = -1;
-      for (int c = 0; c < count; ++c) {
-        const Binary& b = binary[children[c]];
-        if (b.count == 0 && b.box.half_area() > area) area = b.box.half_area(), largest = c;
-      }
-      if (largest < 0) break;
-      const int child = binary[children[largest]].first;
-      children[largest] = child;
-      children[count++] = child + 1;
-    }
-    Node node;
-    for (int c = 0; c < 4; ++c) {
-      for (int k = 0; k < 3; ++k) {
-        node.low[k][c] =
-            c < count ? std::nextafter(float(binary[children[c]].box.low[k] - middle_[k] - slack), -INFINITY) : INFINITY;
-        node.high[k][c] =
-            c < count ? std::nextafter(float(binary[children[c]].box.high[k] - middle_[k] + slack), INFINITY) : -INFINITY;
-      }
-      node.child[c] = node.count[c] = 0;
-    }
-    for (int c = count - 1; c >= 0; --c) {
+    std::array<int, width> children{from};
+    const int count = binary[from].count > 0 ? 1 : drawing.children(binary, from, children);
+    Node node = node_around(binary, std::span(children).first(count));
+    node.first_node = int(nodes.size());
+    node.first_place = int(placed.size());
+    int inner = 0, leaves = 0;
+    for (int c = 0; c < count; ++c) {
       const Binary& b = binary[children[c]];
-      node.count[c] = b.count;
-      node.child[c] = b.first;
-      if (b.count > 0) continue;
-      node.child[c] = int(nodes_.size());
-      nodes_.emplace_back();
-      todo.push_back({children[c], node.child[c]});
+      node.kind[c] = std::uint8_t(b.count > 0 ? 8 * leaves++ + b.count : 8 * inner++);
+      if (b.count == 0) continue;
+      placed.insert(placed.end(), order.begin() + b.first, order.begin() + b.first + b.count);
+      placed.resize((placed.size() + leaf_size - 1) / leaf_size * leaf_size, -1);
     }
-    nodes_[to] = node;
+    nodes.resize(nodes.size() + inner);
+    // Depth first, so that what belongs together is near in memory.
+    for (int c = count - 1; c >= 0; --c)
+      if (binary[children[c]].count == 0) todo.push_back({children[c], node.first(c)});
+    nodes[to] = node;
   }
+  order.swap(placed);
+  nodes_.assign(nodes.begin(), nodes.end());
+}
+
+Bvh::Node Bvh::node_around(const std::vector<Binary>& binary, std::span<const int> children) const {
+  constexpr double slack = 1e-6;
+  constexpr int last = 255;
+  Node node{};
+  node.children = std::uint8_t(children.size());
+  for (int k = 0; k < 3; ++k) {
+    const auto low = [&](int c) { return (binary[c].box.low[k] - middle_[k]) / unit_ - slack; };
+    const auto high = [&](int c) { return (binary[c].box.high[k] - middle_[k]) / unit_ + slack; };
+    double lowest = infinity, highest = -infinity;
+    for (const int c : children) lowest = std::min(lowest, low(c)), highest = std::max(highest, high(c));
+    const float origin = std::nextafter(float(lowest), -INFINITY);
+    float step = float((highest - origin) / last);
+    while (origin + last * double(step) < highest) step = std::nextafter(step, INFINITY);
+    node.origin[k] = origin;
+    node.step[k] = step;
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      int below = std::clamp(int((low(children[i]) - origin) / step), 0, last),
+          above = std::clamp(int((high(children[i]) - origin) / step), 0, last);
+      while (below > 0 && origin + below * double(step) > low(children[i])) --below;
+      while (above < last && origin + above * double(step) < high(children[i])) ++above;
+      node.plane[2 * k][i] = std::uint8_t(below);
+      node.plane[2 * k + 1][i] = std::uint8_t(above);
+    }
+  }
+  return node;
 }
 
 }  // namespace rotule

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double coplanar = 1e-9;  // of the hull's size
 constexpr int scan_limit = 48;     // vertices; above it climbing is faster than comparing all
+constexpr int hull_lanes = 4;
 
 using DirectedEdge = std::pair<int, int>;
 
@@ -54,22 +55,41 @@ void add_face(Hull& hull, const TriangleMesh& mesh, const std::vector<int>& loop
   for (const int v : loop) hull.face_vertices.push_back(v);
 }
 
+/// The first of the farthest points; four at a time, since a branch for each is guessed wrong too often. The arrays are full
+/// lanes.
+int farthest_in_lanes(const std::vector<double>& x, const std::vector<double>& y, const std::vector<double>& z, const Vec3& d) {
+  using Two = double __attribute__((vector_size(16)));
+  const Two dx{d.x(), d.x()}, dy{d.y(), d.y()}, dz{d.z(), d.z()};
+  const auto along = [&](std::size_t i) {
+    return Two{x[i], x[i + 1]} * dx + Two{y[i], y[i + 1]} * dy + Two{z[i], z[i + 1]} * dz;
+  };
+  Two best0 = along(0), best1 = along(2), at{0, 1}, at0 = at, at1 = at + 2;
+  for (std::size_t i = hull_lanes; i < x.size(); i += hull_lanes) {
+    const Two here0 = along(i), here1 = along(i + 2);
+    const auto better0 = here0 > best0, better1 = here1 > best1;
+    at += double(hull_lanes);
+    best0 = better0 ? here0 : best0;
+    best1 = better1 ? here1 : best1;
+    at0 = better0 ? at : at0;
+    at1 = better1 ? at + 2 : at1;
+  }
+  double best = best0[0], place = at0[0];
+  const auto take = [&](double value, double index) {
+    const bool better = value > best || (value == best && index < place);
+    best = better ? value : best;
+    place = better ? index : place;
+  };
+  take(best0[1], at0[1]);
+  take(best1[0], at1[0]);
+  take(best1[1], at1[1]);
+  return int(place);
+}
+
 }  // namespace
 
 int Hull::support_vertex(const Vec3& d) const {
   const int count = int(vertices.size());
-  if (count <= scan_limit) {
-    int best = 0;
-    double farthest = -infinity;
-    for (int i = 0; i < count; ++i) {
-      const double along = x[i] * d.x() + y[i] * d.y() + z[i] * d.z();
-      if (along > farthest) {
-        farthest = along;
-        best = i;
-      }
-    }
-    return best;
-  }
+  if (count <= scan_limit) return farthest_in_lanes(x, y, z, d);
   int best = 0;
   double farthest = d.dot(vertices[0]);
   for (bool higher = true; higher;) {
@@ -181,6 +201,9 @@ Hull make_hull(const ConvexHull& points) {
     hull.z.push_back(v.z());
     hull.center += v / double(hull.vertices.size());
   }
+  // Lanes that are left over repeat a vertex: the first of equals is what a search finds.
+  for (std::vector<double>* coordinate : {&hull.x, &hull.y, &hull.z})
+    coordinate->resize((coordinate->size() + hull_lanes - 1) / hull_lanes * hull_lanes, coordinate->front());
   for (const Vec3& v : hull.vertices) hull.size = std::max(hull.size, (v - hull.center).norm());
   return hull;
 }

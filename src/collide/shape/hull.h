@@ -20,7 +20,7 @@ struct Hull {
   };
 
   std::vector<Vec3> vertices;
-  std::vector<double> x, y, z;  // the same, by coordinate: what the support function reads
+  std::vector<double> x, y, z;  // the same, by coordinate, to a multiple of four: what the support function reads
   std::vector<Face> faces;
   std::vector<int> face_vertices;
   std::vector<Edge> edges;

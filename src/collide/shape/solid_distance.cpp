@@ -34,11 +34,11 @@ Nearest nearest_on_triangle(const std::array<Vec3, 3>& c, const Vec3& face_norma
   return best;
 }
 
-/// From x, given from the tree's middle, to the box of a node's child; infinite where there is no child.
+/// From x, in the tree's coordinates, to the box of a node's child.
 double squared_distance(const Bvh::Node& node, int child, const Vec3& x) {
   double out = 0;
   for (int k = 0; k < 3; ++k) {
-    const double gap = std::max({double(node.low[k][child]) - x[k], x[k] - double(node.high[k][child]), 0.0});
+    const double gap = std::max({double(node.low(child, k)) - x[k], x[k] - double(node.high(child, k)), 0.0});
     out += gap * gap;
   }
   return out;
@@ -93,30 +93,32 @@ double SolidDistance::operator()(const Vec3& x) const {
   };
 
   // Depth first, the nearer children first.
-  const Vec3 from_middle = x - tree_.middle();
+  const Vec3 at = tree_.inside(x);
+  const double square_unit = tree_.unit() * tree_.unit();
   struct Entry {
     double bound;
-    int child, count;
+    int first, count;
   };
-  std::array<Entry, 384> stack;
+  std::array<Entry, Bvh::stack_size> stack;
   int depth = 0;
   stack[depth++] = {0, 0, 0};
   while (depth > 0) {
     const Entry entry = stack[--depth];
     if (entry.bound >= least) continue;
     if (entry.count > 0) {
-      for (int i = 0; i < entry.count; ++i) visit(entry.child + i);
+      for (int i = 0; i < entry.count; ++i) visit(entry.first + i);
       continue;
     }
-    const Bvh::Node& node = tree_.nodes()[entry.child];
-    std::array<Entry, 4> children;
-    int found = 0;
-    for (int k = 0; k < 4; ++k) {
-      const double bound = squared_distance(node, k, from_middle);
-      if (bound < least) children[found++] = {bound, node.child[k], node.count[k]};
+    const Bvh::Node& node = tree_.nodes()[entry.first];
+    // The farthest first onto the stack, by insertion.
+    const int bottom = depth;
+    for (int k = 0; k < node.children; ++k) {
+      const double bound = square_unit * squared_distance(node, k, at);
+      if (bound >= least) continue;
+      int place = depth++;
+      for (; place > bottom && stack[place - 1].bound < bound; --place) stack[place] = stack[place - 1];
+      stack[place] = {bound, node.first(k), node.count(k)};
     }
-    std::sort(children.begin(), children.begin() + found, [](const Entry& a, const Entry& b) { return a.bound > b.bound; });
-    for (int k = 0; k < found; ++k) stack[depth++] = children[k];
   }
   return std::copysign(std::sqrt(least), side);
 }

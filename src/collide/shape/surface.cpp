@@ -66,7 +66,6 @@ void Surface::build(const std::vector<Vec3>& vertices, const std::vector<std::ar
   vertices_ = vertices;
   count_ = count;
   const int places = int(source_.size());
-  reserve_large(corners_, places);
   corners_.assign(places, {Vec3::Zero(), Vec3::Zero(), Vec3::Zero()});
   vertex_.assign(places, {-1, -1, -1});
   normals_.assign(places, Vec3::Zero());
@@ -106,23 +105,6 @@ void Surface::build(const std::vector<Vec3>& vertices, const std::vector<std::ar
     ring_.push_back(to);
   }
   for (int v = 0; v < corners; ++v) ring_first_[v + 1] += ring_first_[v];
-
-  reserve_large(blocks_, places / Bvh::leaf_size);
-  for (int t = 0; t < places; t += Bvh::leaf_size) blocks_.push_back(block_of(t));
-}
-
-Surface::Block Surface::block_of(int first) const {
-  Block block;
-  const Vec3 middle = tree_.bounds().center();
-  for (int i = 0; i < Bvh::leaf_size; ++i) {
-    const std::array<Vec3, 3>& c = corners_[first + i];
-    for (int k = 0; k < 3; ++k) {
-      block.corner[k][i] = float(c[0][k] - middle[k]);
-      block.edge1[k][i] = float(c[1][k] - c[0][k]);
-      block.edge2[k][i] = float(c[2][k] - c[0][k]);
-    }
-  }
-  return block;
 }
 
 bool Surface::legal(int t, const Vec3& point, const Vec3& n) const {
@@ -157,68 +139,55 @@ bool Surface::legal(int t, const Vec3& point, const Vec3& n) const {
 
 namespace {
 
-using Lanes = float __attribute__((vector_size(16)));
-struct Lanes3 {
-  Lanes x, y, z;
+/// Two triangles in lanes.
+using Two = double __attribute__((vector_size(16)));
+struct Two3 {
+  Two x, y, z;
 };
+Two both(double v) { return Two{v, v}; }
+Two3 both(const Vec3& v) { return {both(v.x()), both(v.y()), both(v.z())}; }
+Two3 operator-(const Two3& a, const Two3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+Two dot(const Two3& a, const Two3& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+Two3 cross(const Two3& a, const Two3& b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 
-Lanes splat(double v) {
-  const auto f = float(v);
-  return Lanes{f, f, f, f};
-}
-Lanes3 splat(const Vec3& v) { return {splat(v.x()), splat(v.y()), splat(v.z())}; }
-Lanes load(const std::array<float, 4>& v) { return Lanes{v[0], v[1], v[2], v[3]}; }
-Lanes3 load(const std::array<std::array<float, 4>, 3>& v) { return {load(v[0]), load(v[1]), load(v[2])}; }
-Lanes3 operator-(const Lanes3& a, const Lanes3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-Lanes dot(const Lanes3& a, const Lanes3& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-Lanes3 cross(const Lanes3& a, const Lanes3& b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
-Lanes magnitude(const Lanes& a) { return a < 0 ? -a : a; }
-Lanes size_of(const Lanes3& a) { return magnitude(a.x) + magnitude(a.y) + magnitude(a.z); }
+/// The tests of T. Moeller and B. Trumbore 1997, both sides, on a leaf.
+struct RayOnLeaves {
+  const std::array<Vec3, 3>* corners;
+  Two3 origin, direction;
+  int hit = -1;
+  double nearest = infinity;
+
+  double operator()(int first, double best) {
+    for (int at = first; at < first + Bvh::leaf_size; at += 2) {
+      const std::array<Vec3, 3>&p = corners[at], &q = corners[at + 1];
+      const auto corner = [&](int k) { return Two3{{p[k].x(), q[k].x()}, {p[k].y(), q[k].y()}, {p[k].z(), q[k].z()}}; };
+      const Two3 c = corner(0), e1 = corner(1) - c, e2 = corner(2) - c, across = cross(direction, e2), s = origin - c,
+                 turned = cross(s, e1);
+      // A triangle without area, or none at all, has a determinant of 0, and what it divides is not below or equal to anything.
+      const Two determinant = dot(e1, across), inverse = 1 / determinant;
+      const Two u = dot(s, across) * inverse, v = dot(direction, turned) * inverse, along = dot(e2, turned) * inverse;
+      constexpr double edge = 1e-12;
+      const auto met = (u >= -edge) & (v >= -edge) & (u + v <= 1 + edge) & (along >= 0) & (along <= best);
+      if ((met[0] | met[1]) == 0) continue;
+      for (int i = 0; i < 2; ++i) {
+        // Of equals, the one with the smaller number: whatever the order of leaves.
+        if (met[i] == 0 || along[i] > best || (along[i] == nearest && at + i > hit)) continue;
+        hit = at + i;
+        nearest = best = along[i];
+      }
+    }
+    return best;
+  }
+  void fetch(int first) const { fetch_lines(corners + first, Bvh::leaf_size * sizeof(*corners)); }
+};
 
 }  // namespace
 
 int Surface::ray(const Vec3& origin, const Vec3& direction, double& t_max) const {
-  // T. Moeller and B. Trumbore 1997, both sides: four triangles at once in floats, which rule out those that are missed by more
-  // than rounding; in double the rest. The floats count from where the ray is nearest to the middle, along a unit direction.
-  const double length = direction.norm();
-  const Vec3 unit = direction / length, from_middle = origin - tree_.bounds().center();
-  const Lanes3 d = splat(unit), o = splat(Vec3(from_middle - from_middle.dot(unit) * unit));
-  const Lanes rounding = splat(2e-6 * (tree_.bounds().high - tree_.bounds().low).maxCoeff());
-  int hit = -1;
-  double nearest = t_max;
-  const auto test = [&](int first, int count, double best) {
-    const Block& block = blocks_[first / Bvh::leaf_size];
-    const Lanes3 edge1 = load(block.edge1), edge2 = load(block.edge2), from = o - load(block.corner), across = cross(d, edge2);
-    const Lanes whole = dot(edge1, across), sign = whole < 0 ? splat(-1) : splat(1),
-                slack = rounding * (size_of(edge1) + size_of(edge2));
-    const Lanes in1 = sign * dot(from, across) + slack, in2 = sign * dot(d, cross(from, edge1)) + slack;
-    const Lanes in3 = sign * whole + 4 * slack - in1 - in2;
-    for (int i = 0; i < count; ++i) {
-      if (in1[i] < 0 || in2[i] < 0 || in3[i] < 0) continue;
-      const std::array<Vec3, 3>& c = corners_[first + i];
-      const Vec3 e1 = c[1] - c[0], e2 = c[2] - c[0], p = direction.cross(e2), s = origin - c[0], q = s.cross(e1);
-      const double determinant = e1.dot(p), size = std::abs(determinant), side = std::copysign(1.0, determinant);
-      const double u = side * s.dot(p), v = side * direction.dot(q), edge = 1e-12 * size;
-      if (size == 0 || u < -edge || v < -edge || u + v > size + edge) continue;
-      const double along = e2.dot(q) / determinant;
-      if (!(along >= 0) || along > best) continue;
-      hit = first + i;
-      nearest = best = along;
-    }
-    return best;
-  };
-  struct Visit {
-    const decltype(test)& hit_leaf;
-    const Surface& surface;
-    double operator()(int first, int count, double best) const { return hit_leaf(first, count, best); }
-    void fetch(int first) const {
-      fetch_lines(&surface.blocks_[first / Bvh::leaf_size], sizeof(Block));
-      fetch_lines(&surface.corners_[first], Bvh::leaf_size * sizeof(surface.corners_[0]));
-    }
-  };
-  tree_.along_ray(origin, direction, t_max, Visit{test, *this});
-  if (hit >= 0) t_max = nearest;
-  return hit;
+  RayOnLeaves leaves{corners_.data(), both(origin), both(direction)};
+  tree_.along_ray(origin, direction, t_max, leaves);
+  if (leaves.hit >= 0) t_max = leaves.nearest;
+  return leaves.hit;
 }
 
 }  // namespace rotule

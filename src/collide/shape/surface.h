@@ -40,16 +40,9 @@ class Surface {
  private:
   void build(const std::vector<Vec3>& vertices, const std::vector<std::array<int, 3>>& triangles);
 
-  /// Four triangles in lanes of floats, from the middle of the surface: corner 0 and the edges to the others.
-  struct alignas(16) Block {
-    std::array<std::array<float, 4>, 3> corner, edge1, edge2;
-  };
-  [[nodiscard]] Block block_of(int first) const;
-
   Bvh tree_;
-  std::vector<Block> blocks_;
   int count_ = 0;
-  std::vector<std::array<Vec3, 3>> corners_;
+  LargeArray<std::array<Vec3, 3>> corners_;
   std::vector<std::array<int, 3>> vertex_;  // of each corner
   std::vector<std::array<int, 3>> across_;  // vertex opposite of edge k (corner k to k + 1) in the neighbour, or -1
   std::vector<Vec3> normals_, vertices_;

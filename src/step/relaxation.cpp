@@ -1,0 +1,194 @@
+#include "step/relaxation.h"
+
+#include <rotule/error.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "step/world_implementation.h"
+
+namespace rotule {
+
+namespace {
+
+/// The recipe that finds accelerations exactly, and linear solves as roughly as Newton's method far from its goal deserves.
+Recipe relaxed(Recipe recipe, const RelaxationSettings& settings) {
+  recipe.formulation = AccelerationSettings{};
+  recipe.correction = ProjectionSettings{};
+  recipe.solver = LdltSettings{};
+  std::visit(
+      [&](auto& solver) {
+        solver.positive = true;
+        if constexpr (requires { solver.tolerance; }) solver.tolerance = settings.linear_tolerance;
+      },
+      recipe.implicit_solver);
+  return recipe;
+}
+
+void require(bool condition, const char* place, const char* what) {
+  if (!condition) throw Error(place, what);
+}
+
+}  // namespace
+
+Relaxation::Relaxation(const World& world, const RelaxationSettings& settings)
+    : settings_(settings),
+      recipe_(relaxed(world.recipe(), settings)),
+      model_(world.implementation().model),
+      mechanism_(model_, recipe_),
+      s_(world.implementation().state),
+      t_(world.time()),
+      h_(settings.step) {
+  require(settings.step > 0 && std::isfinite(settings.step), "relax", "step must be greater than 0");
+  require(settings.force_tolerance >= 0, "relax", "force_tolerance must not be negative");
+  require(settings.linear_tolerance > 0 && settings.linear_tolerance < 1, "relax", "linear_tolerance must be between 0 and 1");
+  require(model_.walls.empty(), "relax", "knows nothing of walls; let the motion come to rest instead (--until-equilibrium)");
+  require(std::holds_alternative<NoContactSettings>(world.recipe().contacts), "relax",
+          "knows nothing of contacts; let the motion come to rest instead (--until-equilibrium)");
+  for (const Joint& joint : model_.joints)
+    if (!joint.drives.empty())
+      throw Error(
+          "joint \"" + joint.name + "\"",
+          "relax knows nothing of motors, limits and friction; let the motion come to rest instead (--until-equilibrium)");
+  s_.u.setZero();
+  mechanism_.external = world.implementation().external;
+  mechanism_.h = settings.step;
+  if (settings_.force_tolerance == 0) {
+    double heaviest = 0;
+    for (int i = 0; i < model_.body_count(); ++i)
+      if (model_.movable(i)) heaviest = std::max(heaviest, model_.bodies[i].mass);
+    for (int k = 0; k < model_.particle_count(); ++k)
+      if (model_.particles.movable(k)) heaviest = std::max(heaviest, model_.particles.mass[k]);
+    const double weight = heaviest * model_.gravity.norm();
+    settings_.force_tolerance = weight > 0 ? 1e-4 * weight : 1e-6;
+  }
+}
+
+void Relaxation::times_mass(const VecX& v, VecX& out) const {
+  out.resize(v.size());
+  for (int i = 0; i < model_.body_count(); ++i) {
+    const Mat3& R = mechanism_.kinematics.bodies[i].R;
+    const bool movable = model_.movable(i);
+    out.segment<3>(6 * i) = (movable ? model_.bodies[i].mass : 0.0) * v.segment<3>(6 * i);
+    if (movable)
+      out.segment<3>(6 * i + 3) = R * (model_.inertia[i] * (R.transpose() * v.segment<3>(6 * i + 3)));
+    else
+      out.segment<3>(6 * i + 3).setZero();
+  }
+  const int first = 6 * model_.body_count();
+  for (int k = 0; k < model_.particle_count(); ++k)
+    out.segment<3>(first + 3 * k) = (model_.particles.movable(k) ? model_.particles.mass[k] : 0.0) * v.segment<3>(first + 3 * k);
+}
+
+double Relaxation::largest_force() const {
+  double square = 0;
+  for (Eigen::Index n = 0; n < momentum_.size(); n += 3) square = std::max(square, momentum_.segment<3>(n).squaredNorm());
+  return std::sqrt(square);
+}
+
+double Relaxation::pull(double alpha) {
+  sigma_ = alpha * d_;
+  mechanism_.displace(s_, sigma_, trial_);
+  mechanism_.accelerations(t_, trial_, udot_);
+  ++report_.evaluations;
+  return udot_.dot(momentum_);
+}
+
+bool Relaxation::find_direction() {
+  // A step so short that inertia rules always goes downhill.
+  for (int tries = 0; tries < 60; ++tries, h_ /= 4) {
+    mechanism_.solve_implicit(0, h_ * h_, udot_, d_);
+    d_ *= h_ * h_;
+    times_mass(d_, momentum_);
+    slope_ = udot_.dot(momentum_);
+    if (slope_ > 0) return true;
+  }
+  return false;
+}
+
+/// How much of d_ to go. What cannot be stretched turns along curves, and straight steps along them raise the energy for a
+/// moment; insisting on its fall would make them short. So far more pull backwards than there was forwards is let pass in the
+/// first hundred iterations, where the next step takes it back.
+double Relaxation::search() {
+  const double enough = report_.iterations <= 100 ? 100 : 0.5;
+  constexpr int most_trials = 20;
+  double low = 0, high = 0, low_pull = slope_, high_pull = 0;
+  // A turn of a body by a radian, at most.
+  double alpha = 1;
+  for (int i = 0; i < model_.body_count(); ++i) alpha = std::min(alpha, 1 / std::max(1e-300, d_.segment<3>(6 * i + 3).norm()));
+  const double longest = 4 * alpha;
+  for (int trial = 0; trial < most_trials; ++trial) {
+    const double now = pull(alpha);
+    if (std::isfinite(now) && std::abs(now) <= enough * slope_) return alpha;
+    if (now > 0) {
+      low = alpha;
+      low_pull = now;
+      if (high == 0 && 2 * alpha > longest) return alpha;
+    } else {
+      high = alpha;
+      high_pull = std::isfinite(now) ? now : -infinity;
+    }
+    if (high == 0) {
+      alpha *= 2;
+    } else {
+      const double secant = std::isfinite(high_pull) ? low + (high - low) * low_pull / (low_pull - high_pull) : low;
+      alpha = std::clamp(secant, low + 0.1 * (high - low), high - 0.3 * (high - low));
+    }
+  }
+  return low > 0 ? low : alpha;
+}
+
+bool Relaxation::iterate() {
+  if (!evaluated_) {
+    mechanism_.begin_step(s_, t_);
+    mechanism_.accelerations(t_, s_, udot_);
+    ++report_.evaluations;
+    evaluated_ = true;
+  }
+  times_mass(udot_, momentum_);
+  report_.force = largest_force();
+  report_.reached = report_.force <= settings_.force_tolerance;
+  if (report_.reached) return true;
+
+  // Where to, and how far.
+  ++report_.iterations;
+  mechanism_.report = {};
+  mechanism_.linearise(t_, s_);
+  if (!find_direction()) throw Error("relax", "found no way downhill; its forces may have no potential");
+  trial_ = s_;
+  const double alpha = search();
+  report_.linear_iterations += mechanism_.report.iterations;
+  if (alpha >= 1)
+    h_ = std::min(2 * h_, 1e4);
+  else if (alpha < 0.25)
+    h_ /= 2;
+
+  sigma_ = alpha * d_;
+  mechanism_.displace(s_, sigma_, s_);
+  if (!mechanism_.islands.empty()) {
+    mechanism_.project(std::get<ProjectionSettings>(recipe_.correction), s_, t_);
+    s_.u.setZero();
+  }
+  require_finite(model_, s_);
+  evaluated_ = false;
+  return false;
+}
+
+RelaxationReport relax(World& world, const RelaxationSettings& settings) {
+  Relaxation relaxation(world, settings);
+  for (int i = 0; i < settings.max_iterations && !relaxation.iterate(); ++i) {
+  }
+  const State& s = relaxation.state();
+  for (const BodyId body : world.bodies()) {
+    const int i = world.implementation().body_slots.place(body);
+    if (!world.implementation().model.movable(i)) continue;
+    const Vec3 center = world.orientation(body).conjugate() * (world.center_of_mass(body) - world.position(body));
+    world.set_pose(body, {s.p[i] - s.theta[i] * center, s.theta[i]});
+    world.set_velocity(body, Vec3::Zero(), Vec3::Zero());
+  }
+  for (int k = 0; k < world.particles(); ++k)
+    if (!world.particle_pinned(k)) world.set_particle(k, s.particle_position(k), Vec3::Zero());
+  return relaxation.report();
+}
+
+}  // namespace rotule
