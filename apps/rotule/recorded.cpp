@@ -129,7 +129,7 @@ std::string why_not(const ConstraintProblem& problem, const SolverSettings& solv
   return {};
 }
 
-Trial measure(const ConstraintProblem& problem, const SolverSettings& solver, std::vector<double> goals, double limit) {
+Trial measure(const ConstraintProblem& problem, const SolverSettings& solver, const std::vector<double>& goals, double limit) {
   Trial out;
   out.solver = std::visit([](const auto& settings) { return std::string(settings.name); }, solver);
   out.refusal = why_not(problem, solver);

@@ -42,7 +42,7 @@ struct Trial {
 std::string why_not(const ConstraintProblem& problem, const SolverSettings& solver);
 
 /// Solves for each goal from a cold start, coarsest first, each timed by its faster second run; stops after `limit` seconds.
-Trial measure(const ConstraintProblem& problem, const SolverSettings& solver, std::vector<double> goals, double limit);
+Trial measure(const ConstraintProblem& problem, const SolverSettings& solver, const std::vector<double>& goals, double limit);
 
 /// Names separated by commas, or "all": those that know the laws of some contact.
 std::vector<SolverSettings> solvers_by_name(const std::vector<std::string>& names, const std::vector<std::string>& settings);
