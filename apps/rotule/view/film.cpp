@@ -331,9 +331,10 @@ void film(const FilmOptions& options) {
   if (!options.show.empty()) address += "&show=" + options.show;
   if (options.dark) address += "&theme=dark";
   Process browser({chromium, "--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-                   "--ignore-gpu-blocklist", "--hide-scrollbars", "--mute-audio", "--no-first-run", "--disable-extensions",
-                   "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
-                   "--user-data-dir=" + (workshop.folder / "profile").string(),
+                   // Software drawing without a process in between: several times the pictures per second.
+                   "--in-process-gpu", "--disable-gpu-rasterization", "--ignore-gpu-blocklist", "--hide-scrollbars",
+                   "--mute-audio", "--no-first-run", "--disable-extensions", "--disable-background-timer-throttling",
+                   "--disable-renderer-backgrounding", "--user-data-dir=" + (workshop.folder / "profile").string(),
                    fmt::format("--window-size={},{}", job.width, job.height), address},
                   (workshop.folder / "chromium.log").string(), false);
   {
