@@ -41,7 +41,7 @@ struct World::Implementation {
 
   /// A mechanism beside the engine's, for questions about accelerations: whatever the recipe, it solves for them exactly.
   struct Judge {
-    Judge(const Model& model, Recipe r) : recipe(std::move(r)), mechanism(model, recipe) {}
+    Judge(const Model& model, const Recipe& r) : recipe(r), mechanism(model, recipe) {}
     Recipe recipe;
     JointedMechanism mechanism;
     VecX udot;

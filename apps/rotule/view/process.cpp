@@ -38,7 +38,7 @@ std::string find_program(const std::vector<std::string>& names) {
     while (!rest.empty()) {
       const std::string_view folder = rest.substr(0, rest.find(':'));
       rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-      const std::string file = fmt::format("{}/{}", folder, name);
+      std::string file = fmt::format("{}/{}", folder, name);
       std::error_code error;
       if (::access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file, error)) return file;
     }

@@ -21,9 +21,9 @@ struct EightLanes {
     using Longs = std::uint64_t __attribute__((vector_size(16)));
     const auto bytes = std::bit_cast<Bytes>(Longs{std::bit_cast<std::uint64_t>(from), 0});
     const auto words =
-        std::bit_cast<Words>(__builtin_shuffle(bytes, Bytes{}, Bytes{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23}));
-    const auto low = __builtin_shuffle(words, Words{}, Words{0, 8, 1, 9, 2, 10, 3, 11}),
-               high = __builtin_shuffle(words, Words{}, Words{4, 12, 5, 13, 6, 14, 7, 15});
+        std::bit_cast<Words>(__builtin_shufflevector(bytes, Bytes{}, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+    const auto low = __builtin_shufflevector(words, Words{}, 0, 8, 1, 9, 2, 10, 3, 11),
+               high = __builtin_shufflevector(words, Words{}, 4, 12, 5, 13, 6, 14, 7, 15);
     return {__builtin_convertvector(std::bit_cast<FloatLanes::Bits>(low), FloatLanes::Floats),
             __builtin_convertvector(std::bit_cast<FloatLanes::Bits>(high), FloatLanes::Floats)};
   }
