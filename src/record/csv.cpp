@@ -53,9 +53,12 @@ void add_header(const std::vector<std::string>& names, const std::vector<Array>&
   for (const std::string& name : names)
     for (const Array& array : arrays) {
       const std::string unit = *array.unit == '\0' ? "" : fmt::format(" [{}]", array.unit);
-      if (array.components.empty()) line += "," + cell(fmt::format("{}.{}{}", name, array.name, unit));
-      for (const char* component : array.components)
-        line += "," + cell(fmt::format("{}.{}.{}{}", name, array.name, component, unit));
+      const auto add = [&](const std::string& quantity) {
+        line += ',';
+        line += cell(quantity + unit);
+      };
+      if (array.components.empty()) add(fmt::format("{}.{}", name, array.name));
+      for (const char* component : array.components) add(fmt::format("{}.{}.{}", name, array.name, component));
     }
 }
 
