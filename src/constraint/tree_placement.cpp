@@ -68,7 +68,7 @@ std::vector<Placement> placement_order(const Model& model) {
     queue.push_back(child);
   };
   const auto spread = [&] {
-    for (std::size_t next = 0; next < queue.size(); ++next) {
+    for (std::size_t next = 0; next < queue.size(); ++next) {  // NOLINT(modernize-loop-convert): the queue grows meanwhile
       const int body = queue[next];
       for (const int j : joints_of[body])
         if (!used[j]) use(j, model.joints[j].a == body);

@@ -141,7 +141,8 @@ void add(const HeightField& s, const Tessellation&, Surface& out) {
   const int columns = s.columns, rows = static_cast<int>(s.heights.size()) / columns;
   const int first = static_cast<int>(out.vertices.size());
   const auto height = [&](int row, int column) {
-    return s.heights[static_cast<std::size_t>(std::clamp(row, 0, rows - 1) * columns + std::clamp(column, 0, columns - 1))];
+    return s.heights[static_cast<std::size_t>(std::clamp(row, 0, rows - 1)) * static_cast<std::size_t>(columns) +
+                     static_cast<std::size_t>(std::clamp(column, 0, columns - 1))];
   };
   for (int row = 0; row < rows; ++row)
     for (int column = 0; column < columns; ++column) {

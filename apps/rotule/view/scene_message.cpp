@@ -37,7 +37,9 @@ Json mesh(const HeightField& field) {
   std::vector<std::array<int, 3>> triangles;
   for (int j = 0; j < rows; ++j)
     for (int i = 0; i < field.columns; ++i)
-      vertices.emplace_back(field.spacing * i, field.spacing * j, field.heights[static_cast<std::size_t>(j * field.columns + i)]);
+      vertices.emplace_back(
+          field.spacing * i, field.spacing * j,
+          field.heights[static_cast<std::size_t>(j) * static_cast<std::size_t>(field.columns) + static_cast<std::size_t>(i)]);
   for (int j = 0; j + 1 < rows; ++j)
     for (int i = 0; i + 1 < field.columns; ++i) {
       const int at = j * field.columns + i, above = at + field.columns;

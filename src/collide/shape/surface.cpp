@@ -44,8 +44,10 @@ Surface::Surface(const HeightField& field) {
     throw Error("height field", fmt::format("spacing must be greater than 0, is {}", field.spacing));
   std::vector<Vec3> vertices;
   vertices.reserve(field.heights.size());
-  for (std::size_t i = 0; i < field.heights.size(); ++i)
-    vertices.emplace_back(field.spacing * double(i % columns), field.spacing * double(i / columns), field.heights[i]);
+  for (std::size_t i = 0; i < field.heights.size(); ++i) {
+    const std::size_t row = i / columns, column = i % columns;
+    vertices.emplace_back(field.spacing * double(column), field.spacing * double(row), field.heights[i]);
+  }
   build(vertices, grid_triangles(field.columns, int(field.heights.size() / columns)));
 }
 
