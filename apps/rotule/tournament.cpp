@@ -1,26 +1,16 @@
 // rotule tournament: every solver on every recorded problem: iterations and time to each error.
 #include <fmt/format.h>
 #include <rotule/error.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "progress.h"
 #include "record/json_text.h"
 #include "recorded.h"
 
 namespace rotule::app {
 namespace {
-
-/// One line on a terminal, rewritten; nothing elsewhere.
-void show_progress(std::size_t done, std::size_t total, const std::string& what) {
-  if (::isatty(STDERR_FILENO) != 1) return;
-  constexpr std::size_t width = 30;
-  const std::size_t full = width * done / total;
-  std::fprintf(stderr, "\r[%s%s] %-40.40s", std::string(full, '#').c_str(), std::string(width - full, '.').c_str(),
-               done < total ? what.c_str() : "");
-  if (done == total) std::fprintf(stderr, "\r%76s\r", "");
-}
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
@@ -136,17 +126,15 @@ void tournament(const TournamentOptions& options) {
 
   std::vector<Bout> bouts;
   std::string text;
+  ProgressBar bar(static_cast<std::int64_t>(problems.size() * solvers.size()), true, "trial");
   for (const NamedProblem& named : problems) {
     Bout& bout = bouts.emplace_back(Bout{.problem = &named, .trials = {}});
     for (const SolverSettings& solver : solvers) {
-      const auto name = std::visit([](const auto& settings) { return settings.name; }, solver);
-      show_progress((bouts.size() - 1) * solvers.size() + bout.trials.size(), problems.size() * solvers.size(),
-                    fmt::format("{} on {}", name, file_name(named.name)));
+      bar.at(static_cast<std::int64_t>((bouts.size() - 1) * solvers.size() + bout.trials.size()));
       bout.trials.push_back(measure(named.problem, solver, goals, options.limit));
     }
     text += table_of(bout, goals) + "\n";
   }
-  show_progress(1, 1, "");
   if (!options.csv.empty()) write_text_file(options.csv, to_csv(bouts, goals));
   print(options.json ? to_json(bouts, goals).dump(2) + "\n" : text + summary(bouts, solvers, goals));
 }

@@ -30,7 +30,7 @@ struct Ring {
 
 /// Bands between consecutive rings, from the lowest up. Where two rings have the same place, the normal jumps and no band is
 /// made.
-void revolve(const std::vector<Ring>& rings, int segments, Surface& out) {
+void revolve(const std::vector<Ring>& rings, int segments, TriangleSurface& out) {
   const std::vector<Eigen::Vector2d> around = circle(segments);
   const int first = static_cast<int>(out.vertices.size());
   for (const Ring& ring : rings)
@@ -60,7 +60,7 @@ void add_quarter(double radius, double z, int up, int count, std::vector<Ring>& 
 }
 
 /// A flat polygon's corners all with one normal, as a fan.
-void add_polygon(const std::vector<Vec3>& corners, const Vec3& normal, Surface& out) {
+void add_polygon(const std::vector<Vec3>& corners, const Vec3& normal, TriangleSurface& out) {
   const int first = static_cast<int>(out.vertices.size());
   for (const Vec3& corner : corners) {
     out.vertices.push_back(corner);
@@ -69,14 +69,14 @@ void add_polygon(const std::vector<Vec3>& corners, const Vec3& normal, Surface& 
   for (int k = 1; k + 1 < static_cast<int>(corners.size()); ++k) out.triangles.push_back({first, first + k, first + k + 1});
 }
 
-void add(const std::monostate&, const Tessellation&, Surface&) {}
+void add(const std::monostate&, const Tessellation&, TriangleSurface&) {}
 
-void add(const Plane&, const Tessellation& settings, Surface& out) {
+void add(const Plane&, const Tessellation& settings, TriangleSurface& out) {
   const double r = settings.plane_size / 2;
   add_polygon({{-r, -r, 0}, {r, -r, 0}, {r, r, 0}, {-r, r, 0}}, Vec3::UnitZ(), out);
 }
 
-void add(const Sphere& s, const Tessellation& settings, Surface& out) {
+void add(const Sphere& s, const Tessellation& settings, TriangleSurface& out) {
   std::vector<Ring> rings;
   add_quarter(s.radius, 0, -1, settings.segments / 4, rings);
   rings.pop_back();
@@ -84,14 +84,14 @@ void add(const Sphere& s, const Tessellation& settings, Surface& out) {
   revolve(rings, settings.segments, out);
 }
 
-void add(const Capsule& s, const Tessellation& settings, Surface& out) {
+void add(const Capsule& s, const Tessellation& settings, TriangleSurface& out) {
   std::vector<Ring> rings;
   add_quarter(s.radius, -s.length / 2, -1, settings.segments / 4, rings);
   add_quarter(s.radius, s.length / 2, 1, settings.segments / 4, rings);
   revolve(rings, settings.segments, out);
 }
 
-void add(const Ellipsoid& s, const Tessellation& settings, Surface& out) {
+void add(const Ellipsoid& s, const Tessellation& settings, TriangleSurface& out) {
   const std::size_t first = out.vertices.size();
   add(Sphere{1}, settings, out);
   for (std::size_t i = first; i < out.vertices.size(); ++i) {
@@ -100,7 +100,7 @@ void add(const Ellipsoid& s, const Tessellation& settings, Surface& out) {
   }
 }
 
-void add(const Box& s, const Tessellation&, Surface& out) {
+void add(const Box& s, const Tessellation&, TriangleSurface& out) {
   for (int axis = 0; axis < 3; ++axis)
     for (const double side : {-1.0, 1.0}) {
       Vec3 normal = Vec3::Zero();
@@ -117,17 +117,17 @@ void add(const Box& s, const Tessellation&, Surface& out) {
     }
 }
 
-void add(const Cylinder& s, const Tessellation& settings, Surface& out) {
+void add(const Cylinder& s, const Tessellation& settings, TriangleSurface& out) {
   const double r = s.radius, z = s.height / 2;
   revolve({{0, -z, 0, -1}, {r, -z, 0, -1}, {r, -z, 1, 0}, {r, z, 1, 0}, {r, z, 0, 1}, {0, z, 0, 1}}, settings.segments, out);
 }
 
-void add(const Cone& s, const Tessellation& settings, Surface& out) {
+void add(const Cone& s, const Tessellation& settings, TriangleSurface& out) {
   const double r = s.radius, z = s.height;
   revolve({{0, 0, 0, -1}, {r, 0, 0, -1}, {r, 0, z, r}, {0, z, z, r}}, settings.segments, out);
 }
 
-void add(const TriangleMesh& s, const Tessellation&, Surface& out) {
+void add(const TriangleMesh& s, const Tessellation&, TriangleSurface& out) {
   for (const std::array<int, 3>& triangle : s.triangles) {
     const auto corner = [&](int k) { return s.vertices[static_cast<std::size_t>(triangle[static_cast<std::size_t>(k)])]; };
     const Vec3 normal = (corner(1) - corner(0)).cross(corner(2) - corner(0));
@@ -135,9 +135,9 @@ void add(const TriangleMesh& s, const Tessellation&, Surface& out) {
   }
 }
 
-void add(const ConvexHull& s, const Tessellation& settings, Surface& out) { add(hull_mesh(s), settings, out); }
+void add(const ConvexHull& s, const Tessellation& settings, TriangleSurface& out) { add(hull_mesh(s), settings, out); }
 
-void add(const HeightField& s, const Tessellation&, Surface& out) {
+void add(const HeightField& s, const Tessellation&, TriangleSurface& out) {
   const int columns = s.columns, rows = static_cast<int>(s.heights.size()) / columns;
   const int first = static_cast<int>(out.vertices.size());
   const auto height = [&](int row, int column) {
@@ -162,7 +162,7 @@ void add(const HeightField& s, const Tessellation&, Surface& out) {
     }
 }
 
-void add(const Compound& s, const Tessellation& settings, Surface& out) {
+void add(const Compound& s, const Tessellation& settings, TriangleSurface& out) {
   for (const CompoundPart& part : s.parts) {
     const std::size_t first = out.vertices.size();
     std::visit([&](const auto& shape) { add(shape, settings, out); }, part.shape);
@@ -175,15 +175,15 @@ void add(const Compound& s, const Tessellation& settings, Surface& out) {
 
 }  // namespace
 
-Surface tessellate(const Shape& shape, const Tessellation& settings) {
+TriangleSurface tessellate(const Shape& shape, const Tessellation& settings) {
   Tessellation used = settings;
   used.segments = std::max(8, (settings.segments + 3) / 4 * 4);
-  Surface out;
+  TriangleSurface out;
   std::visit([&](const auto& s) { add(s, used, out); }, shape);
   return out;
 }
 
-double enclosed_volume(const Surface& surface) {
+double enclosed_volume(const TriangleSurface& surface) {
   double sum = 0;
   for (const auto& [a, b, c] : surface.triangles) {
     const auto at = [&](int i) { return surface.vertices[static_cast<std::size_t>(i)]; };

@@ -11,7 +11,7 @@
 namespace rotule {
 
 /// Triangles counter-clockwise seen from outside; normals of length 1, one per vertex, outward.
-struct Surface {
+struct TriangleSurface {
   std::vector<Vec3> vertices, normals;
   std::vector<std::array<int, 3>> triangles;
 };
@@ -23,9 +23,9 @@ struct Tessellation {
 
 /// In the body's frame. A point mass has no surface; a plane and a height field are their upper sides alone, not closed. Throws
 /// Error where a hull is flat.
-Surface tessellate(const Shape& shape, const Tessellation& settings = {});
+TriangleSurface tessellate(const Shape& shape, const Tessellation& settings = {});
 
 /// Volume inside a closed surface: the sum of the signed tetrahedra between its triangles and the origin.
-double enclosed_volume(const Surface& surface);
+double enclosed_volume(const TriangleSurface& surface);
 
 }  // namespace rotule

@@ -76,7 +76,7 @@ class Builder {
   }
 
   /// The mesh of a surface in a colour of the palette; the same numbers are stored once. -1 where there is nothing to draw.
-  int mesh(const Surface& surface, int colour, const std::string& name) {
+  int mesh(const TriangleSurface& surface, int colour, const std::string& name) {
     if (surface.triangles.empty()) return -1;
     const int in_colour = coloured(colour);
     std::vector<float> positions, normals;
@@ -195,12 +195,12 @@ std::string to_gltf(const RecordedMotion& motion, const GltfOptions& options) {
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const BodyDef& body = motion.scene.bodies[i];
     const bool point = std::holds_alternative<std::monostate>(body.shape);
-    const Surface surface =
+    const TriangleSurface surface =
         point ? tessellate(Sphere{dot}, {.segments = 16}) : tessellate(body.shape, {.segments = 32, .plane_size = 4 * extent});
     const int colour = body.fixed ? -1 : static_cast<int>(i % palette.size());
     add_node(motion.bodies[i], bodies[i], file.mesh(surface, colour, motion.bodies[i]));
   }
-  const Surface ball = tessellate(Sphere{dot / 2}, {.segments = 8});
+  const TriangleSurface ball = tessellate(Sphere{dot / 2}, {.segments = 8});
   for (std::size_t k = 0; k < particles.size(); ++k) add_node(motion.particles[k], particles[k], file.mesh(ball, 0, "particle"));
   file.nodes[0]["children"] = children;
   if (children.empty()) file.nodes[0].erase("children");

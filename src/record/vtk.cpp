@@ -45,7 +45,7 @@ struct Cells {
 
 /// What does not change from file to file.
 struct Geometry {
-  std::vector<Surface> surfaces;  // one per body, in its frame
+  std::vector<TriangleSurface> surfaces;  // one per body, in its frame
   Cells particles, lines, triangles;
   std::vector<std::int32_t> body;  // of each cell: vertices, lines, then triangles
 };
@@ -82,7 +82,7 @@ std::string vtp(const Geometry& geometry, const TrajectoryFrame& frame) {
     const Eigen::Map<const Vec3> p(&frame.position[3 * i]), v(&frame.velocity[3 * i]);
     const double* q = &frame.orientation[4 * i];
     const Mat3 R = Quat(q[0], q[1], q[2], q[3]).toRotationMatrix();
-    const Surface& surface = geometry.surfaces[i];
+    const TriangleSurface& surface = geometry.surfaces[i];
     for (std::size_t k = 0; k < surface.vertices.size(); ++k) {
       add(points, p + R * surface.vertices[k]);
       add(normals, R * surface.normals[k]);

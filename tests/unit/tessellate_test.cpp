@@ -47,7 +47,7 @@ Key key(const Vec3& v) { return {v.x() + 0.0, v.y() + 0.0, v.z() + 0.0}; }  // -
 
 TEST(Tessellate, EverySolidIsClosed) {
   for (const auto& [name, shape, round] : solids()) {
-    const Surface surface = tessellate(shape);
+    const TriangleSurface surface = tessellate(shape);
     ASSERT_EQ(surface.vertices.size(), surface.normals.size()) << name;
     // Every edge is walked once in each direction.
     std::map<std::pair<Key, Key>, int> edges;
@@ -68,7 +68,7 @@ TEST(Tessellate, EverySolidIsClosed) {
 
 TEST(Tessellate, NormalsAreUnitAndPointOutward) {
   for (const auto& [name, shape, round] : solids()) {
-    const Surface surface = tessellate(shape);
+    const TriangleSurface surface = tessellate(shape);
     for (const Vec3& normal : surface.normals) ASSERT_NEAR(normal.norm(), 1, 1e-12) << name;
     for (const auto& triangle : surface.triangles) {
       const auto at = [&](std::size_t k) { return static_cast<std::size_t>(triangle[k]); };
@@ -100,7 +100,7 @@ TEST(Tessellate, AgreesWithTheSupportFunction) {
   std::normal_distribution<double> normal;
   for (const auto& [name, shape, round] : solids()) {
     if (name == "compound" || name == "mesh") continue;
-    const Surface surface = tessellate(shape, {.segments = 64});
+    const TriangleSurface surface = tessellate(shape, {.segments = 64});
     for (int trial = 0; trial < 50; ++trial) {
       const Vec3 d = Vec3(normal(random), normal(random), normal(random)).normalized();
       const double reach = d.dot(support(shape, d));
@@ -113,14 +113,14 @@ TEST(Tessellate, AgreesWithTheSupportFunction) {
 }
 
 TEST(Tessellate, OpenSurfacesLookUp) {
-  const Surface plane = tessellate(Plane{}, {.plane_size = 8});
+  const TriangleSurface plane = tessellate(Plane{}, {.plane_size = 8});
   EXPECT_EQ(plane.triangles.size(), 2u);
   for (const Vec3& v : plane.vertices) EXPECT_EQ(v.cwiseAbs(), Vec3(4, 4, 0));
   // The plane z = 1 + x / 2 - y as a height field: two triangles a cell, all with that plane's normal.
   HeightField field{.columns = 4, .spacing = 0.5, .heights = {}};
   for (int row = 0; row < 3; ++row)
     for (int column = 0; column < 4; ++column) field.heights.push_back(1 + 0.25 * column - 0.5 * row);
-  const Surface ground = tessellate(field);
+  const TriangleSurface ground = tessellate(field);
   EXPECT_EQ(ground.triangles.size(), 12u);
   for (const Vec3& normal : ground.normals) EXPECT_LT((normal - Vec3(-0.5, 1, 1).normalized()).norm(), 1e-14);
   for (const auto& [a, b, c] : ground.triangles) {

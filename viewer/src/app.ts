@@ -5,7 +5,7 @@ import { AutoFrame, Follow, parse_camera, place_camera } from './scene/camera';
 import { Stage } from './scene/stage';
 import { World } from './scene/world';
 import { Connection, stream_address } from './stream/connection';
-import { FrameDecoder, StreamError } from './stream/frame_decoder';
+import { FrameDecoder, layout_of, StreamError } from './stream/frame_decoder';
 import type { BodyMessage, Command, SceneMessage, ServerMessage, StateMessage } from './stream/messages';
 import { BodyPanel } from './ui/body_panel';
 import { find, h, icon_button } from './ui/dom';
@@ -204,15 +204,7 @@ export class App {
     this.world?.dispose();
     this.scene = scene;
     this.world = new World(this.stage, scene);
-    this.decoder = new FrameDecoder({
-      generation: scene.generation,
-      bodies: scene.bodies.length,
-      joints: scene.joints.length,
-      particles: scene.particles.count,
-      numbers: scene.numbers.length,
-      position_quantum: scene.position_quantum,
-      quaternion_quantum: scene.quaternion_quantum,
-    });
+    this.decoder = new FrameDecoder(layout_of(scene));
     this.key_asked = false;
     this.world.set_shown(this.layers.shown);
     this.title.textContent = title_text(scene.name);

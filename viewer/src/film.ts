@@ -6,7 +6,7 @@ import { layers } from './scene/overlays';
 import { Stage } from './scene/stage';
 import { World } from './scene/world';
 import { Connection, stream_address } from './stream/connection';
-import { FrameDecoder } from './stream/frame_decoder';
+import { FrameDecoder, layout_of } from './stream/frame_decoder';
 import type { SceneMessage } from './stream/messages';
 import { find } from './ui/dom';
 
@@ -43,15 +43,7 @@ export class Film {
     this.world?.dispose();
     this.world = new World(this.stage, scene);
     this.world.set_shown(this.shown);
-    this.decoder = new FrameDecoder({
-      generation: scene.generation,
-      bodies: scene.bodies.length,
-      joints: scene.joints.length,
-      particles: scene.particles.count,
-      numbers: scene.numbers.length,
-      position_quantum: scene.position_quantum,
-      quaternion_quantum: scene.quaternion_quantum,
-    });
+    this.decoder = new FrameDecoder(layout_of(scene));
     const camera = parse_camera(this.query.get('camera'));
     if (camera) place_camera(this.stage.camera, this.stage.controls, ...camera);
     else {

@@ -11,6 +11,7 @@
 #include "model/names.h"
 #include "model/scene_fields.h"
 #include "model/solid_surface.h"
+#include "model/tessellate.h"
 #include "record/scene_json.h"
 #include "step/world_implementation.h"
 
@@ -31,24 +32,6 @@ Json mesh(const std::vector<Vec3>& vertices, const std::vector<std::array<int, 3
   return {{"type", "mesh"}, {"vertices", std::move(flat)}, {"triangles", std::move(corners)}};
 }
 
-Json mesh(const HeightField& field) {
-  const int rows = static_cast<int>(field.heights.size()) / field.columns;
-  std::vector<Vec3> vertices;
-  std::vector<std::array<int, 3>> triangles;
-  for (int j = 0; j < rows; ++j)
-    for (int i = 0; i < field.columns; ++i)
-      vertices.emplace_back(
-          field.spacing * i, field.spacing * j,
-          field.heights[static_cast<std::size_t>(j) * static_cast<std::size_t>(field.columns) + static_cast<std::size_t>(i)]);
-  for (int j = 0; j + 1 < rows; ++j)
-    for (int i = 0; i + 1 < field.columns; ++i) {
-      const int at = j * field.columns + i, above = at + field.columns;
-      triangles.push_back({at, at + 1, above + 1});
-      triangles.push_back({at, above + 1, above});
-    }
-  return mesh(vertices, triangles);
-}
-
 /// Every simple shape inside, each with its pose in the body's frame.
 void add_shapes(const Shape& shape, const Pose& pose, Json& out) {
   const auto add = [&](Json one) {
@@ -67,7 +50,8 @@ void add_shapes(const Shape& shape, const Pose& pose, Json& out) {
         } else if constexpr (std::is_same_v<T, TriangleMesh>) {
           add(mesh(s.vertices, s.triangles));
         } else if constexpr (std::is_same_v<T, HeightField>) {
-          add(mesh(s));
+          const TriangleSurface surface = tessellate(s);
+          add(mesh(surface.vertices, surface.triangles));
         } else if constexpr (!std::is_same_v<T, std::monostate>) {
           Json one = {{"type", Kind<T>::name}};
           SceneFields<T>::fields(s, [&]<class V>(const Field& field, const V& value, Need = Need::optional) {
@@ -99,6 +83,7 @@ double reach(const Shape& shape) {
         if constexpr (std::is_same_v<T, Ellipsoid>) return s.radii.maxCoeff();
         if constexpr (std::is_same_v<T, ConvexHull>) return farthest(s.points);
         if constexpr (std::is_same_v<T, TriangleMesh>) return farthest(s.vertices);
+        if constexpr (std::is_same_v<T, HeightField>) return farthest(tessellate(s).vertices);
         if constexpr (std::is_same_v<T, Compound>) {
           double out = 0;
           for (const CompoundPart& part : s.parts) out = std::max(out, part.position.norm() + reach(part.shape));

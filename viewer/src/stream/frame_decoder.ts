@@ -4,6 +4,8 @@
 // prediction: 0 in a key frame, the last value in the first delta after it, then 2 last - last but one. A delta that does not
 // follow the frame before it cannot be read: decode() then says 'lost', and goes on saying so until a key frame comes.
 
+import type { SceneMessage } from './messages';
+
 export interface Contacts {
   count: number;
   /** Ten numbers each: point, normal, force on the second body, gap. */
@@ -105,6 +107,18 @@ class Reader {
     const value = this.varint();
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
+}
+
+export function layout_of(scene: SceneMessage): StreamLayout {
+  return {
+    generation: scene.generation,
+    bodies: scene.bodies.length,
+    joints: scene.joints.length,
+    particles: scene.particles.count,
+    numbers: scene.numbers.length,
+    position_quantum: scene.position_quantum,
+    quaternion_quantum: scene.quaternion_quantum,
+  };
 }
 
 export class FrameDecoder {
