@@ -74,13 +74,14 @@ void ImplicitSystem::split() {
   for (int n = 0; n < springs.count(); ++n) ties.tie(ties.particle(springs.i[n]), ties.particle(springs.j[n]));
   visit_couplings(model_, ties, [&](int i, int j) { ties.tie(i, j); });
 
-  // Whatever hangs together with a body, or with a force that may be unsymmetric, belongs to the mechanism.
+  // Whatever hangs together with a body, a joint, or a force that may be unsymmetric, belongs to the mechanism.
   std::vector<char> unsymmetric(static_cast<std::size_t>(count), 0);
   for (int i = 0; i < bodies; ++i)
     if (model_.movable(i)) unsymmetric[ties.root(i)] = 1;
   for (const UserForceEntry& user : model_.forces.users)
     for (const ForceEnd* end : {&user.a, &user.b})
       if (const int node = ties.node(*end); node >= 0) unsymmetric[ties.root(node)] = 1;
+  for (const int particle : model_.joined) unsymmetric[ties.root(bodies + particle)] = 1;
   if (!model_.forces.gravitations.empty() && count <= most_gravitating_derivatives)
     std::fill(unsymmetric.begin(), unsymmetric.end(), 1);
 
@@ -106,6 +107,10 @@ void ImplicitSystem::split() {
     out = {2 * node, 2 * node + 1};
     return 2;
   };
+  const auto node_of = [&](const Island& island, int body) {
+    const VelocitySlot& slot = island.slots[body];
+    return slot.turns ? island.bodies[body] : bodies + (slot.first - 6 * bodies) / 3;
+  };
   const auto couple = [&](int i, int j) {
     std::array<int, 2> of_i{}, of_j{};
     if (i < 0 || j < 0) return;
@@ -119,7 +124,7 @@ void ImplicitSystem::split() {
   visit_couplings(model_, ties, couple);
   for (const Island& island : islands_)
     for (const ConstraintBlock& block : island.problem.blocks)
-      if (block.body_a >= 0 && block.body_b >= 0) couple(island.bodies[block.body_a], island.bodies[block.body_b]);
+      if (block.body_a >= 0 && block.body_b >= 0) couple(node_of(island, block.body_a), node_of(island, block.body_b));
   add_pattern(mechanism_, pairs);
   add_pattern(particles_, pairs);
 
@@ -184,11 +189,15 @@ void ImplicitSystem::assemble_bodies(double a, double b) {
       H.block<3, 3>(3, 3) -= 0.5 * skew(on_a.tail<3>());
       H.block<3, 3>(9, 9) -= 0.5 * skew(on_b.tail<3>());
       const std::array<int, 2> owner{block.body_a, block.body_b};
+      // Groups of three variables: translation and rotation of a, then of b. The world has none, particles no rotation.
+      const auto triple = [&](int group) {
+        const int body = owner[group / 2];
+        if (body < 0 || (group % 2 == 1 && !island.slots[body].turns)) return -1;
+        return island.slots[body].first / 3 + group % 2;
+      };
       for (int p = 0; p < 4; ++p)
         for (int q = 0; q < 4; ++q)
-          if (owner[p / 2] >= 0 && owner[q / 2] >= 0)
-            add(2 * island.bodies[owner[p / 2]] + p % 2, 2 * island.bodies[owner[q / 2]] + q % 2,
-                -b * H.block<3, 3>(3 * p, 3 * q));
+          if (triple(p) >= 0 && triple(q) >= 0) add(triple(p), triple(q), -b * H.block<3, 3>(3 * p, 3 * q));
     }
 }
 
@@ -240,8 +249,8 @@ Eigen::Matrix<double, 12, 1> ImplicitSystem::row_change(const Island& island, in
   Eigen::Matrix<double, 12, 1> velocity = Eigen::Matrix<double, 12, 1>::Zero(), acceleration = velocity, turned = velocity;
   const auto gather = [&](int body, const JacobianRows& J, int first) {
     if (body < 0) return;
-    velocity.segment<6>(first) = s_.u.segment<6>(6 * island.bodies[body]);
-    acceleration.segment<6>(first) = udot_.segment<6>(6 * island.bodies[body]);
+    velocity.segment<6>(first) = island.slots[body].read(s_.u);
+    acceleration.segment<6>(first) = island.slots[body].read(udot_);
     const Vec3 lever = J.row(row).tail<3>(), alpha = acceleration.segment<3>(first + 3);
     turned.segment<3>(first + 3) = 0.5 * lever.cross(alpha);  // world axes against the chart's
   };
@@ -284,8 +293,8 @@ void ImplicitSystem::factor_mechanism() {
         if (!penalty) change = row_change(island, static_cast<int>(n), r);
         const auto put_row = [&](int body, const JacobianRows& J, int first) {
           if (body < 0) return;
-          const int column = 3 * mechanism_.place[2 * island.bodies[body]];
-          for (int c = 0; c < 6; ++c) {
+          const int column = 3 * mechanism_.place[island.slots[body].first / 3];
+          for (int c = 0; c < (island.slots[body].turns ? 6 : 3); ++c) {
             put(row, column + c, J(r, c) + change[first + c]);
             put(column + c, row, -J(r, c));
           }
@@ -376,8 +385,8 @@ void ImplicitSystem::solve_mechanism(const VecX& r, VecX& out) {
     for (const Island& island : islands_)
       for (const ConstraintBlock& block : island.problem.blocks)
         for (int k = block.first_row; k < block.first_row + block.rows; ++k, ++row) {
-          if (block.body_a >= 0) rhs_[row] += island.problem.J_a.row(k).dot(r.segment<6>(6 * island.bodies[block.body_a]));
-          if (block.body_b >= 0) rhs_[row] += island.problem.J_b.row(k).dot(r.segment<6>(6 * island.bodies[block.body_b]));
+          if (block.body_a >= 0) rhs_[row] += island.problem.J_a.row(k).dot(island.slots[block.body_a].read(r));
+          if (block.body_b >= 0) rhs_[row] += island.problem.J_b.row(k).dot(island.slots[block.body_b].read(r));
         }
   }
   solution_ = lu_.solve(rhs_);

@@ -168,7 +168,7 @@ int JointedMechanism::project(const ProjectionSettings& settings, State& s, doub
     evaluate(s, t);
     double error = 0, reach = 1;
     for (const Island& island : islands) error = std::max(error, island.largest_error());
-    for (const Vec3& p : s.p) reach = std::max(reach, p.cwiseAbs().maxCoeff());
+    for (const BodyLanes<double>& body : kinematics.bodies) reach = std::max(reach, body.p.cwiseAbs().maxCoeff());
     // Closed, or as closed as rounding at this distance from the origin allows, or no longer getting better.
     const double rounding = 4 * std::numeric_limits<double>::epsilon() * reach;
     if (!(error > std::max(settings.tolerance, rounding))) break;
