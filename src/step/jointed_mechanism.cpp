@@ -88,6 +88,10 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
     if (penalty) {
       penalty_forces(island.values, island.u, penalty->stiffness, penalty->damping, h, island.problem, island.x);
     } else {
+      if (held_g_ > 0) {
+        island.gather(held_u_, island.u);
+        held_rows(island.values, island.u, held_g_, island.problem);
+      }
       formulate_acceleration(island.values, island.local, island.pull, island.problem);
       island.solve(recipe.solver, true);
       if (keep_problems) island.keep();
@@ -101,13 +105,19 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
   last_accelerations_ = udot;
 }
 
+void JointedMechanism::hold_joints(const VecX& u_0, double g) {
+  if (!std::holds_alternative<AccelerationSettings>(recipe.formulation)) return;
+  held_u_ = u_0;
+  held_g_ = g;
+}
+
 void JointedMechanism::linearise(double t, const State& s) {
   const bool known = last_accelerations_.size() == s.u.size() &&
                      std::all_of(islands.begin(), islands.end(), [](const Island& i) { return i.has_lambda; });
   if (!known) accelerations(t, s, sigma_);
   evaluate(s, t);
   if (!implicit_) implicit_ = std::make_unique<ImplicitSystem>(model, recipe, islands);
-  implicit_->linearise(kinematics, s, t, last_accelerations_, h);
+  implicit_->linearise(kinematics, s, t, last_accelerations_, h, held_g_ > 0);
 }
 
 void JointedMechanism::solve_implicit(double a, double b, const VecX& r, VecX& out) {
