@@ -3,9 +3,10 @@
 // one must be moved to be free, is least. The expanding polytope (G. van den Bergen, "Proximity queries and penetration depth
 // computation on 3D game objects", 2001) grows from GJK's simplex towards its own nearest face; the distance of that face bounds
 // the depth from below, the support function along its normal from above, and it stops when they agree. Polyhedra end exactly. On
-// curved shapes a face that betters the bound is a start for stationary.h, which ends at a minimum up to rounding; what is left
-// is to show that there is no other, to 1e-3 of the depth and 1e-6 of the size. Where that fails it stops at 1e-10 of the size,
-// or with the best bound found when room (128 points) runs out.
+// curved shapes the last normal, and each face that betters the bound, is a start for stationary.h, which ends at a minimum up to
+// rounding; what is left is to show that there is no other, to 1e-3 of the depth and 1e-6 of the size, for which the point found
+// and four around it make the polytope fine where it must be. Where that fails it stops at 1e-10 of the size, or with the best
+// bound found when room (128 points) runs out.
 //
 // A difference without volume (a segment in the plane of a triangle) has depth 0 along its own normal.
 #include "collide/frame.h"
@@ -20,7 +21,7 @@ struct CoreDepth {
   Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero();
 };
 
-/// In A's frame; `simplex` is what core_distance left.
-CoreDepth core_depth(const Convex& a, const Convex& b, const Frame& X_AB, const Simplex& simplex);
+/// In A's frame; `simplex` is what core_distance left, `hint` a unit vector near which the normal may be, or zero.
+CoreDepth core_depth(const Convex& a, const Convex& b, const Frame& X_AB, const Simplex& simplex, const Vec3& hint);
 
 }  // namespace rotule

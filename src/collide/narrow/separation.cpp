@@ -116,6 +116,7 @@ Separation general_separation(const Convex& a, const Convex& b, const Frame& X, 
   Vec3 axis = memory.axis;
   if (axis.isZero()) axis = X * center(b) - center(a);
   if (!(axis.squaredNorm() > 1e-200)) axis = Vec3::UnitZ();
+  const Vec3 hint = memory.axis;
   const CoreDistance d = core_distance(a, b, X, axis, margin + radii);
   memory.axis = d.normal;
   switch (d.status) {
@@ -126,7 +127,7 @@ Separation general_separation(const Convex& a, const Convex& b, const Frame& X, 
     case CoreDistance::Status::overlapping:
       break;
   }
-  CoreDepth deep = core_depth(a, b, X, d.simplex);
+  CoreDepth deep = core_depth(a, b, X, d.simplex, hint);
   // Chords of curved surfaces end a little inside: out to the planes that bound the cores along the normal.
   deep.on_a += deep.normal * deep.normal.dot(core_support(a, deep.normal) - deep.on_a);
   deep.on_b += deep.normal * deep.normal.dot(X * core_support(b, -(X.R.transpose() * deep.normal)) - deep.on_b);

@@ -19,6 +19,9 @@ struct StationaryDirection {
   Vec3 normal;  // unit, from A to B
   double height = 0;
   Vec3 on_a, on_b;  // of the cores: on_a - on_b = height normal
+  // Tangents towards which the surface of A - B next to the point is told best by few support points: the axes of its
+  // curvature, or the corners of what is flat.
+  Vec3 first, second;
 };
 
 /// Whether h is worth looking at so closely: something is curved.
