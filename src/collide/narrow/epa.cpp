@@ -58,6 +58,10 @@ class Polytope {
   bool settle(const Simplex& near, const Vec3& direction, CoreDepth& best);
   bool include(const Vec3& w);
   bool surround(const CoreDepth& best);
+  bool proven(const CoreDepth& best);
+  /// An angle to the normal of a minimum within which planes through its point are far enough from the origin.
+  [[nodiscard]] double near_angle(double depth) const { return std::min(std::sqrt(2 * slack_below(depth) / depth), 0.1); }
+  /// By how much the bound may be below a settled minimum.
   [[nodiscard]] double slack_below(double depth) const {
     return std::max(std::min(settled_share * depth, settled_limit * scale_), 1e-10 * scale_);
   }
@@ -220,6 +224,7 @@ CoreDepth Polytope::expand(const Vec3& hint) {
   std::array<int, 3> best_corners{};
   const bool curved = has_curvature(difference_.a, difference_.b);
   bool settled = curved && !hint.isZero() && settle(support_around(hint), hint, best);
+  if (settled && proven(best)) return best;
   bool whole = !settled || surround(best);
   while (whole) {
     int nearest = 0;
@@ -236,6 +241,7 @@ CoreDepth Polytope::expand(const Vec3& hint) {
       best_corners = faces_[nearest].point;
       settled = curved && depth - offset < 0.2 * scale_ && settle(corners_of(best_corners), normal, best);
       if (settled) {
+        if (proven(best)) return best;
         whole = surround(best);
         continue;
       }
@@ -298,13 +304,45 @@ bool Polytope::include(const Vec3& w) {
   return replace_visible(seed, add_point(w));
 }
 
+/// Whether few points show already that no direction is less deep than the settled one by more than the slack: its own, four
+/// support points next to it, four around those and one behind, joined by triangles. The surface that these make is
+/// closed and inside A - B; if all of it runs one way around the origin, every ray from there meets it, nowhere nearer than the
+/// plane of a triangle.
+bool Polytope::proven(const CoreDepth& best) {
+  const double floor = best.depth - slack_below(best.depth);
+  if (!(floor > 0) || settled_at_.first.isZero()) return false;
+  const Vec3 &t = settled_at_.first, &u = settled_at_.second, &n = best.normal;
+  const double turn = n.dot(t.cross(u)) > 0 ? 1 : -1, angle = near_angle(best.depth);
+  const std::array<Vec3, 4> tangent{t, turn * u, -t, -turn * u};
+  const Vec3 top = best.on_a - best.on_b, bottom = difference_.support(-n);
+  std::array<Vec3, 4> inner, outer;
+  for (int k = 0; k < 4; ++k) {
+    inner[k] = difference_.support(n + angle * tangent[k]);
+    outer[k] = difference_.support(n + 0.3 * tangent[k]);
+  }
+  const auto far = [&](const Vec3& p, const Vec3& q, const Vec3& r) {
+    if (p == q || q == r || r == p) return true;  // no triangle
+    const Vec3 normal = (q - p).cross(r - p);
+    const double offset = normal.dot(p);
+    return offset > 0 && offset * offset >= floor * floor * normal.squaredNorm();
+  };
+  for (int k = 0; k < 4; ++k) {
+    const int next = (k + 1) % 4;
+    const Vec3 &p = inner[k], &q = inner[next], &r = outer[k], &s = outer[next];
+    if (!far(top, p, q) || !far(r, bottom, s)) return false;
+    if (!(far(p, r, s) && far(p, s, q)) && !(far(p, r, q) && far(q, r, s))) return false;
+  }
+  return true;
+}
+
 /// Makes the point of a settled depth a corner, and support points of directions around its normal: near enough that the faces
 /// between them are as far from the origin as is asked for.
 bool Polytope::surround(const CoreDepth& best) {
   difference_.on_a = best.on_a;
   difference_.on_b = best.on_b;
   if (!include(best.on_a - best.on_b)) return false;
-  const double angle = std::min(std::sqrt(2 * slack_below(best.depth) / best.depth), 0.1);
+  if (settled_at_.first.isZero()) return true;
+  const double angle = near_angle(best.depth);
   for (const Vec3& tangent : {settled_at_.first, settled_at_.second})
     for (const double side : {angle, -angle})
       if (!include(difference_.support(best.normal + side * tangent))) return false;

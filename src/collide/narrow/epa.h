@@ -4,9 +4,10 @@
 // computation on 3D game objects", 2001) grows from GJK's simplex towards its own nearest face; the distance of that face bounds
 // the depth from below, the support function along its normal from above, and it stops when they agree. Polyhedra end exactly. On
 // curved shapes the last normal, and each face that betters the bound, is a start for stationary.h, which ends at a minimum up to
-// rounding; what is left is to show that there is no other, to 1e-3 of the depth and 1e-6 of the size, for which the point found
-// and four around it make the polytope fine where it must be. Where that fails it stops at 1e-10 of the size, or with the best
-// bound found when room (128 points) runs out.
+// rounding; what is left is to show that there is no other, to 1e-3 of the depth and 1e-6 of the size. Ten support points that
+// surround the origin, most of them near the minimum, often do; else the polytope goes on, with those near the minimum as
+// corners. Where nothing can be settled it stops at 1e-10 of the size, or with the best bound found when room (128 points) runs
+// out.
 //
 // A difference without volume (a segment in the plane of a triangle) has depth 0 along its own normal.
 #include "collide/frame.h"

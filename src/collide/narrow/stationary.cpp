@@ -141,8 +141,7 @@ class Search {
     const Vec3 corner = one.support(fitting);
     const double height = one.sign * fitting.dot(corner - point);
     const Vec3 foot = point + (one.sign * height) * fitting;
-    const Vec3 t = any_normal_to(fitting);
-    out = {fitting, height, one.sign > 0 ? foot : point, one.sign > 0 ? point : foot, t, fitting.cross(t)};
+    out = {fitting, height, one.sign > 0 ? foot : point, one.sign > 0 ? point : foot, Vec3::Zero(), Vec3::Zero()};
     return true;
   }
 

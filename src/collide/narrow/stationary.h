@@ -20,7 +20,7 @@ struct StationaryDirection {
   double height = 0;
   Vec3 on_a, on_b;  // of the cores: on_a - on_b = height normal
   // Tangents towards which the surface of A - B next to the point is told best by few support points: the axes of its
-  // curvature, or the corners of what is flat.
+  // curvature, or the corners that two edges make. Zero on a flat face.
   Vec3 first, second;
 };
 
