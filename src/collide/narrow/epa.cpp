@@ -3,29 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "collide/narrow/stationary.h"
-
 namespace rotule {
 namespace {
 
 constexpr int most_points = 128, most_faces = 2 * most_points, most_dives = 8;
-// By how much the bound may be below a settled minimum: of the depth, and of the size.
-constexpr double settled_share = 1e-3, settled_limit = 1e-6;
-
-/// The difference of two cores, by its support function.
-struct Difference {
-  const Convex& a;
-  const Convex& b;
-  const Frame& X_AB;
-  Vec3 on_a, on_b;
-
-  /// The farthest point along d; where it comes from is left in on_a, on_b.
-  Vec3 support(const Vec3& d) {
-    on_a = core_support(a, d);
-    on_b = X_AB * core_support(b, -(X_AB.R.transpose() * d));
-    return on_a - on_b;
-  }
-};
 
 struct Face {
   std::array<int, 3> point;   // counter-clockwise seen from outside
@@ -39,7 +20,7 @@ class Polytope {
   explicit Polytope(Difference& difference) : difference_(difference) {}
 
   bool start(const Simplex& simplex);
-  CoreDepth expand(const Vec3& hint);
+  CoreDepth expand(const DepthNear& near);
   [[nodiscard]] CoreDepth flat_result(const Simplex& simplex) const;
 
  private:
@@ -54,17 +35,9 @@ class Polytope {
   bool grow(const Vec3& direction, const Vec3& away_from, const Vec3& measure);
   bool replace_visible(int seed, int point);
   [[nodiscard]] Simplex corners_of(const std::array<int, 3>& points) const;
-  Simplex support_around(const Vec3& direction);
   bool settle(const Simplex& near, const Vec3& direction, CoreDepth& best);
   bool include(const Vec3& w);
   bool surround(const CoreDepth& best);
-  bool proven(const CoreDepth& best);
-  /// An angle to the normal of a minimum within which planes through its point are far enough from the origin.
-  [[nodiscard]] double near_angle(double depth) const { return std::min(std::sqrt(2 * slack_below(depth) / depth), 0.1); }
-  /// By how much the bound may be below a settled minimum.
-  [[nodiscard]] double slack_below(double depth) const {
-    return std::max(std::min(settled_share * depth, settled_limit * scale_), 1e-10 * scale_);
-  }
   bool dive(const Vec3& direction, CoreDepth& best);
 
   Difference& difference_;
@@ -218,13 +191,16 @@ Simplex Polytope::corners_of(const std::array<int, 3>& points) const {
   return corners;
 }
 
-CoreDepth Polytope::expand(const Vec3& hint) {
+CoreDepth Polytope::expand(const DepthNear& near) {
   CoreDepth best;
   best.depth = infinity;
   std::array<int, 3> best_corners{};
   const bool curved = has_curvature(difference_.a, difference_.b);
-  bool settled = curved && !hint.isZero() && settle(support_around(hint), hint, best);
-  if (settled && proven(best)) return best;
+  bool settled = near.found;
+  if (settled) {
+    settled_at_ = near.minimum;
+    best = {settled_at_.normal, settled_at_.height, settled_at_.on_a, settled_at_.on_b};
+  }
   bool whole = !settled || surround(best);
   while (whole) {
     int nearest = 0;
@@ -232,7 +208,7 @@ CoreDepth Polytope::expand(const Vec3& hint) {
     const double offset = offset_[nearest];
     // What is settled is a minimum up to rounding: others can hide only within a small angle of it, and are no better there.
     const double tolerance = 1e-10 * scale_;
-    if (offset >= best.depth - (settled ? slack_below(best.depth) : tolerance)) break;
+    if (offset >= best.depth - (settled ? slack_below(best.depth, scale_) : tolerance)) break;
     const Vec3 normal = faces_[nearest].normal, w = difference_.support(normal);
     const double depth = normal.dot(w);
     if (depth < best.depth) {
@@ -241,7 +217,7 @@ CoreDepth Polytope::expand(const Vec3& hint) {
       best_corners = faces_[nearest].point;
       settled = curved && depth - offset < 0.2 * scale_ && settle(corners_of(best_corners), normal, best);
       if (settled) {
-        if (proven(best)) return best;
+        if (is_least(difference_, settled_at_)) return best;
         whole = surround(best);
         continue;
       }
@@ -271,18 +247,6 @@ CoreDepth Polytope::expand(const Vec3& hint) {
   return best;
 }
 
-/// What the surface is like near a direction.
-Simplex Polytope::support_around(const Vec3& direction) {
-  constexpr double apart = 0.02;
-  const Vec3 t = any_normal_to(direction), u = direction.cross(t);
-  Simplex out;
-  for (const auto& [x, y] : {std::pair{1.0, 0.0}, std::pair{-0.5, 0.866}, std::pair{-0.5, -0.866}}) {
-    difference_.support(direction + apart * (x * t + y * u));
-    out.add(difference_.on_a, difference_.on_b);
-  }
-  return out;
-}
-
 /// Goes from a direction with support points near it straight to the minimum there, if it is no deeper than the best.
 bool Polytope::settle(const Simplex& near, const Vec3& direction, CoreDepth& best) {
   StationaryDirection& end = settled_at_;
@@ -304,37 +268,6 @@ bool Polytope::include(const Vec3& w) {
   return replace_visible(seed, add_point(w));
 }
 
-/// Whether few points show already that no direction is less deep than the settled one by more than the slack: its own, four
-/// support points next to it, four around those and one behind, joined by triangles. The surface that these make is
-/// closed and inside A - B; if all of it runs one way around the origin, every ray from there meets it, nowhere nearer than the
-/// plane of a triangle.
-bool Polytope::proven(const CoreDepth& best) {
-  const double floor = best.depth - slack_below(best.depth);
-  if (!(floor > 0) || settled_at_.first.isZero()) return false;
-  const Vec3 &t = settled_at_.first, &u = settled_at_.second, &n = best.normal;
-  const double turn = n.dot(t.cross(u)) > 0 ? 1 : -1, angle = near_angle(best.depth);
-  const std::array<Vec3, 4> tangent{t, turn * u, -t, -turn * u};
-  const Vec3 top = best.on_a - best.on_b, bottom = difference_.support(-n);
-  std::array<Vec3, 4> inner, outer;
-  for (int k = 0; k < 4; ++k) {
-    inner[k] = difference_.support(n + angle * tangent[k]);
-    outer[k] = difference_.support(n + 0.3 * tangent[k]);
-  }
-  const auto far = [&](const Vec3& p, const Vec3& q, const Vec3& r) {
-    if (p == q || q == r || r == p) return true;  // no triangle
-    const Vec3 normal = (q - p).cross(r - p);
-    const double offset = normal.dot(p);
-    return offset > 0 && offset * offset >= floor * floor * normal.squaredNorm();
-  };
-  for (int k = 0; k < 4; ++k) {
-    const int next = (k + 1) % 4;
-    const Vec3 &p = inner[k], &q = inner[next], &r = outer[k], &s = outer[next];
-    if (!far(top, p, q) || !far(r, bottom, s)) return false;
-    if (!(far(p, r, s) && far(p, s, q)) && !(far(p, r, q) && far(q, r, s))) return false;
-  }
-  return true;
-}
-
 /// Makes the point of a settled depth a corner, and support points of directions around its normal: near enough that the faces
 /// between them are as far from the origin as is asked for.
 bool Polytope::surround(const CoreDepth& best) {
@@ -342,7 +275,7 @@ bool Polytope::surround(const CoreDepth& best) {
   difference_.on_b = best.on_b;
   if (!include(best.on_a - best.on_b)) return false;
   if (settled_at_.first.isZero()) return true;
-  const double angle = near_angle(best.depth);
+  const double angle = near_angle(best.depth, scale_);
   for (const Vec3& tangent : {settled_at_.first, settled_at_.second})
     for (const double side : {angle, -angle})
       if (!include(difference_.support(best.normal + side * tangent))) return false;
@@ -388,10 +321,10 @@ CoreDepth Polytope::flat_result(const Simplex& simplex) const { return {flat_nor
 
 }  // namespace
 
-CoreDepth core_depth(const Convex& a, const Convex& b, const Frame& X_AB, const Simplex& simplex, const Vec3& hint) {
-  Difference difference{a, b, X_AB, Vec3::Zero(), Vec3::Zero()};
+CoreDepth core_depth(const Convex& a, const Convex& b, const Frame& X_AB, const Simplex& simplex, const DepthNear& near) {
+  Difference difference{a, b, X_AB};
   Polytope polytope(difference);
-  if (polytope.start(simplex)) return polytope.expand(hint);
+  if (polytope.start(simplex)) return polytope.expand(near);
   CoreDepth flat = polytope.flat_result(simplex);
   // Towards B's centre, so that the same pose always gives the same side.
   if (flat.normal.dot(X_AB * center(b) - center(a)) < 0) flat.normal = -flat.normal;
