@@ -43,7 +43,7 @@ LIBRARIES = {
     "tbb/": ["base"], "oneapi/": ["base"],
     "amd.h": ["linalg"], "suitesparse/": ["linalg"],
     "libqhull_r/": ["model"],
-    "hwy/": ["base", "dynamics"],
+    "hwy/": ["collide", "dynamics"],
     "hdf5": ["record"], "H5": ["record"],
     "nlohmann/": ["record"],
     "CLI/": [], "boost/": [],

@@ -182,5 +182,32 @@ TEST(Degenerate, WarmStartChangesNothing) {
     }
 }
 
+TEST(Degenerate, AWrongMemoryMisleadsNobody) {
+  // Any direction at all as the last normal, shallow to deep: other minima of the support function are not taken for the least.
+  std::mt19937 random(9);
+  std::uniform_real_distribution<double> reach(0.1, 1.6);
+  for (const Shape& a : shapes(1))
+    for (const Shape& b : shapes(1)) {
+      SCOPED_TRACE(std::to_string(a.index()) + " " + std::to_string(b.index()));
+      const CollisionShape shape_a(a), shape_b(b);
+      CollideScratch scratch;
+      for (int i = 0; i < 50; ++i) {
+        const Pose pose{reach(random) * oracle::random_direction(random), oracle::random_orientation(random)};
+        PairMemory fresh;
+        std::vector<Manifold> cold;
+        collide(shape_a, Frame{}, shape_b, Frame(pose), 0.1, fresh, scratch, cold);
+        for (int k = 0; k < 8; ++k) {
+          PairMemory wrong{oracle::random_direction(random)};
+          std::vector<Manifold> misled;
+          collide(shape_a, Frame{}, shape_b, Frame(pose), 0.1, wrong, scratch, misled);
+          ASSERT_EQ(misled.size(), cold.size());
+          if (!cold.empty()) {
+            ASSERT_NEAR(misled[0].gap(), cold[0].gap(), 4e-6);
+          }
+        }
+      }
+    }
+}
+
 }  // namespace
 }  // namespace rotule

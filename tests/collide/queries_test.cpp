@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <rotule/error.h>
 
+#include <thread>
+
 #include "collide/collision_world.h"
 #include "collide/oracle.h"
 #include "math/rotation.h"
@@ -232,6 +234,49 @@ TEST(World, ACopyAnswersForTheTimeItWasMade) {
   EXPECT_NEAR(before.ray({0, 0, 5}, {0, 0, -1}, 100)->hit.t, 4.5, 1e-12);
   EXPECT_NEAR(world.ray({0, 0, 5}, {0, 0, -1}, 100)->hit.t, 8, 1e-12);
   EXPECT_NEAR(world.closest(CollisionShape(Sphere{1}), {{0, 0, 0}, Quat::Identity()}, 10)->gap, 2, 1e-12);
+}
+
+TEST(World, ManyThreadsAskACopyWhileTheOriginalIsStepped) {
+  Crowd crowd(300, 5);
+  const CollisionWorld copy = crowd.world;
+  struct Answers {
+    std::vector<double> distances;
+    std::vector<int> bodies;
+    bool operator==(const Answers&) const = default;
+  };
+  const auto ask = [&] {
+    std::mt19937 random(31);
+    Answers out;
+    std::vector<int> inside;
+    for (int i = 0; i < 60; ++i) {
+      const Vec3 from = 4 * oracle::random_direction(random), to = 4 * oracle::random_direction(random);
+      const Pose at{0.5 * from, oracle::random_orientation(random)};
+      const CollisionShape shape(i % 2 ? Shape(Box{{0.5, 0.4, 0.3}}) : Shape(Cylinder{0.3, 0.5}));
+      if (const auto hit = copy.ray(from, to - from, 1)) out.distances.push_back(hit->hit.t), out.bodies.push_back(hit->body);
+      if (const auto hit = copy.shape_cast(shape, at, to)) out.distances.push_back(hit->hit.t), out.bodies.push_back(hit->body);
+      if (const auto near = copy.closest(shape, at, 2)) out.distances.push_back(near->gap), out.bodies.push_back(near->body);
+      copy.overlap(shape, at, inside);
+      out.bodies.insert(out.bodies.end(), inside.begin(), inside.end());
+    }
+    return out;
+  };
+  const Answers before = ask();
+  ASSERT_GT(before.bodies.size(), 100u);
+  std::array<Answers, 3> found;
+  std::vector<std::thread> threads;
+  for (Answers& answers : found) threads.emplace_back([&] { answers = ask(); });
+  std::mt19937 random(32);
+  std::vector<Manifold> contacts;
+  for (int step = 0; step < 10; ++step) {
+    for (int i = 1; i < 300; i += 2) {
+      Pose& pose = crowd.placed[i].pose;
+      pose.position += 0.2 * oracle::random_direction(random);
+      crowd.world.set_pose(i, pose);
+    }
+    crowd.world.find_contacts(0.05, contacts, 2);
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Answers& answers : found) EXPECT_EQ(answers, before);
 }
 
 TEST(World, RefusesNumbersThatAreNone) {

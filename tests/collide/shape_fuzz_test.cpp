@@ -1,13 +1,16 @@
-// Shapes from numbers that nobody should give, and from damaged scene files: an Error in one line, or contacts that are numbers.
+// Shapes from numbers that nobody should give, and from damaged scene and mesh files: an Error in one line, or contacts that are
+// numbers.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
 #include <rotule/scene.h>
 
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "collide/collision_world.h"
 #include "collide/oracle.h"
+#include "collide/shape/mesh_file.h"
 
 namespace rotule {
 namespace {
@@ -88,14 +91,78 @@ TEST(ShapeFuzz, HullsWithoutVolumeAndIndicesOutOfRange) {
   EXPECT_TRUE(takes(TriangleMesh{{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}}, {{0, 1, 2}}}));
 }
 
-TEST(ShapeFuzz, DamagedScenesWithEveryShape) {
-  const std::string good =
-      R"({"rotule": 1, "bodies": [{"fixed": true, "shape": {"height_field": {"columns": 2, "spacing": 1.5, "heights": [0, 0.5, 1, 0]}}},
+const std::string scene_with_every_shape =
+    R"({"rotule": 1, "bodies": [{"fixed": true, "shape": {"height_field": {"columns": 2, "spacing": 1.5, "heights": [0, 0.5, 1, 0]}}},
  {"mass": 1, "shape": {"ellipsoid": {"radii": [0.3, 0.4, 0.5]}}}, {"mass": 2, "shape": {"cone": {"radius": 0.5, "height": 1}}},
  {"mass": 1, "shape": {"convex_hull": {"points": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]}}},
  {"mass": 1, "shape": {"compound": {"parts": [{"shape": {"capsule": {"radius": 0.2, "length": 1}}, "position": [0, 0, 1]}]}}},
  {"mass": 1, "shape": {"triangle_mesh": {"vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
   "triangles": [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]}}}]})";
+
+TEST(ShapeFuzz, ScenesCutShortAtEachByte) {
+  ASSERT_NO_THROW(parse_scene(scene_with_every_shape));
+  for (std::size_t length = 0; length < scene_with_every_shape.size(); ++length) {
+    try {
+      parse_scene(scene_with_every_shape.substr(0, length));
+      ADD_FAILURE() << "was taken: the first " << length << " bytes";
+    } catch (const Error& error) {
+      expect_one_line(error.what());
+    }
+  }
+}
+
+TEST(ShapeFuzz, MeshFilesCutShortAtEachByte) {
+  const std::vector<Vec3> corners{{0, 0, 0}, {1.25, 0, 0}, {0, 1, 0}, {0, 0, 10}};
+  const std::vector<std::array<int, 3>> faces{{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {0, 3, 2}};
+  std::string obj = "o tetrahedron\n", text = "solid tetrahedron\n", binary(80, 'x');
+  for (const Vec3& v : corners)
+    obj += "v " + std::to_string(v.x()) + " " + std::to_string(v.y()) + " " + std::to_string(v.z()) + "\n";
+  const auto count = std::uint32_t(faces.size());
+  binary.append(reinterpret_cast<const char*>(&count), sizeof count);
+  for (const auto& face : faces) {
+    obj += "f";
+    text += "facet normal 0 0 1\nouter loop\n";
+    binary.append(12, '\0');
+    for (const int v : face) {
+      obj += " " + std::to_string(v + 1) + "//" + std::to_string(v - 4);
+      text += "vertex";
+      for (int k = 0; k < 3; ++k) {
+        const auto number = float(corners[v][k]);
+        text += " " + std::to_string(number);
+        binary.append(reinterpret_cast<const char*>(&number), sizeof number);
+      }
+      text += "\n";
+    }
+    obj += "\n";
+    text += "endloop\nendfacet\n";
+    binary.append(2, '\0');
+  }
+  text += "endsolid";
+  // A buffer of just the length, so that a sanitizer sees every byte read behind it. Text of an OBJ file has no end: what is
+  // left of it may be a smaller mesh.
+  const auto read = [](const std::string& whole, std::size_t length, bool is_obj) {
+    const std::unique_ptr<char[]> bytes(new char[length]);
+    std::copy_n(whole.begin(), length, bytes.get());
+    const std::string_view cut(bytes.get(), length);
+    return is_obj ? read_obj(cut, "cut.obj") : read_stl(cut, "cut.stl");
+  };
+  for (const std::string& whole : {obj, text, binary}) {
+    const bool is_obj = whole == obj;
+    ASSERT_EQ(read(whole, whole.size(), is_obj).triangles.size(), faces.size());
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+      try {
+        const TriangleMesh mesh = read(whole, length, is_obj);
+        EXPECT_TRUE(is_obj) << "was taken: the first " << length << " bytes";
+        takes(mesh);
+      } catch (const Error& error) {
+        expect_one_line(error.what());
+      }
+    }
+  }
+}
+
+TEST(ShapeFuzz, DamagedScenesWithEveryShape) {
+  const std::string& good = scene_with_every_shape;
   const auto taken = [](const std::string& text) {
     int count = 0;
     const Scene scene = parse_scene(text);

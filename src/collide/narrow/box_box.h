@@ -12,6 +12,15 @@
 
 namespace rotule {
 
+/// Whether the axis that parted them last time still does.
+inline bool still_parted(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin,
+                         const PairMemory& memory) {
+  const Vec3& last = memory.axis;
+  if (!(last.squaredNorm() > 0)) return false;
+  const Vec3 n = X_WA.R * last;
+  return n.dot(X_WB.p - X_WA.p) - a.size.dot(last.cwiseAbs()) - b.size.dot((X_WB.R.transpose() * n).cwiseAbs()) > margin;
+}
+
 /// Appends the contact of two boxes without rounding, if there is one; see collide_convex.
 void collide_boxes(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
                    CandidateList& list, std::vector<Manifold>& found);

@@ -41,13 +41,9 @@ void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPar
   }
 }
 
-}  // namespace
-
-void collide_convex(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
-                    CandidateList& list, std::vector<Manifold>& out) {
-  if (a.kind <= Convex::Kind::capsule && b.kind <= Convex::Kind::capsule) return capsule_capsule(a, X_WA, b, X_WB, margin, out);
-  if (a.kind == Convex::Kind::box && b.kind == Convex::Kind::box && a.radius == 0 && b.radius == 0)
-    return collide_boxes(a, X_WA, b, X_WB, margin, memory, list, out);
+/// By the general search for the separation.
+void collide_by_search(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
+                       CandidateList& list, std::vector<Manifold>& out) {
   const Frame X = relative(X_WA, X_WB);
   const Separation s = separation(a, b, X, margin, memory);
   if (!s.near || s.gap > margin) return;
@@ -55,12 +51,10 @@ void collide_convex(const Convex& a, const Frame& X_WA, const Convex& b, const F
   finish(list, s.normal, X_WA, out.emplace_back());
 }
 
-void collide(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b, const Frame& X_WB, double margin,
-             PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out) {
+/// Every part of A against every part of B.
+void collide_all_parts(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b, const Frame& X_WB, double margin,
+                       PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out) {
   const bool single = a.parts().size() == 1 && b.parts().size() == 1;
-  if (single && a.parts()[0].kind == Kind::convex && b.parts()[0].kind == Kind::convex && a.parts()[0].at_origin &&
-      b.parts()[0].at_origin)
-    return collide_convex(a.parts()[0].convex, X_WA, b.parts()[0].convex, X_WB, margin, memory, scratch.list, out);
   for (int i = 0; i < int(a.parts().size()); ++i) {
     const CollisionPart& part_a = a.parts()[i];
     const Frame X_WPa = placed(part_a, X_WA);
@@ -84,6 +78,27 @@ void collide(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b
         out[k].part_b = j;
       }
     }
+  }
+}
+
+}  // namespace
+
+void collide_convex(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
+                    CandidateList& list, std::vector<Manifold>& out) {
+  if (a.kind <= Convex::Kind::capsule && b.kind <= Convex::Kind::capsule) return capsule_capsule(a, X_WA, b, X_WB, margin, out);
+  if (a.kind == Convex::Kind::box && b.kind == Convex::Kind::box && a.radius == 0 && b.radius == 0) {
+    if (!still_parted(a, X_WA, b, X_WB, margin, memory)) collide_boxes(a, X_WA, b, X_WB, margin, memory, list, out);
+    return;
+  }
+  collide_by_search(a, X_WA, b, X_WB, margin, memory, list, out);
+}
+
+void collide(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b, const Frame& X_WB, double margin,
+             PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out) {
+  if (a.is_convex() && b.is_convex()) {
+    collide_convex(a.parts()[0].convex, X_WA, b.parts()[0].convex, X_WB, margin, memory, scratch.list, out);
+  } else {
+    collide_all_parts(a, X_WA, b, X_WB, margin, memory, scratch, out);
   }
 }
 

@@ -3,36 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "collide/narrow/stationary.h"
-
 namespace rotule {
 namespace {
 
 constexpr int most_points = 128, most_faces = 2 * most_points, most_dives = 8;
-// By how much the bound may be below a settled minimum: of the depth, and of the size.
-constexpr double settled_share = 1e-3, settled_limit = 1e-6;
-
-/// The difference of two cores, by its support function.
-struct Difference {
-  const Convex& a;
-  const Convex& b;
-  const Frame& X_AB;
-  Vec3 on_a, on_b;
-
-  /// The farthest point along d; where it comes from is left in on_a, on_b.
-  Vec3 support(const Vec3& d) {
-    on_a = core_support(a, d);
-    on_b = X_AB * core_support(b, -(X_AB.R.transpose() * d));
-    return on_a - on_b;
-  }
-};
 
 struct Face {
   std::array<int, 3> point;   // counter-clockwise seen from outside
   std::array<int, 3> across;  // face across the edge from point k to k + 1
   Vec3 normal;
-  double offset;
-  bool alive;
   int mark;
 };
 
@@ -41,7 +20,7 @@ class Polytope {
   explicit Polytope(Difference& difference) : difference_(difference) {}
 
   bool start(const Simplex& simplex);
-  CoreDepth expand();
+  CoreDepth expand(const DepthNear& near);
   [[nodiscard]] CoreDepth flat_result(const Simplex& simplex) const;
 
  private:
@@ -55,17 +34,21 @@ class Polytope {
   int add_face(int i, int j, int k);
   bool grow(const Vec3& direction, const Vec3& away_from, const Vec3& measure);
   bool replace_visible(int seed, int point);
-  Simplex nearest_on(const Face& face, double& distance) const;
-  bool settle(const Face& face, CoreDepth& best) const;
-  bool include(const CoreDepth& best);
+  [[nodiscard]] Simplex corners_of(const std::array<int, 3>& points) const;
+  bool settle(const Simplex& near, const Vec3& direction, CoreDepth& best);
+  bool include(const Vec3& w);
+  bool surround(const CoreDepth& best);
   bool dive(const Vec3& direction, CoreDepth& best);
 
   Difference& difference_;
   std::array<Vec3, most_points> w_, a_, b_;
   std::array<Face, most_faces> faces_;
+  std::array<double, most_faces> offset_;  // of each face from the origin; infinite where there is no face any more
   std::array<int, most_faces> free_;
+  std::array<int, most_points> link_{};  // the round in which a hole's border began at the point
   int points_ = 0, faces_used_ = 0, free_count_ = 0, round_ = 0;
   double scale_ = 0;
+  StationaryDirection settled_at_;
   Vec3 flat_normal_ = Vec3::UnitZ();
 };
 
@@ -77,7 +60,8 @@ int Polytope::add_face(int i, int j, int k) {
   const int f = free_count_ > 0 ? free_[--free_count_] : faces_used_++;
   const Vec3 normal = cross / area;
   // The mean of the three corners' offsets: they differ by rounding only.
-  faces_[f] = {{i, j, k}, {-1, -1, -1}, normal, normal.dot(w_[i] + w_[j] + w_[k]) / 3, true, 0};
+  faces_[f] = {{i, j, k}, {-1, -1, -1}, normal, 0};
+  offset_[f] = normal.dot(w_[i] + w_[j] + w_[k]) / 3;
   return f;
 }
 
@@ -133,61 +117,55 @@ bool Polytope::start(const Simplex& simplex) {
 /// where rounding makes the hole no simple loop: the polytope must not be used any more then.
 bool Polytope::replace_visible(int seed, int point) {
   struct Border {
-    int from, to, outside;
+    int to, outside, edge;  // where the edge ends, the face behind it, and which edge of that face it is
   };
-  std::array<Border, most_faces> border;
-  std::array<int, most_faces> stack;
-  int borders = 0, depth = 0;
+  std::array<Border, most_points> border;  // by the point where the edge begins
+  std::array<int, most_faces> visible;
+  int seen = 0, borders = 0, at = -1;
   ++round_;
   faces_[seed].mark = round_;
-  stack[depth++] = seed;
-  while (depth > 0) {
-    const int f = stack[--depth];
+  visible[seen++] = seed;
+  for (int n = 0; n < seen; ++n) {
+    const Face& face = faces_[visible[n]];
     for (int k = 0; k < 3; ++k) {
-      const int next = faces_[f].across[k];
-      if (faces_[next].mark == round_) continue;
-      const double height = faces_[next].normal.dot(w_[point] - w_[faces_[next].point[0]]);
-      if (height > 1e-14 * scale_) {
-        faces_[next].mark = round_;
-        stack[depth++] = next;
+      const int beyond = face.across[k];
+      Face& next = faces_[beyond];
+      if (next.mark == round_) continue;
+      if (next.normal.dot(w_[point] - w_[next.point[0]]) > 1e-14 * scale_) {
+        next.mark = round_;
+        visible[seen++] = beyond;
       }
     }
-    faces_[f].alive = false;
   }
-  for (int f = 0; f < faces_used_; ++f) {
-    if (faces_[f].mark != round_ || faces_[f].alive) continue;
+  for (int n = 0; n < seen; ++n) {
+    const int f = visible[n];
     for (int k = 0; k < 3; ++k) {
-      const int next = faces_[f].across[k];
-      if (faces_[next].mark == round_) continue;
-      if (borders == most_faces) return false;
-      border[borders++] = {faces_[f].point[k], faces_[f].point[(k + 1) % 3], next};
+      const int beyond = faces_[f].across[k];
+      if (faces_[beyond].mark == round_) continue;
+      at = faces_[f].point[k];
+      const std::array<int, 3>& across = faces_[beyond].across;
+      border[at] = {faces_[f].point[k == 2 ? 0 : k + 1], beyond, across[0] == f ? 0 : (across[1] == f ? 1 : 2)};
+      link_[at] = round_;
+      ++borders;
     }
   }
-  for (int f = 0; f < faces_used_; ++f)
-    if (faces_[f].mark == round_ && !faces_[f].alive) {
-      faces_[f].mark = -1;
-      free_[free_count_++] = f;
-    }
+  for (int n = 0; n < seen; ++n) {
+    offset_[visible[n]] = infinity;
+    free_[free_count_++] = visible[n];
+  }
 
-  // Chain the border and build the fan as it goes.
+  // Around the hole, building the fan as it goes.
   if (borders < 3) return false;
-  int first = -1, last = -1, at = border[0].from;
+  int first = -1, last = -1;
+  const int begin = at;
   for (int n = 0; n < borders; ++n) {
-    int found = -1;
-    for (int i = n; i < borders; ++i)
-      if (border[i].from == at) {
-        found = i;
-        break;
-      }
-    if (found < 0) return false;
-    std::swap(border[n], border[found]);
-    const int f = add_face(border[n].from, border[n].to, point);
+    if (link_[at] != round_) return false;
+    link_[at] = 0;
+    const Border edge = border[at];
+    const int f = add_face(at, edge.to, point);
     if (f < 0) return false;
-    const int outside = border[n].outside;
-    faces_[f].across[0] = outside;
-    for (int k = 0; k < 3; ++k)
-      if (faces_[outside].point[k] == border[n].to && faces_[outside].point[(k + 1) % 3] == border[n].from)
-        faces_[outside].across[k] = f;
+    faces_[f].across[0] = edge.outside;
+    faces_[edge.outside].across[edge.edge] = f;
     if (last >= 0) {
       faces_[f].across[2] = last;
       faces_[last].across[1] = f;
@@ -195,106 +173,113 @@ bool Polytope::replace_visible(int seed, int point) {
       first = f;
     }
     last = f;
-    at = border[n].to;
+    at = edge.to;
   }
-  if (at != border[0].from) return false;
+  if (at != begin) return false;
   faces_[first].across[2] = last;
   faces_[last].across[1] = first;
   return true;
 }
 
-/// The corners of a face, reduced to its point nearest to the origin.
-Simplex Polytope::nearest_on(const Face& face, double& distance) const {
+Simplex Polytope::corners_of(const std::array<int, 3>& points) const {
   Simplex corners;
-  for (const int i : face.point) {
+  for (const int i : points) {
     corners.w[corners.count] = w_[i];
     corners.a[corners.count] = a_[i];
     corners.b[corners.count++] = b_[i];
   }
-  distance = reduce_to_nearest(corners).norm();
   return corners;
 }
 
-CoreDepth Polytope::expand() {
+CoreDepth Polytope::expand(const DepthNear& near) {
   CoreDepth best;
   best.depth = infinity;
+  std::array<int, 3> best_corners{};
+  const bool curved = has_curvature(difference_.a, difference_.b);
+  bool settled = near.found;
+  if (settled) {
+    settled_at_ = near.minimum;
+    best = {settled_at_.normal, settled_at_.height, settled_at_.on_a, settled_at_.on_b};
+  }
+  bool whole = !settled || surround(best);
+  while (whole) {
+    int nearest = 0;
+    for (int f = 1; f < faces_used_; ++f) nearest = offset_[f] < offset_[nearest] ? f : nearest;
+    const double offset = offset_[nearest];
+    // What is settled is a minimum up to rounding: others can hide only within a small angle of it, and are no better there.
+    const double tolerance = 1e-10 * scale_;
+    if (offset >= best.depth - (settled ? slack_below(best.depth, scale_) : tolerance)) break;
+    const Vec3 normal = faces_[nearest].normal, w = difference_.support(normal);
+    const double depth = normal.dot(w);
+    if (depth < best.depth) {
+      best.normal = normal;
+      best.depth = depth;
+      best_corners = faces_[nearest].point;
+      settled = curved && depth - offset < 0.2 * scale_ && settle(corners_of(best_corners), normal, best);
+      if (settled) {
+        if (is_least(difference_, settled_at_)) return best;
+        whole = surround(best);
+        continue;
+      }
+    }
+    if (depth - offset <= tolerance || points_ == most_points) break;
+    whole = replace_visible(nearest, add_point(w));
+  }
+  if (settled) return best;
+  // Round shapes about one axis are equally deep all around, and room runs out before any one place is found sharply.
+  bool dived = false;
+  if (points_ == most_points && whole)
+    for (int i = 0; i < most_dives && dive(best.normal, best); ++i) dived = true;
+  if (dived) return best;
+  // Faces in one plane share their distance; the points come from the one that the origin is before.
   double distance = infinity;
-  const auto use_points = [&](const Face& face) {
-    double other = 0;
-    const Simplex corners = nearest_on(face, other);
+  const auto use_points = [&](const std::array<int, 3>& points) {
+    Simplex corners = corners_of(points);
+    const double other = reduce_to_nearest(corners).norm();
     if (other >= distance) return;
     distance = other;
     best.on_a = corners.on_a();
     best.on_b = corners.on_b();
   };
-  const bool curved = has_curvature(difference_.a, difference_.b);
-  bool whole = true, dived = false, settled = false;
-  while (true) {
-    int nearest = -1;
-    for (int f = 0; f < faces_used_; ++f)
-      if (faces_[f].alive && (nearest < 0 || faces_[f].offset < faces_[nearest].offset)) nearest = f;
-    if (nearest < 0) break;
-    const Face face = faces_[nearest];
-    // What is settled is a minimum up to rounding: others can hide only within a small angle of it, and are no better there.
-    const double tolerance = 1e-10 * scale_;
-    const double settled_slack = std::min(settled_share * best.depth, settled_limit * scale_);
-    if (face.offset >= best.depth - (settled ? std::max(settled_slack, tolerance) : tolerance)) break;
-    const Vec3 w = difference_.support(face.normal);
-    const double depth = face.normal.dot(w);
-    if (depth < best.depth) {
-      best.normal = face.normal;
-      best.depth = depth;
-      distance = infinity;
-      use_points(face);
-      settled = curved && depth - face.offset < 0.2 * scale_ && settle(face, best);
-      if (settled && !include(best)) {
-        whole = false;
-        break;
-      }
-      if (settled) continue;
-    }
-    if (depth - face.offset <= tolerance || points_ == most_points) break;
-    whole = replace_visible(nearest, add_point(w));
-    if (!whole) break;
-  }
-  // Round shapes about one axis are equally deep all around, and room runs out before any one place is found sharply.
-  if (points_ == most_points && whole && !settled)
-    for (int i = 0; i < most_dives && dive(best.normal, best); ++i) dived = true;
-  // Faces in one plane share their distance; the points come from the one that the origin is before.
-  for (int f = 0; f < faces_used_ && whole && !dived && !settled; ++f)
-    if (faces_[f].alive && faces_[f].offset <= best.depth + 1e-9 * scale_) use_points(faces_[f]);
+  use_points(best_corners);
+  for (int f = 0; f < faces_used_ && whole; ++f)
+    if (offset_[f] <= best.depth + 1e-9 * scale_) use_points(faces_[f].point);
   return best;
 }
 
-/// Goes from the direction of a face straight to the minimum near it.
-bool Polytope::settle(const Face& face, CoreDepth& best) const {
-  Simplex corners;
-  for (const int i : face.point) {
-    corners.w[corners.count] = w_[i];
-    corners.a[corners.count] = a_[i];
-    corners.b[corners.count++] = b_[i];
-  }
-  StationaryDirection end;
-  if (!stationary_direction(difference_.a, difference_.b, difference_.X_AB, corners, face.normal, best.depth, end)) return false;
+/// Goes from a direction with support points near it straight to the minimum there, if it is no deeper than the best.
+bool Polytope::settle(const Simplex& near, const Vec3& direction, CoreDepth& best) {
+  StationaryDirection& end = settled_at_;
+  if (!stationary_direction(difference_.a, difference_.b, difference_.X_AB, near, direction, best.depth, end)) return false;
   if (end.height < 0) return false;
   best = {end.normal, end.height, end.on_a, end.on_b};
   return true;
 }
 
-/// Makes the point of a settled depth a corner of the polytope, unless it is inside already.
-bool Polytope::include(const CoreDepth& best) {
-  const Vec3 w = best.on_a - best.on_b;
+/// Makes the difference's last point a corner of the polytope, unless it is inside already.
+bool Polytope::include(const Vec3& w) {
   int seed = -1;
   double highest = 1e-9 * scale_;
   for (int f = 0; f < faces_used_; ++f) {
-    if (!faces_[f].alive) continue;
-    const double height = faces_[f].normal.dot(w) - faces_[f].offset;
+    const double height = faces_[f].normal.dot(w) - offset_[f];
     if (height > highest) highest = height, seed = f;
   }
   if (seed < 0 || points_ == most_points) return true;
+  return replace_visible(seed, add_point(w));
+}
+
+/// Makes the point of a settled depth a corner, and support points of directions around its normal: near enough that the faces
+/// between them are as far from the origin as is asked for.
+bool Polytope::surround(const CoreDepth& best) {
   difference_.on_a = best.on_a;
   difference_.on_b = best.on_b;
-  return replace_visible(seed, add_point(w));
+  if (!include(best.on_a - best.on_b)) return false;
+  if (settled_at_.first.isZero()) return true;
+  const double angle = near_angle(best.depth, scale_);
+  for (const Vec3& tangent : {settled_at_.first, settled_at_.second})
+    for (const double side : {angle, -angle})
+      if (!include(difference_.support(best.normal + side * tangent))) return false;
+  return true;
 }
 
 /// Refines only where the ray from the origin along `direction` leaves the difference (the portal of G. Snethen, "XenoCollide",
@@ -303,7 +288,7 @@ bool Polytope::dive(const Vec3& direction, CoreDepth& best) {
   std::array<Vec3, 3> w, a, b;
   bool found = false;
   for (int f = 0; f < faces_used_ && !found; ++f) {
-    if (!faces_[f].alive) continue;
+    if (offset_[f] == infinity) continue;
     for (int k = 0; k < 3; ++k) w[k] = w_[faces_[f].point[k]], a[k] = a_[faces_[f].point[k]], b[k] = b_[faces_[f].point[k]];
     found = direction.dot(faces_[f].normal) > 0;
     for (int k = 0; k < 3 && found; ++k) found = direction.dot(w[k].cross(w[(k + 1) % 3])) >= 0;
@@ -336,10 +321,10 @@ CoreDepth Polytope::flat_result(const Simplex& simplex) const { return {flat_nor
 
 }  // namespace
 
-CoreDepth core_depth(const Convex& a, const Convex& b, const Frame& X_AB, const Simplex& simplex) {
-  Difference difference{a, b, X_AB, Vec3::Zero(), Vec3::Zero()};
+CoreDepth core_depth(const Convex& a, const Convex& b, const Frame& X_AB, const Simplex& simplex, const DepthNear& near) {
+  Difference difference{a, b, X_AB};
   Polytope polytope(difference);
-  if (polytope.start(simplex)) return polytope.expand();
+  if (polytope.start(simplex)) return polytope.expand(near);
   CoreDepth flat = polytope.flat_result(simplex);
   // Towards B's centre, so that the same pose always gives the same side.
   if (flat.normal.dot(X_AB * center(b) - center(a)) < 0) flat.normal = -flat.normal;

@@ -114,19 +114,29 @@ bool closed_form(const Convex& a, const Frame& X_A, const Convex& b, const Frame
 Separation general_separation(const Convex& a, const Convex& b, const Frame& X, double margin, PairMemory& memory) {
   const double radii = a.radius + b.radius;
   Vec3 axis = memory.axis;
-  if (axis.isZero()) axis = X * center(b) - center(a);
-  if (!(axis.squaredNorm() > 1e-200)) axis = Vec3::UnitZ();
-  const CoreDistance d = core_distance(a, b, X, axis, margin + radii);
-  memory.axis = d.normal;
-  switch (d.status) {
-    case CoreDistance::Status::beyond:
-      return {false, d.normal, d.distance - radii};
-    case CoreDistance::Status::apart:
-      return rounded(d.on_a, d.on_b, d.normal, d.distance, a, b);
-    case CoreDistance::Status::overlapping:
-      break;
+  DepthNear near;
+  if (!axis.isZero() && has_curvature(a, b)) {
+    // Where they were parted last time they may be again; else the depth may be found without a search.
+    Difference difference{a, b, X};
+    const double depth = axis.dot(difference.support(axis));
+    if (-depth > margin + radii) return {false, axis, -depth - radii};
+    if (depth > 0) near = depth_near(difference, axis);
   }
-  CoreDepth deep = core_depth(a, b, X, d.simplex);
+  CoreDepth deep{near.minimum.normal, near.minimum.height, near.minimum.on_a, near.minimum.on_b};
+  if (!near.proven) {
+    if (axis.isZero()) axis = X * center(b) - center(a);
+    if (!(axis.squaredNorm() > 1e-200)) axis = Vec3::UnitZ();
+    const CoreDistance d = core_distance(a, b, X, axis, margin + radii);
+    memory.axis = d.normal;
+    switch (d.status) {
+      case CoreDistance::Status::beyond:
+        return {false, d.normal, d.distance - radii};
+      case CoreDistance::Status::apart:
+        return rounded(d.on_a, d.on_b, d.normal, d.distance, a, b);
+      case CoreDistance::Status::overlapping:
+        deep = core_depth(a, b, X, d.simplex, near);
+    }
+  }
   // Chords of curved surfaces end a little inside: out to the planes that bound the cores along the normal.
   deep.on_a += deep.normal * deep.normal.dot(core_support(a, deep.normal) - deep.on_a);
   deep.on_b += deep.normal * deep.normal.dot(X * core_support(b, -(X.R.transpose() * deep.normal)) - deep.on_b);

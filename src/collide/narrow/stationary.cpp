@@ -141,7 +141,7 @@ class Search {
     const Vec3 corner = one.support(fitting);
     const double height = one.sign * fitting.dot(corner - point);
     const Vec3 foot = point + (one.sign * height) * fitting;
-    out = {fitting, height, one.sign > 0 ? foot : point, one.sign > 0 ? point : foot};
+    out = {fitting, height, one.sign > 0 ? foot : point, one.sign > 0 ? point : foot, Vec3::Zero(), Vec3::Zero()};
     return true;
   }
 
@@ -158,7 +158,7 @@ class Search {
     const double whole = normal.dot(u.cross(v));
     const double s = -normal.dot(r.cross(v)) / whole, t = -normal.dot(r.cross(u)) / whole;
     if (!(s >= 0 && s <= 1 && t >= 0 && t <= 1)) return false;
-    out = {normal, normal.dot(r), p0 + s * u, q0 + t * v};
+    out = {normal, normal.dot(r), p0 + s * u, q0 + t * v, (a_.along + b_.along).normalized(), (a_.along - b_.along).normalized()};
     return is_support(normal, out.height);
   }
 
@@ -179,7 +179,12 @@ class Search {
         const double s = c.dot(point - e0) / c.dot(u);
         if (!(s >= 0 && s <= 1)) return false;
         const Vec3 on_edge = e0 + s * u;
-        out = {n, height, one.sign > 0 ? on_edge : point, one.sign > 0 ? point : on_edge};
+        out = {n,
+               height,
+               one.sign > 0 ? on_edge : point,
+               one.sign > 0 ? point : on_edge,
+               (t + c).normalized(),
+               (t - c).normalized()};
         return is_support(n, height);
       }
       const double bend = curvature(one, n, e0, t) + curvature(other, n, point, t) - height;
@@ -194,12 +199,13 @@ class Search {
       const Vec3 p = a_.support(n), q = b_.support(n), w = p - q;
       const Vec3 t = any_normal_to(n), u = n.cross(t);
       const double height = n.dot(w), gt = t.dot(w), gu = u.dot(w);
-      if (std::abs(gt) + std::abs(gu) <= rounding * size_) {
-        out = {n, height, p, q};
-        return true;
-      }
       const Mat3 bend = full_bend(a_, n, p) + full_bend(b_, n, q);
       const double tt = t.dot(bend * t) - height, uu = u.dot(bend * u) - height, tu = t.dot(bend * u), det = tt * uu - tu * tu;
+      if (std::abs(gt) + std::abs(gu) <= rounding * size_) {
+        const double angle = 0.5 * std::atan2(2 * tu, tt - uu), c = std::cos(angle), s = std::sin(angle);
+        out = {n, height, p, q, c * t + s * u, c * u - s * t};
+        return true;
+      }
       if (!(tt > 0 && det > 0)) return false;
       double st = -(uu * gt - tu * gu) / det, su = -(tt * gu - tu * gt) / det;
       const double step = std::hypot(st, su);

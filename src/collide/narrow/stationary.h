@@ -16,9 +16,12 @@
 namespace rotule {
 
 struct StationaryDirection {
-  Vec3 normal;  // unit, from A to B
+  Vec3 normal = Vec3::Zero();  // unit, from A to B
   double height = 0;
-  Vec3 on_a, on_b;  // of the cores: on_a - on_b = height normal
+  Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero();  // of the cores: on_a - on_b = height normal
+  // Tangents towards which the surface of A - B next to the point is told best by few support points: the axes of its
+  // curvature, or the corners that two edges make. Zero on a flat face.
+  Vec3 first = Vec3::Zero(), second = Vec3::Zero();
 };
 
 /// Whether h is worth looking at so closely: something is curved.

@@ -20,7 +20,10 @@ Vec3 positive(const char* shape, const char* field, const Vec3& value) {
 
 }  // namespace
 
-CollisionShape::CollisionShape(const Shape& shape) { add(shape, Frame{}, 0); }
+CollisionShape::CollisionShape(const Shape& shape) {
+  add(shape, Frame{}, 0);
+  is_convex_ = parts_.size() == 1 && parts_[0].kind == CollisionPart::Kind::convex && parts_[0].at_origin;
+}
 
 void CollisionShape::add(const Shape& shape, const Frame& X, int depth) {
   if (const auto* compound = std::get_if<Compound>(&shape)) {

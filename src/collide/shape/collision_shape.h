@@ -30,6 +30,8 @@ class CollisionShape {
 
   [[nodiscard]] const std::vector<CollisionPart>& parts() const { return parts_; }
   [[nodiscard]] double reach() const { return reach_; }
+  /// One convex part, in the body's own frame.
+  [[nodiscard]] bool is_convex() const { return is_convex_; }
 
  private:
   void add(const Shape& shape, const Frame& X, int depth);
@@ -37,6 +39,7 @@ class CollisionShape {
   std::vector<std::shared_ptr<const Hull>> hulls_;
   std::vector<std::shared_ptr<const Surface>> surfaces_;
   double reach_ = 0;
+  bool is_convex_ = false;
 };
 
 /// Where the part stands.
