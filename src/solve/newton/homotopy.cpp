@@ -177,7 +177,12 @@ Homotopy::Polish Homotopy::polish(const ConstraintProblem& problem, double toler
     const bool converged = newton(problem, 1, share_of_tau * last_tau_ * rows, most_steps, at_.x);
     const double now = answer.judge(at_.x);
     if (now <= tolerance) return Polish::done;
-    if (!converged) return ahead > 0 ? Polish::slow : Polish::lost;
+    if (!converged && ahead == 0) return Polish::lost;
+    if (!converged) {
+      at_.x = next_.x;
+      return Polish::slow;
+    }
+    next_.x = at_.x;
     if (now > worthwhile * before) {
       ahead = std::min(std::max(1.0, 2 * ahead), furthest_ahead);
     } else {
@@ -205,13 +210,13 @@ void Homotopy::prepare(const ConstraintProblem& problem, BlockSystem& linear) {
 
 bool Homotopy::run(const ConstraintProblem& problem, std::span<const double> anchor, double first_tau, double tolerance,
                    int max_factors, BestAnswer& answer) {
-  constexpr int most_rounds = 6;
+  constexpr int most_rounds = 8;
   constexpr double least_epsilon = 1e-9, least_tau = 1e-9;
   std::copy(anchor.begin(), anchor.end(), anchor_.begin());
   factors_ = 0;
   max_factors_ = max_factors;
   double end_epsilon = first_end_epsilon, end_tau = first_end_tau;
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0, slow = 0; round < most_rounds; ++round) {
     first_epsilon_ = start_epsilon;
     last_epsilon_ = end_epsilon;
     first_tau_ = first_tau;
@@ -220,13 +225,15 @@ bool Homotopy::run(const ConstraintProblem& problem, std::span<const double> anc
     answer.judge(at_.x);
     const Polish outcome = polish(problem, tolerance, answer);
     if (outcome == Polish::done) return true;
-    // Slow: x has far to go along a state of self-stress, and less epsilon takes it further each time. Lost: other solutions
-    // are near, and only a path with less smoothing tells them apart.
-    if (outcome == Polish::slow)
-      end_epsilon = std::max(0.1 * end_epsilon, least_epsilon);
-    else
+    // Lost: other solutions are near, and only a path with less smoothing tells them apart. Slow: x has far to go along a state
+    // of self-stress; a path from where it got to, and at the second time less epsilon, take it further.
+    if (outcome == Polish::lost) {
       end_tau = std::max(0.1 * end_tau, least_tau);
-    std::ranges::copy(answer.best_x(), anchor_.begin());
+      std::ranges::copy(answer.best_x(), anchor_.begin());
+    } else {
+      if (++slow % 2 == 0) end_epsilon = std::max(0.1 * end_epsilon, least_epsilon);
+      anchor_ = at_.x;
+    }
   }
   return false;
 }
