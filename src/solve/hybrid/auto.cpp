@@ -114,7 +114,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
 
   // What sweeps have not done by then, Newton does sooner, and what Newton has not done by then, a path does (measured on the
   // scenes of D7).
-  constexpr int sweeps_before_newton = 200, hybrid_iterations = 60, newton_before_path = 150, longest_paths = 6000;
+  constexpr int sweeps_before_newton = 200, hybrid_iterations = 60, newton_before_path = 150, longest_paths = 2500;
   const auto newton = limited(ProxNewtonSettings{.tolerance = tolerance}, newton_before_path);
   const auto path = limited(HomotopySettings{.tolerance = tolerance}, longest_paths);
 

@@ -238,42 +238,60 @@ bool Homotopy::run(const ConstraintProblem& problem, std::span<const double> anc
   return false;
 }
 
+namespace {
+
+struct HomotopySolver {
+  BestAnswer answer;
+  ConstraintProblem swept;
+  SolveReport sweeps;
+  std::vector<double> anchor;
+  Homotopy path;
+};
+
+/// Other sweeps end elsewhere: anchors by several methods in turn, each from where the last one ended.
+void sweep(int round, double tolerance, int iterations, HomotopySolver& work, Workspace& workspace) {
+  const auto by = [&](auto settings) {
+    settings.tolerance = tolerance;
+    settings.max_iterations = iterations;
+    solve(work.swept, settings, workspace, work.anchor, work.sweeps);
+  };
+  if (round % 3 == 0)
+    by(NncgSettings{});
+  else if (round % 3 == 1)
+    by(AndersonSettings{});
+  else
+    by(ApgdSettings{});
+}
+
+}  // namespace
+
 void solve(const ConstraintProblem& problem, const HomotopySettings& settings, Workspace& workspace, std::span<double> x,
            SolveReport& report) {
-  // Sweeps between the paths: anchors nearer to a solution make them shorter, mostly.
-  constexpr int first_sweeps = 1000, most_sweeps = 16000, longest_path = 2000, idle_paths = 8;
-  constexpr double first_taus[] = {1e-2, 1e-1, 1e-3};
-  struct Scratch {
-    BestAnswer answer;
-    ConstraintProblem swept;
-    SolveReport sweeps;
-    std::vector<double> anchor;
-    Homotopy path;
-  };
-  auto& [answer, swept, sweeps, anchor, path] = workspace.get<Scratch>();
-  answer.begin(problem, "homotopy", report);
-  anchor.assign(problem.x0.begin(), problem.x0.end());
-  if (problem.rows() == 0 || answer.judge(anchor) <= settings.tolerance) return answer.finish(settings.tolerance, x, report);
-  swept = problem;
+  constexpr int first_sweeps = 1000, most_sweeps = 16000, longest_path = 2000, most_paths = 12;
+  constexpr double first_taus[] = {1e-2, 1e-1, 1e-2, 1e-3};
+  auto& work = workspace.get<HomotopySolver>();
   auto& linear = workspace.get<BlockSystem>();
-  NncgSettings nncg;
-  nncg.tolerance = settings.tolerance;
-  nncg.max_iterations = first_sweeps;
-  for (int k = 0, factors = 0; k < idle_paths && factors < settings.max_iterations; ++k) {
-    solve(swept, nncg, workspace, anchor, sweeps);
-    report.iterations += sweeps.iterations;
-    if (answer.judge(anchor) <= settings.tolerance) break;
+  work.answer.begin(problem, "homotopy", report);
+  work.anchor.assign(problem.x0.begin(), problem.x0.end());
+  if (problem.rows() == 0 || work.answer.judge(work.anchor) <= settings.tolerance)
+    return work.answer.finish(settings.tolerance, x, report);
+  work.swept = problem;
+  int sweeps = first_sweeps;
+  for (int k = 0, factors = 0; k < most_paths && factors < settings.max_iterations; ++k) {
+    sweep(k, settings.tolerance, sweeps, work, workspace);
+    report.iterations += work.sweeps.iterations;
+    if (work.answer.judge(work.anchor) <= settings.tolerance) break;
     linear.prepare(problem);
-    path.prepare(problem, linear);
+    work.path.prepare(problem, linear);
     const int most = std::min(longest_path, settings.max_iterations - factors);
-    const bool arrived = path.run(problem, anchor, first_taus[k % 3], settings.tolerance, most, answer);
-    factors += path.factors();
-    report.iterations += path.factors();
+    const bool arrived = work.path.run(problem, work.anchor, first_taus[k % 4], settings.tolerance, most, work.answer);
+    factors += work.path.factors();
+    report.iterations += work.path.factors();
     if (arrived) break;
-    std::ranges::copy(anchor, swept.x0.begin());
-    nncg.max_iterations = std::min(2 * nncg.max_iterations, most_sweeps);
+    std::ranges::copy(work.anchor, work.swept.x0.begin());
+    sweeps = std::min(2 * sweeps, most_sweeps);
   }
-  answer.finish(settings.tolerance, x, report);
+  work.answer.finish(settings.tolerance, x, report);
 }
 
 }  // namespace rotule
