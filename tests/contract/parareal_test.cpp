@@ -63,7 +63,8 @@ TEST(Parareal, AMannequinEndsWhereTheFineRunDoes) {
 }
 
 TEST(Parareal, WhatIsLeftIsNotMoreThanEstimated) {
-  // One round with an adaptive coarse run: the error against the fine run falls with the square of the jump, and the estimate tells.
+  // One round with an adaptive coarse run: the error against the fine run falls with the square of the jump, and the estimate
+  // tells.
   const Scene scene = scenes::mannequin();
   Recipe recipe = scene.recipe;
   recipe.dt = 20.0 / 2500;
