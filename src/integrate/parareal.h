@@ -3,8 +3,9 @@
 // start, the fine runs of all slices go on at the same time, and a second coarse run carries their corrections on,
 //   U_(n+1) <- G(U_n) + (F(U_n before) - G(U_n before)).
 // After k rounds the first k slices are exactly the fine run. The change of the last round, the jump, is what the one before was
-// wrong by; what is left is about that times the relative error of G, itself about the first jump. Stops where this estimate is
-// below the tolerance.
+// wrong by; what is left is (F' - G') times the jump. G' is seen at work, as the growth of jumps through a slice, and is wrong by
+// about as much of itself as G was by the first jump, in units of one; after the second round the last contraction is known too,
+// and the next one is no worse. What is left is estimated by the larger of the two. Stops where this is below the tolerance.
 //
 // With P threads a round costs a P-th of the fine run: it pays where fewer than P rounds are enough, that is, where G is good
 // already and still much cheaper than F. It does not pay on chaotic motions over many times their doubling time. What comes out
@@ -37,23 +38,27 @@ PararealReport parareal(std::vector<State>& at, int threads, double tolerance, C
     at[n + 1] = G[n];
   }
   PararealReport report;
-  double first_jump = 0;
+  double first_jump = 0, growth = 1, before = infinity;
   for (int done = 0; done < slices;) {
     parallel_for(slices - done, threads, [&](int i) { fine(done + i, at[done + i], F[done + i]); });
     report.fine_slices += slices - done;
     ++report.rounds;
-    report.jump = distance(at[done + 1], F[done]);
+    double jump = distance(at[done + 1], F[done]);  // at the start of the slice at hand
+    report.jump = jump;
     at[done + 1] = F[done];
     ++done;
     for (int n = done; n < slices; ++n) {
       coarse(n, at[n], g);
       correct(n, g, F[n], G[n], corrected);
-      report.jump = std::max(report.jump, distance(at[n + 1], corrected));
+      if (jump > 0) growth = std::max(growth, distance(g, G[n]) / jump);
+      jump = distance(at[n + 1], corrected);
+      report.jump = std::max(report.jump, jump);
       std::swap(at[n + 1], corrected);
       std::swap(G[n], g);
     }
     if (report.rounds == 1) first_jump = report.jump;
-    report.estimate = done == slices ? 0 : report.jump * first_jump;
+    report.estimate = done == slices ? 0 : report.jump * std::max(growth * first_jump, report.jump / before);
+    before = report.jump;
     if (report.estimate <= tolerance) break;
   }
   report.converged = report.estimate <= tolerance;

@@ -23,7 +23,7 @@ void Course::settle(State& s, double t) {
   const Recipe& recipe = mechanism_.recipe;
   if (const auto* projection = std::get_if<ProjectionSettings>(&recipe.correction)) {
     ProjectionSettings close = *projection;
-    close.tolerance = std::max(close.tolerance, 1e-3 * std::min(position_unit_, angle_unit_));
+    if (!all_the_way_) close.tolerance = std::max(close.tolerance, 1e-3 * std::min(position_unit_, angle_unit_));
     mechanism_.project(close, s, t);
   } else if (std::holds_alternative<TreePlacementSettings>(recipe.correction)) {
     mechanism_.place(s, t);

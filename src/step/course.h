@@ -30,8 +30,9 @@ class Course {
   void begin_inner_step(const State& s, double t);
   /// A trial step that is not taken leaves no trace.
   void reject_trial() { mechanism_.report.converged = converged_; }
-  /// Corrects drift as the recipe says, as closely as the tolerance makes sense.
+  /// Corrects drift as the recipe says, as closely as the tolerance makes sense, or all the way.
   void settle(State& s, double t);
+  void settle_all_the_way() { all_the_way_ = true; }
   /// The mechanism's extent L, its fastest motion V and spin W. Bodies at rest under accelerations a are about to move at sqrt(a
   /// L).
   void error_scale(const State& s, const VecX& acceleration);
@@ -52,6 +53,7 @@ class Course {
   /// What rests on a limit as well as errors allow is held by it.
   void find_held(const State& s);
 
+  bool all_the_way_ = false;
   bool converged_ = true;  // before the present inner step
   JointedMechanism& mechanism_;
   ShockSolver& shocks_;

@@ -16,8 +16,9 @@ struct Propagator {
 
   /// The state at `t` moved on by `duration`, in equal steps of about the recipe's dt. Begins afresh each time, so that the
   /// result depends on the state alone.
-  void run(State& s, double t, double duration) {
+  void run(State& s, double t, double duration, StepPlan* plan = nullptr) {
     stepper.emplace(world.model, recipe);
+    if (AdaptiveMemory* memory = stepper->adaptive_memory()) memory->plan = plan;
     stepper->mechanism.external = world.external;
     const bool adaptive = std::visit([](const auto& settings) { return settings.traits.adaptive; }, recipe.integrator);
     const std::int64_t steps = adaptive ? 1 : std::max<std::int64_t>(1, std::llround(duration / recipe.dt));
@@ -79,11 +80,16 @@ PararealReport run_parareal(World& world, double duration, const PararealSetting
 
   std::vector<State> at(slices + 1, w.state);
   VecX sigma(w.state.u.size());
+  // Differences of coarse runs mean something where these are made of the same steps.
+  std::vector<StepPlan> plans(slices);
   const PararealReport report = parareal(
       at, settings.threads, settings.tolerance,
       [&](int n, const State& from, State& to) {
         to = from;
-        coarse->run(to, time_of(n), slice);
+        StepPlan& plan = plans[static_cast<std::size_t>(n)];
+        plan.next = 0;
+        coarse->run(to, time_of(n), slice, &plan);
+        plan.written = true;
       },
       [&](int n, const State& from, State& to) {
         to = from;

@@ -95,6 +95,7 @@ bool ReferenceStepper::step_guided(State& s, double t, double h) {
         } else {
           if (limits.any()) mechanism.begin_step(s, t);
           Course course(mechanism, shocks, limits, method.control, shock_energy, s, t);
+          if (method.memory.plan) course.settle_all_the_way();  // a closing that may stop early is no smooth function either
           const std::int64_t before = method.steps;
           method.advance(course, s, t, h);
           mechanism.report.inner_steps = static_cast<int>(method.steps - before);

@@ -62,6 +62,29 @@ TEST(Parareal, AMannequinEndsWhereTheFineRunDoes) {
   }
 }
 
+TEST(Parareal, WhatIsLeftIsNotMoreThanEstimated) {
+  // One round with an adaptive coarse run: the error against the fine run falls with the square of the jump, and the estimate
+  // tells.
+  const Scene scene = scenes::mannequin();
+  Recipe recipe = scene.recipe;
+  recipe.dt = 20.0 / 2500;
+  World serial(scene, recipe);
+  for (int i = 0; i < 7500; ++i) serial.step();
+  constexpr double rounding = 1e-10;
+  for (const int slices : {2, 6})
+    for (const double tolerance : {1e-4, 1e-5, 1e-6}) {
+      DormandPrince8Settings method;
+      method.relative_tolerance = tolerance;
+      method.absolute_tolerance = 1e-3 * tolerance;
+      Recipe coarse = recipe;
+      coarse.integrator = method;
+      World world(scene, recipe);
+      const PararealReport report = run_parareal(world, 60, {.slices = slices, .threads = 1, .tolerance = 1, .coarse = coarse});
+      EXPECT_EQ(report.rounds, 1);
+      EXPECT_LT(apart(serial, world), 3 * report.estimate + rounding) << slices << " slices, coarse " << tolerance;
+    }
+}
+
 TEST(Parareal, RefusesWhatItCannotDo) {
   const Scene walls = scenes::mannequin_bounce();
   World world(walls);

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 declare -A moment=([ball]=0.2 [bouncing_ball]=0.1 [brick_wall]=0 [bricard]=0.4 [chain_fall]=0.5 [chain_on_floor]=0.5 [cloth]=0.7
   [domino_run]=0.5 [double_pendulum]=0.5 [dzhanibekov]=1 [heavy_on_light]=0 [incline]=0 [kepler]=1 [mannequin]=1 [mannequin_bounce]=0.5 [marble_box]=0.2 [masonry_arch]=0
   [newton_cradle]=0 [planets]=1 [pyramid_40]=0 [ragdoll_heap]=0.35 [rock_pile]=0.3 [rope]=0.5 [slide_to_roll]=0.1 [sliding_block]=0.1
-  [tower_50]=0 [tripods]=0.7)
+  [tower_50]=0 [trapeze]=0.8 [tripods]=0.7)
 
 if [ $# -gt 0 ]; then names=("$@"); else
   mapfile -t names < <(for file in "$folder"/../../scenes/*.json; do basename "$file" .json; done | grep -vx schema)

@@ -37,12 +37,21 @@ concept EventMechanism = AdaptiveMechanism<M> && requires(M m, typename M::State
   m.late_event();                                    // events came too fast to be located: the rest waits for the end
 };
 
-/// What is carried from call to call, and saved in snapshots.
+/// The steps of one run, written down to be made again: error control chooses steps by leaps, so that what it ends at is no
+/// smooth function of where it began; with the same steps it is.
+struct StepPlan {
+  std::vector<double> steps;  // s
+  bool written = false;       // whether they are to be made; else written down
+  std::size_t next = 0;
+};
+
+/// What is carried from call to call, and, but for the plan, saved in snapshots.
 struct AdaptiveMemory {
   double step = 0;  // s, to be tried next; 0: not known yet
   double previous_error = 1e-4;
   bool knows_acceleration = false;
-  VecX acceleration;  // at the present state
+  VecX acceleration;         // at the present state
+  StepPlan* plan = nullptr;  // where somebody keeps one
 
   void forget() { knows_acceleration = false; }
 };
@@ -159,6 +168,14 @@ class Adaptive {
 
   /// Tries until the error is small enough; returns the length of the step that was made, at most `remaining`.
   double make_step(M& m, const State& s, double t, double remaining) {
+    StepPlan* const plan = memory.plan;
+    if (plan && plan->written && plan->next < plan->steps.size()) {
+      const double planned = std::min(plan->steps[plan->next++], remaining);
+      if (std::isfinite(attempt(m, s, t, planned))) {
+        ++steps;
+        return planned;
+      }
+    }
     const double longest = std::min(control.max_step, m.longest_step(s));
     const double wanted = std::max(std::min(memory.step, longest), control.min_step);
     // The last two steps before the end are made alike, rather than a long and a tiny one.
@@ -181,6 +198,7 @@ class Adaptive {
         // A step cut short by the end says nothing against the one that was wanted.
         memory.step = step < wanted && !again ? std::max(wanted, factor * step) : factor * step;
         ++steps;
+        if (plan && !plan->written) plan->steps.push_back(step);
         return step;
       } else {
         step = std::max(step * std::max(0.2, 0.9 * std::pow(error, -1.0 / Tableau::order)), control.min_step);

@@ -75,8 +75,22 @@ class EmbeddedPair {
   }
 
  private:
+  // Rows of the tableau as types, so that their numbers are known when the sums over them are compiled.
+  template <int k>
+  struct StageWeights {
+    static constexpr double at(int j) { return Tableau::a[k][j]; }
+  };
+  template <std::size_t e>
+  struct ErrorWeights {
+    static constexpr double at(int j) { return Tableau::error[e][j]; }
+  };
+  template <std::size_t d>
+  struct DenseWeights {
+    static constexpr double at(int j) { return Tableau::dense[d][j]; }
+  };
+
   /// sum of weights[j] columns[j] over the weights that are not zero, in one pass.
-  template <const auto& weights, int count>
+  template <class Weights, int count>
   static void weighted_sum(const MatX& columns, double h, VecX& out) {
     const Eigen::Index n = columns.rows();
     const double* from = columns.data();
@@ -84,7 +98,7 @@ class EmbeddedPair {
     [&]<int... j>(std::integer_sequence<int, j...>) {
       for (Eigen::Index i = 0; i < n; ++i) {
         double sum = 0;
-        ((weights[j] != 0 ? void(sum += weights[j] * from[j * n + i]) : void()), ...);
+        ((Weights::at(j) != 0 ? void(sum += Weights::at(j) * from[j * n + i]) : void()), ...);
         to[i] = h * sum;
       }
     }
@@ -93,8 +107,8 @@ class EmbeddedPair {
 
   template <int k>
   void combine(const State& s, VecX& sigma, State& out) {
-    weighted_sum<Tableau::a[k], k>(rates_, h_, sigma);
-    weighted_sum<Tableau::a[k], k>(accelerations_, h_, buffer_);
+    weighted_sum<StageWeights<k>, k>(rates_, h_, sigma);
+    weighted_sum<StageWeights<k>, k>(accelerations_, h_, buffer_);
     out.u = s.u + buffer_;
   }
 
@@ -120,8 +134,8 @@ class EmbeddedPair {
   template <std::size_t e, class Norm>
   double error(Norm&& norm) {
     constexpr int count = static_cast<int>(Tableau::error[e].size());
-    weighted_sum<Tableau::error[e], count>(rates_, 1, sigma_error_);
-    weighted_sum<Tableau::error[e], count>(accelerations_, 1, u_error_);
+    weighted_sum<ErrorWeights<e>, count>(rates_, 1, sigma_error_);
+    weighted_sum<ErrorWeights<e>, count>(accelerations_, 1, u_error_);
     return norm(sigma_error_, u_error_);
   }
 
@@ -138,7 +152,7 @@ class EmbeddedPair {
       f.col(1) = h_ * k.col(0) - change;
       f.col(2) = 2 * change - h_ * (k.col(0) + k.col(last));
       [&]<std::size_t... d>(std::index_sequence<d...>) {
-        ((weighted_sum<Tableau::dense[d], Tableau::dense_stages>(k, h_, buffer_), f.col(3 + d) = buffer_), ...);
+        ((weighted_sum<DenseWeights<d>, Tableau::dense_stages>(k, h_, buffer_), f.col(3 + d) = buffer_), ...);
       }
       (std::make_index_sequence<Tableau::dense.size()>());
     };

@@ -100,7 +100,10 @@ export class Overlays {
       const [near, far] = joint.particles ?? [-1, -1];
       const anchor = near >= 0 ? this.a.fromArray(frame.particles, 3 * near) : this.bodies.place(joint.bodies[0], joint.anchor, this.a);
       // What holds a body from afar is a thing of its own, without mass: drawn always.
-      if (this.is_rod(joint)) this.rods.between(anchor, this.centre(joint.bodies[1], this.b), 1.5 * this.thickness);
+      if (this.is_rod(joint)) {
+        const end = joint.other_anchor ? this.bodies.place(joint.bodies[1], joint.other_anchor, this.b) : this.centre(joint.bodies[1], this.b);
+        this.rods.between(anchor, end, 1.5 * this.thickness);
+      }
       if (far >= 0 && joint.type === 'rod') this.rods.between(anchor, this.b.fromArray(frame.particles, 3 * far), 1.5 * this.thickness);
       if (!shown) continue;
       this.joints.ball(anchor, 2.4 * this.thickness);
