@@ -16,7 +16,7 @@ Scene named(Scene scene, const char* name) {
 }
 
 using Builder = Scene (*)();
-constexpr std::array<std::pair<std::string_view, Builder>, 42> shipped{{
+constexpr std::array<std::pair<std::string_view, Builder>, 43> shipped{{
     {"ball", soft_ball},
     {"block", [] { return named(block(4), "block"); }},
     {"bouncing_ball", bouncing_ball},
@@ -58,6 +58,7 @@ constexpr std::array<std::pair<std::string_view, Builder>, 42> shipped{{
     {"slider_crank", slider_crank},
     {"sliding_block", sliding_block},
     {"tower_50", [] { return tower(50); }},
+    {"trapeze", trapeze},
     {"tripods", tripods},
 }};
 

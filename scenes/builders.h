@@ -80,6 +80,8 @@ Scene cloth(int particles);
 /// A clamped beam of 3 n x n x n particles, n from 2 to 300. Throws Error outside that range.
 Scene block(int particles);
 Scene rope();
+/// Particles and a body joined: a cloth held by a bar that swings.
+Scene trapeze();
 Scene disk();
 Scene soft_ball();
 Scene planets();

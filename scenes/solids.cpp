@@ -67,6 +67,40 @@ Scene rope() {
   return scene;
 }
 
+Scene trapeze() {
+  Scene scene;
+  scene.name = "trapeze";
+  scene.description =
+      "A bar of 1.2 m on two rods, drawn back by 50 degrees and let go, with a cloth of 21 x 17 particles that ball joints hold "
+      "on "
+      "it.";
+  constexpr double length = 1, back = 50 * std::numbers::pi / 180, half = 0.02;
+  const Vec3 bar = length * Vec3(0, std::sin(back), -std::cos(back));
+  scene.add({.name = "bar", .density = 700.0, .position = bar, .shape = Box{Vec3(1.2, 2 * half, 2 * half)}});
+  for (const double x : {-0.55, 0.55})
+    scene.add(Rod{
+        .name = x < 0 ? "left_rod" : "right_rod", .between = {"world", "bar"}, .from = Vec3(x, 0, 0), .to = bar + Vec3(x, 0, 0)});
+  constexpr int columns = 21, rows = 17;
+  scene.add(Cloth{.name = "cloth",
+                  .at = bar + Vec3(-0.5, 0, -half),
+                  .along_x = {1, 0, 0},
+                  .along_y = {0, 0, -0.8},
+                  .columns = columns,
+                  .rows = rows,
+                  .mass = 0.16,
+                  .stiffness = 100,
+                  .shear_stiffness = 50,
+                  .bending_stiffness = 2,
+                  .damping = 0.005});
+  for (int i = 0; i < columns; i += 4) {
+    const std::string number = std::to_string(i);
+    scene.add(Ball{.name = "ring_" + number, .between = {"bar", "cloth/" + number}});
+  }
+  scene.add(Drag{.name = "air", .on = {"cloth"}, .viscous = 0.1 / (columns * rows)});
+  scene.recipe = {.dt = 5e-4, .duration = 5};
+  return scene;
+}
+
 Scene disk() {
   Scene scene;
   scene.name = "disk";

@@ -13,7 +13,8 @@ std::string report(const std::string& name, const Checkup& c) {
       fmt::format("{}: bodies {} ({} fixed), joints {}, islands {}\n", name, c.bodies, c.fixed, c.joints, c.islands);
   int redundant = 0;
   for (const Redundancy& r : c.redundant) redundant += r.rows;
-  out += fmt::format("  degrees of freedom   {} = 6 x {} - {}\n", c.degrees_of_freedom, c.bodies - c.fixed, c.rank);
+  out += fmt::format("  degrees of freedom   {} = 6 x {}{} - {}\n", c.degrees_of_freedom, c.bodies - c.fixed,
+                     c.particles ? fmt::format(" + 3 x {}", c.particles) : "", c.rank);
   out += fmt::format("  equations            {}, {} redundant\n", c.rows, redundant);
   for (const Redundancy& r : c.redundant)
     out += fmt::format("    joint {}: {} of its equations follow from others{}\n", r.joint, r.rows,
@@ -45,6 +46,7 @@ Json as_json(const std::string& name, const Checkup& c) {
   return {{"scene", name},
           {"bodies", c.bodies},
           {"fixed", c.fixed},
+          {"particles", c.particles},
           {"joints", c.joints},
           {"islands", c.islands},
           {"equations", c.rows},

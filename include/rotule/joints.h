@@ -2,6 +2,10 @@
 // Joints as values (A3). Every joint stands between two bodies, by name; "world" is a partner that never moves. Points
 // (`at`) and directions (`axis`) are given in world coordinates, in the pose in which the scene is described: each joint is
 // closed there by construction. Sign convention: what a joint reports is the force on its second body.
+//
+// A particle ("cloth/12") can be a partner too, where no rotation of it is spoken of: of a ball, a rod, as the second one of a
+// point on a line or of locked translations, and of a user's constraint. It has no other point than its own, so that `at` is left
+// out. Those that are pinned are part of the world.
 #include <rotule/jet.h>
 #include <rotule/types.h>
 
@@ -17,7 +21,8 @@ namespace rotule {
 using Between = std::array<std::string, 2>;
 
 /// What acts along or about a free axis of a joint (A3). The coordinate q is the angle (rad, from -pi to pi) or the travel (m)
-/// of the second body relative to the first, zero in the pose of the scene. Needs a formulation with impulses.
+/// of the second body relative to the first, zero in the pose of the scene. Needs a formulation with impulses; limits alone, on
+/// a hinge or slider, also work with methods that control their error (dormand_prince), as events.
 struct Drive {
   std::optional<double> lower = {}, upper = {};  // rad or m
   double motor_speed = 0;                        // rad/s or m/s, kept as far as the motor's strength goes
@@ -106,8 +111,8 @@ struct Weld {
 struct Rod {
   std::string name = {};
   Between between = {};
-  Vec3 from = Vec3::Zero();
-  Vec3 to = Vec3::Zero();
+  std::optional<Vec3> from = {};  // point of the first; default: its centre of mass
+  std::optional<Vec3> to = {};    // point of the second, likewise
   double length = 0;
 };
 

@@ -131,7 +131,7 @@ using SolverSettings =
     std::variant<LdltSettings, DenseLdltSettings, ArticulatedBodySettings, SchurSettings, CgSettings, SorSettings,
                  GaussSeidelSettings, PgsSettings, PsorSettings, JacobiSettings, BlockGaussSeidelSettings,
                  ColouredGaussSeidelSettings, ModulusGaussSeidelSettings, ShockPropagationSettings, ChebyshevSettings,
-                 NncgSettings, AndersonSettings, ApgdSettings, SpgSettings, ProxNewtonSettings, AdmmSettings,
+                 NncgSettings, AndersonSettings, ApgdSettings, SpgSettings, ProxNewtonSettings, HomotopySettings, AdmmSettings,
                  InteriorPointSettings, PgsSmSettings, LemkeSettings, BlockPivotingSettings, DantzigSettings,
                  SplitPivotingSettings, HybridSettings, TwoLevelSettings, AutoSettings>;
 

@@ -26,6 +26,21 @@ struct ProxNewtonSettings {
   }
 };
 
+/// A path from a problem whose contacts hardly feel each other to the true one, followed by its arc length.
+struct HomotopySettings {
+  static constexpr std::string_view name = "homotopy";
+  static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
+  static constexpr std::string_view summary = "path following from anchors that sweeps find; for jams that nothing else solves";
+  double tolerance = 1e-10;
+  int max_iterations = 16000;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"tolerance", "", "relative residual at which it stops", 0, 1, true}, s.tolerance);
+    visit(Field{"max_iterations", "", "most factors of Newton's system per solve, all paths together", 1, 1e9}, s.max_iterations);
+  }
+};
+
 /// Primal-dual interior point on the cones, De Saxce's shift within Newton's equations.
 struct InteriorPointSettings {
   static constexpr std::string_view name = "interior_point";

@@ -91,8 +91,15 @@ ConstraintSet::ConstraintSet(const Model& model, std::span<const int> joints, st
     add_ends(users_, index);
     users_.frame_a.push_back(joint.X_A.position);
     users_.frame_b.push_back(joint.X_B.position);
+    users_.turns_a.push_back(!model.is_particle(joint.a));
+    users_.turns_b.push_back(!model.is_particle(joint.b));
     users_.function.push_back(joint.function);
   }
+}
+
+Jet ConstraintSet::evaluate_user_constraint(std::size_t i, const Kinematics& bodies, double t) const {
+  return evaluate_user(users_.function[i], {bodies[users_.a[i]], users_.frame_a[i], users_.turns_a[i] != 0},
+                       {bodies[users_.b[i]], users_.frame_b[i], users_.turns_b[i] != 0}, t);
 }
 
 void ConstraintSet::evaluate(const Kinematics& bodies, double t, ConstraintProblem& problem, RowValues& values) const {
@@ -118,7 +125,7 @@ void ConstraintSet::evaluate(const Kinematics& bodies, double t, ConstraintProbl
   }
   for (std::size_t i = 0; i < users_.joint.size(); ++i) {
     const BodyLanes<double>&a = bodies[users_.a[i]], &b = bodies[users_.b[i]];
-    const Jet C = evaluate_user(users_.function[i], a, users_.frame_a[i], b, users_.frame_b[i], t);
+    const Jet C = evaluate_user_constraint(i, bodies, t);
     values.C_t[write.row] = C.gradient[12];
     write(user_row(C, a, b));
   }
@@ -152,8 +159,7 @@ Mat12 ConstraintSet::hessian(int block, const Kinematics& bodies, double t, std:
     return H;
   }
   i -= rods_.joint.size();
-  const Jet C =
-      evaluate_user(users_.function[i], bodies[users_.a[i]], users_.frame_a[i], bodies[users_.b[i]], users_.frame_b[i], t);
+  const Jet C = evaluate_user_constraint(i, bodies, t);
   for (int row = 0; row < 12; ++row)
     for (int column = 0; column < 12; ++column) H(row, column) = lambda[0] * C.hessian[Jet::pair(row, column)];
   return H;

@@ -42,6 +42,7 @@ struct RodPool {
 struct UserPool {
   std::vector<int> joint, a, b;
   std::vector<Vec3> frame_a, frame_b;  // origin of the body's frame, from the centre of mass
+  std::vector<char> turns_a, turns_b;  // whether the partner is no particle
   std::vector<std::function<Jet(const JetBody&, const JetBody&, const Jet&)>> function;
 };
 
@@ -61,10 +62,12 @@ class ConstraintSet {
   /// The joint's point as its second body carries it, from that body's centre of mass, in world axes (of the first body for
   /// `second` false).
   [[nodiscard]] Vec3 lever(int block, const Kinematics& bodies, bool second) const;
-  /// Model indices of the block's bodies.
+  /// The block's partners, by their numbers.
   [[nodiscard]] std::pair<int, int> bodies_of(int block) const;
 
  private:
+  [[nodiscard]] Jet evaluate_user_constraint(std::size_t i, const Kinematics& bodies, double t) const;
+
   LockedAxesPool locked_;
   RodPool rods_;
   UserPool users_;

@@ -17,7 +17,11 @@ Pose inverse(const Pose& X) {
   return {-(q * X.position), q};
 }
 
-Pose body_pose(const State& state, int body) { return body == world_body ? Pose{} : Pose{state.p[body], state.theta[body]}; }
+Pose pose_of(const Model& model, const State& state, int partner) {
+  if (partner == world_body) return {};
+  if (model.is_particle(partner)) return {state.particle_position(model.particle_of(partner)), Quat::Identity()};
+  return {state.p[partner], state.theta[partner]};
+}
 
 /// The nearest relative pose that the joint allows: X is frame B seen from frame A.
 Pose allowed(const Joint& joint, Pose X) {
@@ -47,7 +51,7 @@ std::vector<Placement> placement_order(const Model& model) {
   if (const auto j = loop_closing_joint(model))
     throw Error("correction tree_placement",
                 "joint \"" + model.joints[*j].name + "\" closes a loop, which placing cannot; use correction projection");
-  std::vector<std::vector<int>> joints_of(model.body_count());
+  std::vector<std::vector<int>> joints_of(model.partner_count());
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
     const Joint& joint = model.joints[j];
     if (joint.kind == Joint::Kind::user)
@@ -56,7 +60,7 @@ std::vector<Placement> placement_order(const Model& model) {
     for (const int body : {joint.a, joint.b})
       if (model.movable(body)) joints_of[body].push_back(j);
   }
-  std::vector<char> placed(model.body_count(), 0), used(model.joints.size(), 0);
+  std::vector<char> placed(model.partner_count(), 0), used(model.joints.size(), 0);
   std::vector<Placement> order;
   std::vector<int> queue;
 
@@ -82,9 +86,9 @@ std::vector<Placement> placement_order(const Model& model) {
     if (a_moves != b_moves) use(j, b_moves);
   }
   spread();
-  std::vector<int> by_mass(model.body_count());
+  std::vector<int> by_mass(model.partner_count());
   std::iota(by_mass.begin(), by_mass.end(), 0);
-  std::stable_sort(by_mass.begin(), by_mass.end(), [&](int i, int j) { return model.bodies[i].mass > model.bodies[j].mass; });
+  std::stable_sort(by_mass.begin(), by_mass.end(), [&](int i, int j) { return model.mass(i) > model.mass(j); });
   for (const int root : by_mass) {
     if (placed[root] || !model.movable(root)) continue;
     placed[root] = 1;
@@ -98,16 +102,25 @@ void place(const Model& model, const std::vector<Placement>& order, State& state
   for (const Placement& step : order) {
     const Joint& joint = model.joints[step.joint];
     const int child = step.child_is_b ? joint.b : joint.a;
-    const Pose F_A = body_pose(state, joint.a) * joint.X_A, F_B = body_pose(state, joint.b) * joint.X_B;
+    const Pose F_A = pose_of(model, state, joint.a) * joint.X_A, F_B = pose_of(model, state, joint.b) * joint.X_B;
+    const bool particle = model.is_particle(child);
     if (joint.kind == Joint::Kind::rod) {
       // Slide the child along the rod to the right distance.
       const Vec3 e = F_A.position - F_B.position;
       const Vec3 correction = e * ((joint.length - e.norm()) / e.norm());
-      state.p[child] += step.child_is_b ? Vec3(-correction) : correction;
+      const Vec3 move = step.child_is_b ? Vec3(-correction) : correction;
+      if (particle)
+        state.x.segment<3>(3 * model.particle_of(child)) += move;
+      else
+        state.p[child] += move;
       continue;
     }
     const Pose X = allowed(joint, inverse(F_A) * F_B);
     const Pose body = step.child_is_b ? F_A * X * inverse(joint.X_B) : F_B * inverse(X) * inverse(joint.X_A);
+    if (particle) {
+      state.x.segment<3>(3 * model.particle_of(child)) = body.position;
+      continue;
+    }
     state.p[child] = body.position;
     state.theta[child] = body.orientation.normalized();
   }

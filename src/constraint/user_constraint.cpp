@@ -4,9 +4,9 @@
 
 namespace rotule {
 
-Jet evaluate_user(const std::function<Jet(const JetBody&, const JetBody&, const Jet&)>& function, const BodyLanes<double>& a,
-                  const Vec3& frame_a, const BodyLanes<double>& b, const Vec3& frame_b, double t) {
-  return function(jet_body(a, frame_a, 0), jet_body(b, frame_b, 6), Jet::variable(12, t));
+Jet evaluate_user(const std::function<Jet(const JetBody&, const JetBody&, const Jet&)>& function, const UserPartner& a,
+                  const UserPartner& b, double t) {
+  return function(jet_body(a.body, a.frame, 0, a.turns), jet_body(b.body, b.frame, 6, b.turns), Jet::variable(12, t));
 }
 
 Row<double> user_row(const Jet& C, const BodyLanes<double>& a, const BodyLanes<double>& b) {

@@ -9,8 +9,15 @@
 
 namespace rotule {
 
-Jet evaluate_user(const std::function<Jet(const JetBody&, const JetBody&, const Jet&)>& function, const BodyLanes<double>& a,
-                  const Vec3& frame_a, const BodyLanes<double>& b, const Vec3& frame_b, double t);
+/// A partner as the function is given it; `frame`: where the origin of its own frame is, from its centre of mass.
+struct UserPartner {
+  const BodyLanes<double>& body;
+  const Vec3& frame;
+  bool turns;  // particles do not
+};
+
+Jet evaluate_user(const std::function<Jet(const JetBody&, const JetBody&, const Jet&)>& function, const UserPartner& a,
+                  const UserPartner& b, double t);
 
 /// J and gamma = u^T H u + 2 u . dJ/dt + d2C/dt2.
 Row<double> user_row(const Jet& C, const BodyLanes<double>& a, const BodyLanes<double>& b);

@@ -21,13 +21,13 @@ JetVec3 turned(const Vec3& w, int first) {
 
 }  // namespace
 
-JetBody jet_body(const BodyLanes<double>& body, const Vec3& frame, int first) {
+JetBody jet_body(const BodyLanes<double>& body, const Vec3& frame, int first, bool turns) {
   JetBody out;
-  out.position = turned(body.R * frame, first + 3);
+  out.position = turns ? turned(body.R * frame, first + 3) : JetVec3(Vec3(body.R * frame));
   for (int k = 0; k < 3; ++k) {
     out.position.e[k].value += body.p[k];
     out.position.e[k].gradient[first + k] = 1;
-    out.rotation.columns[k] = turned(body.R.col(k), first + 3);
+    out.rotation.columns[k] = turns ? turned(body.R.col(k), first + 3) : JetVec3(Vec3(body.R.col(k)));
   }
   return out;
 }

@@ -5,7 +5,8 @@
 
 namespace rotule {
 
-/// `frame` is the origin of the body's frame, from its centre of mass, in body axes.
-JetBody jet_body(const BodyLanes<double>& body, const Vec3& frame, int first);
+/// `frame` is the origin of the body's frame, from its centre of mass, in body axes. What does not turn has no derivatives by
+/// rotations.
+JetBody jet_body(const BodyLanes<double>& body, const Vec3& frame, int first, bool turns = true);
 
 }  // namespace rotule

@@ -21,12 +21,23 @@ struct BodyLanes {
 };
 
 struct Kinematics {
-  std::vector<BodyLanes<double>> bodies;
-  std::vector<Mat3> inverse_inertia;  // in world axes
-  BodyLanes<double> world;            // the partner that never moves
+  std::vector<BodyLanes<double>> bodies;  // and, behind them, the particles that joints hold, which do not turn
+  std::vector<Mat3> inverse_inertia;      // of bodies, in world axes
+  BodyLanes<double> world;                // the partner that never moves
 
   [[nodiscard]] const BodyLanes<double>& operator[](int body) const { return body == world_body ? world : bodies[body]; }
   void update(const Model& model, const State& state);
+  /// The partner's block of M^-1. No row of a particle has an angular part: what stands there is never felt, but keeps the block
+  /// regular.
+  void write_inverse_mass(const Model& model, int partner, Mat6& W) const {
+    const double inverse =
+        model.is_particle(partner) ? model.particles.inverse_mass[model.particle_of(partner)] : model.inverse_mass[partner];
+    W.topLeftCorner<3, 3>() = inverse * Mat3::Identity();
+    if (model.is_particle(partner))
+      W.bottomRightCorner<3, 3>() = inverse * Mat3::Identity();
+    else
+      W.bottomRightCorner<3, 3>() = inverse_inertia[partner];
+  }
 };
 
 }  // namespace rotule

@@ -20,6 +20,9 @@ int Joint::rows() const {
 
 void Model::add(Body body) {
   const bool moves = !body.fixed;
+  for (Joint& joint : joints)  // particles are numbered behind the bodies
+    for (int* partner : {&joint.a, &joint.b})
+      if (*partner != world_body && is_particle(*partner)) ++*partner;
   inverse_mass.push_back(moves ? 1 / body.mass : 0);
   inertia.push_back(body.inertia);
   inverse_inertia.push_back(moves && !body.point_mass ? Mat3(body.inertia.inverse()) : Mat3(Mat3::Zero()));
@@ -43,11 +46,22 @@ void Model::remove_body(int index) {
 
 void Model::remove_joint(int index) { joints.erase(joints.begin() + index); }
 
+std::string Model::name(int partner) const {
+  if (partner == world_body) return "world";
+  return is_particle(partner) ? particles.name(particle_of(partner)) : bodies[partner].name;
+}
+
+int Model::join(int particle) {
+  auto found = std::find(joined.begin(), joined.end(), particle);
+  if (found == joined.end()) found = joined.insert(found, particle);
+  return body_count() + static_cast<int>(found - joined.begin());
+}
+
 void Model::settle_point_masses() {
   std::vector<double> arm(bodies.size(), 0.0);
   for (const Joint& joint : joints) {
-    if (joint.a != world_body) arm[joint.a] = std::max(arm[joint.a], joint.X_A.position.norm());
-    if (joint.b != world_body) arm[joint.b] = std::max(arm[joint.b], joint.X_B.position.norm());
+    for (const auto& [partner, X] : {std::pair(joint.a, &joint.X_A), std::pair(joint.b, &joint.X_B)})
+      if (partner != world_body && !is_particle(partner)) arm[partner] = std::max(arm[partner], X->position.norm());
   }
   for (int i = 0; i < body_count(); ++i) {
     if (!bodies[i].point_mass || bodies[i].fixed) continue;
@@ -101,19 +115,25 @@ Body compile_body(const BodyDef& def, const std::vector<Material>& materials, co
 
 std::optional<int> loop_closing_joint(const Model& model) {
   // Union-find; the last slot stands for all that cannot move.
-  std::vector<int> parent(model.body_count() + 1);
+  std::vector<int> parent(model.partner_count() + 1);
   std::iota(parent.begin(), parent.end(), 0);
   const auto root = [&](int i) {
     while (parent[i] != i) i = parent[i] = parent[parent[i]];
     return i;
   };
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
-    const auto place = [&](int body) { return root(model.movable(body) ? body : model.body_count()); };
+    const auto place = [&](int body) { return root(model.movable(body) ? body : model.partner_count()); };
     const int a = place(model.joints[j].a), b = place(model.joints[j].b);
     if (a == b) return j;
     parent[a] = b;
   }
   return std::nullopt;
+}
+
+Vec3 point_of(const Model& model, const State& state, int partner, const Vec3& r) {
+  if (partner == world_body) return r;
+  if (model.is_particle(partner)) return state.particle_position(model.particle_of(partner));
+  return state.p[partner] + state.theta[partner] * r;
 }
 
 Pose body_frame(const Model& model, const State& state, int body) {
@@ -140,9 +160,10 @@ Quat frame_of(const Vec3& x, const Vec3& y) {
   return Quat(R);
 }
 
-/// The world frame, seen from a body's centre of mass.
-Pose seen_from(const State& state, int body, const Pose& X_W) {
+/// The world frame, seen from the partner's centre of mass; a particle has the world's axes, and no point but its own.
+Pose seen_from(const Model& model, const State& state, int body, const Pose& X_W) {
   if (body == world_body) return X_W;
+  if (model.is_particle(body)) return {Vec3::Zero(), X_W.orientation};
   const Quat inverse = state.theta[body].conjugate();
   return {inverse * (X_W.position - state.p[body]), inverse * X_W.orientation};
 }
@@ -164,6 +185,25 @@ Locks locks(const Weld& j) { return {{j.at, Quat::Identity()}, {true, true, true
 Locks locks(const PointOnLine& j) { return {{j.at, frame_along(j.axis)}, {true, true, false, false, false, false}}; }
 Locks locks(const LockedAxes& j) { return {{j.at, j.frame.normalized()}, j.locked}; }
 
+/// Where the joint is: at the particles it holds, which `at` need not repeat and must not contradict, else at `at`.
+Vec3 joint_point(const Joint& joint, const Vec3& at, const std::string& place, const Model& model, const State& state) {
+  constexpr double same_place = 1e-9;  // m
+  std::optional<Vec3> point;
+  for (const int partner : {joint.a, joint.b}) {
+    if (partner == world_body || !model.is_particle(partner)) continue;
+    const Vec3 own = point_of(model, state, partner, Vec3::Zero());
+    if (point && (own - *point).norm() > same_place)
+      throw Error(place,
+                  fmt::format("its particles are {:.6g} m apart; place them together, or use a rod", (own - *point).norm()));
+    if (!at.isZero(0) && (own - at).norm() > same_place)
+      throw Error(place + "/at",
+                  fmt::format("is {:.6g} m from particle \"{}\", which has no other point than its own; leave it out",
+                              (own - at).norm(), model.name(partner)));
+    point = own;
+  }
+  return point.value_or(at);
+}
+
 }  // namespace
 
 int axis_number(std::string_view name) {
@@ -181,7 +221,7 @@ std::array<bool, 6> locked_axes(const JointDef& def) {
       def);
 }
 
-Joint compile_joint(const JointDef& def, const Model& model, const State& state,
+Joint compile_joint(const JointDef& def, const std::string& place, const Model& model, const State& state,
                     const std::function<int(const std::string&)>& find) {
   return std::visit(
       [&](const auto& d) {
@@ -192,19 +232,26 @@ Joint compile_joint(const JointDef& def, const Model& model, const State& state,
         joint.b = find(d.between[1]);
         if constexpr (std::is_same_v<Def, Rod>) {
           joint.kind = Joint::Kind::rod;
-          joint.X_A = seen_from(state, joint.a, {d.from, Quat::Identity()});
-          joint.X_B = seen_from(state, joint.b, {d.to, Quat::Identity()});
-          joint.length = d.length > 0 ? d.length : (d.to - d.from).norm();
+          const auto end = [&](int partner, const std::optional<Vec3>& point) {
+            return point.value_or(point_of(model, state, partner, Vec3::Zero()));
+          };
+          const Vec3 from = end(joint.a, d.from), to = end(joint.b, d.to);
+          if (from == to) throw Error(place, "its ends are in the same place; a rod of no length is a ball");
+          joint.X_A = seen_from(model, state, joint.a, {from, Quat::Identity()});
+          joint.X_B = seen_from(model, state, joint.b, {to, Quat::Identity()});
+          joint.length = d.length > 0 ? d.length : (to - from).norm();
         } else if constexpr (std::is_same_v<Def, Constraint>) {
           // The user speaks of the body's frame; the engine's coordinates start at the centre of mass.
           joint.kind = Joint::Kind::user;
-          if (joint.a != world_body) joint.X_A.position = -model.bodies[joint.a].center_of_mass;
-          if (joint.b != world_body) joint.X_B.position = -model.bodies[joint.b].center_of_mass;
+          const auto turns = [&](int partner) { return partner != world_body && !model.is_particle(partner); };
+          if (turns(joint.a)) joint.X_A.position = -model.bodies[joint.a].center_of_mass;
+          if (turns(joint.b)) joint.X_B.position = -model.bodies[joint.b].center_of_mass;
           joint.function = d.function;
         } else {
-          const Locks l = locks(d);
-          joint.X_A = seen_from(state, joint.a, l.X_W);
-          joint.X_B = seen_from(state, joint.b, l.X_W);
+          Locks l = locks(d);
+          l.X_W.position = joint_point(joint, l.X_W.position, place, model, state);
+          joint.X_A = seen_from(model, state, joint.a, l.X_W);
+          joint.X_B = seen_from(model, state, joint.b, l.X_W);
           joint.locked = l.locked;
           if constexpr (requires { d.drive; }) {
             const auto free = std::find(joint.locked.begin(), joint.locked.end(), false);

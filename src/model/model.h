@@ -18,6 +18,7 @@ inline constexpr int world_body = -1;
 
 /// A joint, compiled: its frame in each body's coordinates (from the centre of mass, in body axes; in world coordinates for
 /// the world). Which of the frame's axes are locked tells hinge from slider; rods and user functions are kinds of their own.
+/// Partners are numbered: bodies, then the particles that joints hold (Model::joined).
 struct Joint {
   enum class Kind : std::uint8_t { locked_axes, rod, user };
 
@@ -65,6 +66,7 @@ struct Model {
   std::vector<Joint> joints;
   std::vector<Wall> walls;
   Particles particles;
+  std::vector<int> joined;  // particles that joints hold, in the order in which they were first named; none of them is pinned
   Forces forces;
   Vec3 gravity = Vec3::Zero();
 
@@ -76,8 +78,25 @@ struct Model {
   [[nodiscard]] int particle_count() const { return particles.count(); }
   /// Numbers in u.
   [[nodiscard]] int velocity_count() const { return 6 * body_count() + 3 * particle_count(); }
+  /// Bodies, and the particles behind them that joints hold.
+  [[nodiscard]] int partner_count() const { return body_count() + static_cast<int>(joined.size()); }
+  [[nodiscard]] bool is_particle(int partner) const { return partner >= body_count(); }
+  [[nodiscard]] int particle_of(int partner) const { return joined[partner - body_count()]; }
   /// Whether the partner can be moved at all.
-  [[nodiscard]] bool movable(int body) const { return body != world_body && !bodies[body].fixed; }
+  [[nodiscard]] bool movable(int partner) const {
+    return partner != world_body && (is_particle(partner) || !bodies[partner].fixed);
+  }
+  [[nodiscard]] double mass(int partner) const {
+    return is_particle(partner) ? particles.mass[particle_of(partner)] : bodies[partner].mass;
+  }
+  [[nodiscard]] std::string name(int partner) const;
+  /// Of a partner that is not the world.
+  [[nodiscard]] VelocitySlot slot(int partner) const {
+    if (is_particle(partner)) return {6 * body_count() + 3 * particle_of(partner), false};
+    return {6 * partner, true};
+  }
+  /// The particle's number among partners; it gets one where it has none yet.
+  int join(int particle);
   /// Appends; the index is the position.
   void add(Body body);
   void add(Joint joint);
@@ -92,6 +111,8 @@ struct Model {
 Body compile_body(const BodyDef& def, const std::vector<Material>& materials, const std::string& place);
 /// The first joint that closes a loop, all that cannot move counting as one body; none on a tree.
 std::optional<int> loop_closing_joint(const Model& model);
+/// Where a point of the partner stands: r from its centre of mass, in its axes; of the world, the point itself.
+Vec3 point_of(const Model& model, const State& state, int partner, const Vec3& r);
 /// Where the state puts the body's frame; and back.
 Pose body_frame(const Model& model, const State& state, int body);
 void place_body(const Model& model, State& state, int body, const Pose& frame);
@@ -99,8 +120,9 @@ void place_body(const Model& model, State& state, int body, const Pose& frame);
 int axis_number(std::string_view name);
 /// Which of the six a joint locks; none for rods and user's constraints, which have no frame.
 std::array<bool, 6> locked_axes(const JointDef& def);
-/// Fixes the joint in its bodies as they stand now. `find` turns a name into a body index (world_body for "world").
-Joint compile_joint(const JointDef& def, const Model& model, const State& state,
+/// Fixes the joint in its partners as they stand now. `find` turns a name into a partner's number (world_body for "world").
+/// Throws Error with the place where a rod has no length, or the points given are not where its particles stand.
+Joint compile_joint(const JointDef& def, const std::string& place, const Model& model, const State& state,
                     const std::function<int(const std::string&)>& find);
 
 }  // namespace rotule

@@ -373,8 +373,8 @@ struct SceneFields<Rod> {
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
     joint_ends(s, visit);
-    visit(Field{"from", "m", "point of the first body, in the world"}, s.from, Need::required);
-    visit(Field{"to", "m", "point of the second body, in the world"}, s.to, Need::required);
+    visit(Field{"from", "m", "point of the first body, in the world; default: its centre of mass"}, s.from);
+    visit(Field{"to", "m", "point of the second body, in the world; default: its centre of mass"}, s.to);
     visit(Field{"length", "m", "0: as far apart as they are", 0, 1e30}, s.length);
   }
 };

@@ -27,6 +27,24 @@ struct State {
   [[nodiscard]] auto omega(int body) { return u.segment<3>(6 * body + 3); }
 };
 
+/// Where something's velocities stand in u: six numbers of a body, three of a particle, which does not turn.
+struct VelocitySlot {
+  int first = 0;
+  bool turns = true;
+
+  [[nodiscard]] Vec6 read(const VecX& u) const {
+    Vec6 motion = Vec6::Zero();
+    motion.head<3>() = u.segment<3>(first);
+    if (turns) motion.tail<3>() = u.segment<3>(first + 3);
+    return motion;
+  }
+  template <class Motion>
+  void write(const Motion& motion, VecX& u) const {
+    u.segment<3>(first) = motion.template head<3>();
+    if (turns) u.segment<3>(first + 3) = motion.template tail<3>();
+  }
+};
+
 /// out.q = base.q moved by sigma; out may be base. Velocities are left alone.
 inline void displace(const State& base, const VecX& sigma, State& out) {
   for (int i = 0; i < base.bodies(); ++i) {

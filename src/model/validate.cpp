@@ -76,7 +76,8 @@ void check_details(const Universal& joint, const Place& place) {
     fail(place / "axis_b", fmt::format("must be perpendicular to axis_a, the cosine between them is {:.3g}", cosine));
 }
 void check_details(const Rod& joint, const Place& place) {
-  if ((joint.to - joint.from).norm() == 0) fail(place / "to", "must differ from \"from\"; a rod of no length is a ball");
+  if (joint.from && joint.to && *joint.from == *joint.to)
+    fail(place / "to", "must differ from \"from\"; a rod of no length is a ball");
 }
 void check_details(const LockedAxes& joint, const Place& place) {
   for (const bool locked : joint.locked)
@@ -156,25 +157,58 @@ void check_drives(const std::vector<AxisDrive>& drives, const std::array<bool, 6
   }
 }
 
+/// A particle has a place and no orientation: joints that speak of its rotation, or of directions that it carries, make no sense.
+void check_particle(const JointDef& joint, std::size_t side, const Place& here) {
+  const Place ends = here / "between";
+  const std::array<bool, 6> locked = locked_axes(joint);
+  const bool user = std::holds_alternative<Constraint>(joint), rod = std::holds_alternative<Rod>(joint);
+  if (locked[3] || locked[4] || locked[5])
+    fail(ends / side, fmt::format("{} is a particle, which does not turn, and this joint locks rotations; use ball, rod or "
+                                  "point_on_line, or name a body",
+                                  in_quotes(between(joint)[side])));
+  const bool point = locked[0] && locked[1] && locked[2];
+  if (side == 0 && !point && !user && !rod)
+    fail(ends / side,
+         fmt::format("{} is a particle, which carries no directions; name it second", in_quotes(between(joint)[side])));
+}
+
+void check_particle_points(const Rod& rod, const std::array<JointPartner, 2>& partners, const Place& here) {
+  const std::array<const std::optional<Vec3>*, 2> points{&rod.from, &rod.to};
+  constexpr std::array<std::string_view, 2> keys{"from", "to"};
+  for (std::size_t k = 0; k < 2; ++k) {
+    if (rod.between[k] == "world" && !*points[k]) fail(here, fmt::format("missing key \"{}\": a point of the world", keys[k]));
+    if (partners[k].particle && *points[k]) fail(here / keys[k], "is not for particles: they have no other point than their own");
+  }
+}
+template <class Joint>
+void check_particle_points(const Joint& joint, const std::array<JointPartner, 2>& partners, const Place& here) {
+  if constexpr (requires { joint.drives; })
+    if ((partners[0].particle || partners[1].particle) && !joint.drives.empty())
+      fail(here / "drives", "act between bodies; for a particle use springs and drag");
+}
+
 }  // namespace
 
-void validate(const JointDef& joint, const IsFixed& is_fixed, const Place& place) {
+void validate(const JointDef& joint, const FindPartner& find, const Place& place) {
   const Place here = place / kind_of(joint);
   std::visit(
       [&](const auto& j) {
         visit_fields(j, RangeCheck{here});
         const Place ends = here / "between";
-        std::array<bool, 2> fixed{};
+        std::array<JointPartner, 2> partners{};
         for (std::size_t k = 0; k < 2; ++k) {
-          const std::optional<bool> found = j.between[k] == "world" ? true : is_fixed(j.between[k]);
+          const std::optional<JointPartner> found = j.between[k] == "world" ? JointPartner{.fixed = true} : find(j.between[k]);
           if (!found) fail(ends / k, fmt::format("unknown body {}", in_quotes(j.between[k])));
-          fixed[k] = *found;
+          partners[k] = *found;
         }
         if (j.between[0] == j.between[1])
           fail(ends, fmt::format("must name two different bodies, both are {}", in_quotes(j.between[0])));
-        if (fixed[0] && fixed[1])
+        if (partners[0].fixed && partners[1].fixed)
           fail(ends, fmt::format("{} and {} are both fixed; one of them must be able to move", in_quotes(j.between[0]),
                                  in_quotes(j.between[1])));
+        for (std::size_t k = 0; k < 2; ++k)
+          if (partners[k].particle) check_particle(joint, k, here);
+        check_particle_points(j, partners, here);
         if constexpr (requires { j.drive; }) check_drive(j.drive, std::is_same_v<std::decay_t<decltype(j)>, Hinge>, here);
         if constexpr (requires { j.drives; }) check_drives(j.drives, locked_axes(joint), here);
         check_details(j, here);
@@ -215,16 +249,26 @@ void validate(const Scene& scene) {
     fail(place, fmt::format("unknown body {}; {}", in_quotes(name), suggestion(name, known)));
   };
 
+  validate_particles(scene);
   const Place joints = top / "joints";
+  std::optional<Partners> with_particles;
   for (std::size_t i = 0; i < scene.joints.size(); ++i) {
     const Place item = joints / i;
     const Place kind = item / kind_of(scene.joints[i]);
     const Place ends = kind / "between";
-    for (std::size_t k = 0; k < 2; ++k)
-      if (const std::string& name = between(scene.joints[i])[k]; name != "world" && !fixed.contains(name))
-        unknown_body(ends / k, name);
-    validate(
-        scene.joints[i], [&](std::string_view name) { return std::optional<bool>(fixed.at(name)); }, item);
+    for (std::size_t k = 0; k < 2; ++k) {
+      const std::string& name = between(scene.joints[i])[k];
+      if (name == "world" || fixed.contains(name)) continue;
+      if (scene.particles.empty() && scene.solids.empty()) unknown_body(ends / k, name);
+      if (!with_particles) with_particles.emplace(scene);
+      with_particles->check(ends / k, name);
+    }
+    const auto find = [&](const std::string& name) {
+      const auto body = fixed.find(name);
+      const bool particle = body == fixed.end();
+      return std::optional(JointPartner{.fixed = !particle && body->second, .particle = particle});
+    };
+    validate(scene.joints[i], find, item);
   }
   std::unordered_map<std::string_view, std::size_t> joint_names;
   for (std::size_t i = 0; i < scene.joints.size(); ++i) {
@@ -253,7 +297,6 @@ void validate(const Scene& scene) {
     visit_fields(scene.walls[i], RangeCheck{here});
   }
 
-  validate_particles(scene);
   validate_forces(scene);
   validate(scene.recipe, top / "recipe");
 }

@@ -21,10 +21,16 @@ void validate(const Recipe& recipe, const Place& place);
 /// One body by itself: all but the uniqueness of its name.
 void validate(const BodyDef& body, std::span<const Material> materials, const Place& place);
 
-/// Whether the body of that name is fixed; nothing where there is no such body. "world" is not asked for.
-using IsFixed = std::function<std::optional<bool>(std::string_view)>;
-/// One joint by itself: all but the uniqueness of its name. Bodies that are not found throw, without a suggestion.
-void validate(const JointDef& joint, const IsFixed& is_fixed, const Place& place);
+/// What a name in a joint stands for.
+struct JointPartner {
+  bool fixed = false;
+  bool particle = false;
+};
+/// The partner of that name; nothing where there is none. "world" is not asked for.
+using FindPartner = std::function<std::optional<JointPartner>(const std::string&)>;
+/// One joint by itself: all but the uniqueness of its name, and whether its particles are pinned and where its points are. Bodies
+/// that are not found throw, without a suggestion.
+void validate(const JointDef& joint, const FindPartner& find, const Place& place);
 
 /// Throws unless the number is finite and within the field's range.
 void check_range(const Place& place, const Field& field, double value);

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
-#include <unordered_set>
-
 #include "base/text.h"
 #include "model/names.h"
 #include "model/range_check.h"
@@ -49,43 +46,6 @@ void check_group(const ParticleGroup& group, const Place& here) {
     }
   }
 }
-
-/// Names of what forces can hold on to.
-class Partners {
- public:
-  explicit Partners(const Scene& scene) : scene_(scene) {
-    for (const BodyDef& body : scene.bodies) bodies_.insert(body.name);
-    for (const ParticleGroup& group : scene.particles) counts_.emplace(group.name, group.positions.size());
-    for (const SolidDef& solid : scene.solids) counts_.emplace(name_of(solid), particle_count(solid));
-  }
-
-  /// `groups`: whether a whole group may be named.
-  void check(const Place& at, const std::string& name, bool groups = false) const {
-    if (name == "world" || bodies_.contains(name)) return;
-    if (const auto found = counts_.find(name); found != counts_.end()) {
-      if (groups || found->second == 1) return;
-      fail(at, fmt::format("{} is a group of {} particles; name one of them, \"{}/0\" to \"{}/{}\"", in_quotes(name),
-                           found->second, name, name, found->second - 1));
-    }
-    const auto slash = name.rfind('/');
-    if (slash != name.npos)
-      if (const auto found = counts_.find(name.substr(0, slash)); found != counts_.end()) {
-        const auto place = to_integer(std::string_view(name).substr(slash + 1));
-        if (place && *place >= 0 && static_cast<std::size_t>(*place) < found->second) return;
-        fail(at, fmt::format("{} is not there; the group has particles 0 to {}", in_quotes(name), found->second - 1));
-      }
-    std::vector<std::string> known{"world"};
-    for (const BodyDef& body : scene_.bodies) known.push_back(body.name);
-    for (const auto& [group, count] : counts_) known.push_back(group);
-    fail(at, fmt::format("unknown body or particle {}; {}", in_quotes(name), suggestion(name, known)));
-  }
-  [[nodiscard]] bool is_particle(const std::string& name) const { return name != "world" && !bodies_.contains(name); }
-
- private:
-  const Scene& scene_;
-  std::unordered_set<std::string> bodies_;
-  std::unordered_map<std::string, std::size_t> counts_;
-};
 
 template <class Force>
 void check_ends(const Force& force, const Place& here, const Partners& partners) {
@@ -137,6 +97,32 @@ template <class Force>
 void check_details(const Force&, const Place&, const Partners&) {}
 
 }  // namespace
+
+Partners::Partners(const Scene& scene) : scene_(scene) {
+  for (const BodyDef& body : scene.bodies) bodies_.insert(body.name);
+  for (const ParticleGroup& group : scene.particles) counts_.emplace(group.name, group.positions.size());
+  for (const SolidDef& solid : scene.solids) counts_.emplace(name_of(solid), particle_count(solid));
+}
+
+void Partners::check(const Place& at, const std::string& name, bool groups) const {
+  if (name == "world" || bodies_.contains(name)) return;
+  if (const auto found = counts_.find(name); found != counts_.end()) {
+    if (groups || found->second == 1) return;
+    fail(at, fmt::format("{} is a group of {} particles; name one of them, \"{}/0\" to \"{}/{}\"", in_quotes(name), found->second,
+                         name, name, found->second - 1));
+  }
+  const auto slash = name.rfind('/');
+  if (slash != name.npos)
+    if (const auto found = counts_.find(name.substr(0, slash)); found != counts_.end()) {
+      const auto place = to_integer(std::string_view(name).substr(slash + 1));
+      if (place && *place >= 0 && static_cast<std::size_t>(*place) < found->second) return;
+      fail(at, fmt::format("{} is not there; the group has particles 0 to {}", in_quotes(name), found->second - 1));
+    }
+  std::vector<std::string> known{"world"};
+  for (const BodyDef& body : scene_.bodies) known.push_back(body.name);
+  for (const auto& [group, count] : counts_) known.push_back(group);
+  fail(at, fmt::format("unknown body or particle {}; {}", in_quotes(name), suggestion(name, known)));
+}
 
 void validate_particles(const Scene& scene) {
   const Place top;

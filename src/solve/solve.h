@@ -20,6 +20,7 @@ void solve(const ConstraintProblem&, const CgSettings&, Workspace&, std::span<do
 void solve(const ConstraintProblem&, const SorSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const GaussSeidelSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const ProxNewtonSettings&, Workspace&, std::span<double> x, SolveReport& report);
+void solve(const ConstraintProblem&, const HomotopySettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const InteriorPointSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const AdmmSettings&, Workspace&, std::span<double> x, SolveReport& report);
 void solve(const ConstraintProblem&, const PgsSmSettings&, Workspace&, std::span<double> x, SolveReport& report);

@@ -32,9 +32,9 @@ ContactFinder::ContactFinder(const Model& model) : proxy_of_(model.body_count(),
     reach_[i] = shape.reach() + body.center_of_mass.norm();
     body_of_.push_back(i);
   }
+  const auto proxy = [&](int partner) { return partner == world_body || model.is_particle(partner) ? -1 : proxy_of_[partner]; };
   for (const Joint& joint : model.joints)
-    if (joint.a != world_body && joint.b != world_body && proxy_of_[joint.a] >= 0 && proxy_of_[joint.b] >= 0)
-      world_.exclude(proxy_of_[joint.a], proxy_of_[joint.b]);
+    if (proxy(joint.a) >= 0 && proxy(joint.b) >= 0) world_.exclude(proxy(joint.a), proxy(joint.b));
 }
 
 void ContactFinder::find(const Model& model, const State& s, const Kinematics& bodies, const ContactSettings& settings, double h,

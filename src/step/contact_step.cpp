@@ -248,7 +248,7 @@ void ContactStep::advance(const VelocitySettings& settings, JointedMechanism& me
 }
 
 void ContactStep::displace(const JointedMechanism& mechanism, const VecX& start, State& s, double h) {
-  touched_.assign(static_cast<std::size_t>(model_.body_count()), 0);
+  touched_.assign(static_cast<std::size_t>(model_.partner_count()), 0);
   for (const Island& island : mechanism.islands)
     for (const int body : island.bodies) touched_[body] = 1;
   for (const Contact& c : contacts_)
@@ -274,7 +274,7 @@ void ContactStep::push_out(const ProjectionSettings& settings, JointedMechanism&
     limits_ = drives_;
     evaluate_drives(model_, now, last_h_, limits_);
     double reach = 1;
-    for (const Vec3& p : s.p) reach = std::max(reach, p.cwiseAbs().maxCoeff());
+    for (const BodyLanes<double>& body : now.bodies) reach = std::max(reach, body.p.cwiseAbs().maxCoeff());
     const double tolerance = std::max(settings.tolerance, 4 * std::numeric_limits<double>::epsilon() * reach);
     std::vector<double> errors(static_cast<std::size_t>(count), 0.0);
     for (int i = 0; i < count; ++i) {

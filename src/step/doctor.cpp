@@ -22,7 +22,8 @@ void look_at_rank(const World& world, Checkup& out) {
   for (const Redundancy& r : out.redundant) out.rank -= r.rows;
   const Particles& particles = world.implementation().model.particles;
   const auto free = std::count_if(particles.inverse_mass.begin(), particles.inverse_mass.end(), [](double w) { return w > 0; });
-  out.degrees_of_freedom = 6 * (out.bodies - out.fixed) + 3 * static_cast<int>(free) - out.rank;
+  out.particles = static_cast<int>(free);
+  out.degrees_of_freedom = 6 * (out.bodies - out.fixed) + 3 * out.particles - out.rank;
 }
 
 void look_at_masses(const Model& model, Checkup& out) {
@@ -30,11 +31,11 @@ void look_at_masses(const Model& model, Checkup& out) {
     if (body.point_mass && !body.fixed) out.point_masses.push_back(body.name);
   for (const Joint& joint : model.joints) {
     if (!model.movable(joint.a) || !model.movable(joint.b)) continue;
-    const Body *heavy = &model.bodies[joint.a], *light = &model.bodies[joint.b];
-    if (heavy->mass < light->mass) std::swap(heavy, light);
-    const double ratio = heavy->mass / light->mass;
+    int heavy = joint.a, light = joint.b;
+    if (model.mass(heavy) < model.mass(light)) std::swap(heavy, light);
+    const double ratio = model.mass(heavy) / model.mass(light);
     out.largest_mass_ratio = std::max(out.largest_mass_ratio, ratio);
-    if (ratio > notable_mass_ratio) out.mass_ratios.push_back({joint.name, heavy->name, light->name, ratio});
+    if (ratio > notable_mass_ratio) out.mass_ratios.push_back({joint.name, model.name(heavy), model.name(light), ratio});
   }
   std::stable_sort(out.mass_ratios.begin(), out.mass_ratios.end(),
                    [](const auto& a, const auto& b) { return a.ratio > b.ratio; });

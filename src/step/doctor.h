@@ -22,8 +22,8 @@ struct Checkup {
     std::string heavy, light;
     double ratio = 1;
   };
-  int bodies = 0, fixed = 0, joints = 0, islands = 0;
-  int rows = 0;  // equations of all joints
+  int bodies = 0, fixed = 0, particles = 0, joints = 0, islands = 0;  // particles: those that are not pinned
+  int rows = 0;                                                       // equations of all joints
   int rank = 0;
   int degrees_of_freedom = 0;
   std::vector<Redundancy> redundant;

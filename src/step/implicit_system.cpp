@@ -2,6 +2,7 @@
 
 #include <rotule/error.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "constraint/formulation/formulations.h"
@@ -74,13 +75,14 @@ void ImplicitSystem::split() {
   for (int n = 0; n < springs.count(); ++n) ties.tie(ties.particle(springs.i[n]), ties.particle(springs.j[n]));
   visit_couplings(model_, ties, [&](int i, int j) { ties.tie(i, j); });
 
-  // Whatever hangs together with a body, or with a force that may be unsymmetric, belongs to the mechanism.
+  // Whatever hangs together with a body, a joint, or a force that may be unsymmetric, belongs to the mechanism.
   std::vector<char> unsymmetric(static_cast<std::size_t>(count), 0);
   for (int i = 0; i < bodies; ++i)
     if (model_.movable(i)) unsymmetric[ties.root(i)] = 1;
   for (const UserForceEntry& user : model_.forces.users)
     for (const ForceEnd* end : {&user.a, &user.b})
       if (const int node = ties.node(*end); node >= 0) unsymmetric[ties.root(node)] = 1;
+  for (const int particle : model_.joined) unsymmetric[ties.root(bodies + particle)] = 1;
   if (!model_.forces.gravitations.empty() && count <= most_gravitating_derivatives)
     std::fill(unsymmetric.begin(), unsymmetric.end(), 1);
 
@@ -106,6 +108,10 @@ void ImplicitSystem::split() {
     out = {2 * node, 2 * node + 1};
     return 2;
   };
+  const auto node_of = [&](const Island& island, int body) {
+    const VelocitySlot& slot = island.slots[body];
+    return slot.turns ? island.bodies[body] : bodies + (slot.first - 6 * bodies) / 3;
+  };
   const auto couple = [&](int i, int j) {
     std::array<int, 2> of_i{}, of_j{};
     if (i < 0 || j < 0) return;
@@ -119,7 +125,7 @@ void ImplicitSystem::split() {
   visit_couplings(model_, ties, couple);
   for (const Island& island : islands_)
     for (const ConstraintBlock& block : island.problem.blocks)
-      if (block.body_a >= 0 && block.body_b >= 0) couple(island.bodies[block.body_a], island.bodies[block.body_b]);
+      if (block.body_a >= 0 && block.body_b >= 0) couple(node_of(island, block.body_a), node_of(island, block.body_b));
   add_pattern(mechanism_, pairs);
   add_pattern(particles_, pairs);
 
@@ -140,8 +146,9 @@ void ImplicitSystem::add_pattern(Share& share, const std::vector<std::array<int,
   share.S.analyse(static_cast<int>(share.triple.size()), own);
 }
 
-void ImplicitSystem::linearise(const Kinematics& kinematics, const State& s, double t, const VecX& udot, double h) {
+void ImplicitSystem::linearise(const Kinematics& kinematics, const State& s, double t, const VecX& udot, double h, bool held) {
   kinematics_ = &kinematics;
+  held_ = held;
   s_ = s;
   t_ = t;
   h_ = h;
@@ -184,11 +191,15 @@ void ImplicitSystem::assemble_bodies(double a, double b) {
       H.block<3, 3>(3, 3) -= 0.5 * skew(on_a.tail<3>());
       H.block<3, 3>(9, 9) -= 0.5 * skew(on_b.tail<3>());
       const std::array<int, 2> owner{block.body_a, block.body_b};
+      // Groups of three variables: translation and rotation of a, then of b. The world has none, particles no rotation.
+      const auto triple = [&](int group) {
+        const int body = owner[group / 2];
+        if (body < 0 || (group % 2 == 1 && !island.slots[body].turns)) return -1;
+        return island.slots[body].first / 3 + group % 2;
+      };
       for (int p = 0; p < 4; ++p)
         for (int q = 0; q < 4; ++q)
-          if (owner[p / 2] >= 0 && owner[q / 2] >= 0)
-            add(2 * island.bodies[owner[p / 2]] + p % 2, 2 * island.bodies[owner[q / 2]] + q % 2,
-                -b * H.block<3, 3>(3 * p, 3 * q));
+          if (triple(p) >= 0 && triple(q) >= 0) add(triple(p), triple(q), -b * H.block<3, 3>(3 * p, 3 * q));
     }
 }
 
@@ -232,94 +243,6 @@ void ImplicitSystem::assemble(double a, double b) {
   factor_particles();
 }
 
-Eigen::Matrix<double, 12, 1> ImplicitSystem::row_change(const Island& island, int n, int row) const {
-  const ConstraintBlock& block = island.problem.blocks[n];
-  std::array<double, 6> unit{};
-  unit[row - block.first_row] = 1;
-  const Mat12 H = island.constraints.hessian(n, *kinematics_, t_, {unit.data(), static_cast<std::size_t>(block.rows)});
-  Eigen::Matrix<double, 12, 1> velocity = Eigen::Matrix<double, 12, 1>::Zero(), acceleration = velocity, turned = velocity;
-  const auto gather = [&](int body, const JacobianRows& J, int first) {
-    if (body < 0) return;
-    velocity.segment<6>(first) = s_.u.segment<6>(6 * island.bodies[body]);
-    acceleration.segment<6>(first) = udot_.segment<6>(6 * island.bodies[body]);
-    const Vec3 lever = J.row(row).tail<3>(), alpha = acceleration.segment<3>(first + 3);
-    turned.segment<3>(first + 3) = 0.5 * lever.cross(alpha);  // world axes against the chart's
-  };
-  gather(block.body_a, island.problem.J_a, 0);
-  gather(block.body_b, island.problem.J_b, 6);
-  return 2 * a_ * H * velocity + b_ * (H * acceleration + turned);
-}
-
-void ImplicitSystem::factor_mechanism() {
-  const Block3Matrix& S = mechanism_.S;
-  if (S.rows() == 0) return;
-  // The same numbers in the same order every time: places are looked up once.
-  const bool first_time = entry_place_.empty();
-  std::size_t next = 0;
-  const auto put = [&](int row, int column, double value) {
-    if (first_time) {
-      entries_.push_back({row, column});
-      entry_value_.push_back(value);
-    } else {
-      entry_value_[next] = value;
-    }
-    ++next;
-  };
-  for (int i = 0; i < S.rows(); ++i) {
-    std::int64_t n = S.first(i);
-    for (const int j : S.columns(i)) {
-      const double* block = S.block(n++);
-      for (int r = 0; r < 3; ++r)
-        for (int c = 0; c < 3; ++c) put(3 * i + r, 3 * j + c, block[3 * r + c]);
-    }
-  }
-  int row = 3 * S.rows();
-  const auto* penalty = std::get_if<PenaltySettings>(&recipe_.formulation);
-  for (const Island& island : islands_)
-    for (std::size_t n = 0; n < island.problem.blocks.size(); ++n) {
-      const ConstraintBlock& block = island.problem.blocks[n];
-      for (int r = block.first_row; r < block.first_row + block.rows; ++r, ++row) {
-        // How the row's own acceleration changes with velocity and configuration.
-        Eigen::Matrix<double, 12, 1> change = Eigen::Matrix<double, 12, 1>::Zero();
-        if (!penalty) change = row_change(island, static_cast<int>(n), r);
-        const auto put_row = [&](int body, const JacobianRows& J, int first) {
-          if (body < 0) return;
-          const int column = 3 * mechanism_.place[2 * island.bodies[body]];
-          for (int c = 0; c < 6; ++c) {
-            put(row, column + c, J(r, c) + change[first + c]);
-            put(column + c, row, -J(r, c));
-          }
-        };
-        put_row(block.body_a, island.problem.J_a, 0);
-        put_row(block.body_b, island.problem.J_b, 6);
-        double compliance = island.problem.C[r];
-        if (penalty) {
-          const auto [k, d] = penalty_row(island.problem, block, r, penalty->stiffness, penalty->damping, h_);
-          compliance = 1 / (b_ * k + a_ * d);
-        }
-        put(row, row, compliance);
-      }
-    }
-  if (first_time) {
-    std::vector<Eigen::Triplet<double>> triplets;
-    for (const auto& [r, c] : entries_) triplets.emplace_back(r, c, 1.0);
-    matrix_.resize(row, row);
-    matrix_.setFromTriplets(triplets.begin(), triplets.end());
-    matrix_.makeCompressed();
-    for (const auto& [r, c] : entries_) {
-      const int* begin = matrix_.innerIndexPtr() + matrix_.outerIndexPtr()[c];
-      const int* end = matrix_.innerIndexPtr() + matrix_.outerIndexPtr()[c + 1];
-      entry_place_.push_back(std::lower_bound(begin, end, r) - matrix_.innerIndexPtr());
-    }
-    lu_.analyzePattern(matrix_);
-  }
-  std::fill(matrix_.valuePtr(), matrix_.valuePtr() + matrix_.nonZeros(), 0.0);
-  for (std::size_t n = 0; n < entry_place_.size(); ++n) matrix_.valuePtr()[entry_place_[n]] += entry_value_[n];
-  lu_.factorize(matrix_);
-  if (lu_.info() != Eigen::Success)
-    throw Error("implicit step", "its matrix is singular; take a smaller step, or look for redundant joints (rotule check)");
-}
-
 void ImplicitSystem::factor_particles() {
   const Block3Matrix& S = particles_.S;
   if (S.rows() == 0) return;
@@ -353,35 +276,6 @@ void ImplicitSystem::factor_particles() {
   for (const auto& [block, offset] : ldlt_blocks_) std::copy_n(S.block(block), 9, values.begin() + offset);
   ignored_rows_.clear();
   ldlt_.factor(1e-14, ignored_rows_);
-}
-
-void ImplicitSystem::solve_mechanism(const VecX& r, VecX& out) {
-  const Block3Matrix& S = mechanism_.S;
-  if (S.rows() == 0) return;
-  rhs_.setZero(matrix_.rows());
-  for (int n = 0; n < S.rows(); ++n) {
-    const int triple = mechanism_.triple[n], bodies = model_.body_count();
-    const Vec3 x = r.segment<3>(3 * triple);
-    if (triple >= 2 * bodies) {
-      rhs_.segment<3>(3 * n) = model_.particles.mass[triple - 2 * bodies] * x;
-    } else if (triple % 2 == 0) {
-      rhs_.segment<3>(3 * n) = model_.bodies[triple / 2].mass * x;
-    } else {
-      const Mat3& R = kinematics_->bodies[triple / 2].R;
-      rhs_.segment<3>(3 * n) = R * (model_.inertia[triple / 2] * (R.transpose() * x));
-    }
-  }
-  if (!std::holds_alternative<PenaltySettings>(recipe_.formulation)) {
-    int row = 3 * S.rows();
-    for (const Island& island : islands_)
-      for (const ConstraintBlock& block : island.problem.blocks)
-        for (int k = block.first_row; k < block.first_row + block.rows; ++k, ++row) {
-          if (block.body_a >= 0) rhs_[row] += island.problem.J_a.row(k).dot(r.segment<6>(6 * island.bodies[block.body_a]));
-          if (block.body_b >= 0) rhs_[row] += island.problem.J_b.row(k).dot(r.segment<6>(6 * island.bodies[block.body_b]));
-        }
-  }
-  solution_ = lu_.solve(rhs_);
-  for (int n = 0; n < S.rows(); ++n) out.segment<3>(3 * mechanism_.triple[n]) = solution_.segment<3>(3 * n);
 }
 
 void ImplicitSystem::solve_particles(const VecX& r, VecX& out, StepReport& report) {

@@ -7,20 +7,21 @@
 //   [ S  -J^T ] [x ]   [M r]
 //   [ J'  C   ] [mu] = [J r]     (C: rows that others imply are given compliance, redundant_rows.h)
 // J' = J + a dgamma/du + b d(J u')/dq: the constraints' second derivative J u' + gamma = 0, linearised too. A row's Hessian H
-// gives gamma = u^T H u, hence dgamma/du = 2 u^T H; dgamma/dq is left out. Joints that are penalty springs of stiffness k and
-// damping d are rows with compliance 1/(b k + a d) and nothing on the right. The system is solved by sparse LU (J. W. Demmel et
-// al. 1999, as in Eigen); particles tied by springs alone have a symmetric S and go by block-sparse LDL^T or by conjugate
+// gives gamma = u^T H u, hence dgamma/du = 2 u^T H; dgamma/dq is left out. Where joints are held at velocity level, J (u_0 + a
+// u') = 0, J' = J + (b/a) d(J u)/dq = J + (b/a) u^T H, and nothing is left out. Joints that are penalty springs of stiffness k
+// and damping d are rows with compliance 1/(b k + a d) and nothing on the right. The system is solved by sparse LU (J. W. Demmel
+// et al. 1999, as in Eigen); particles tied by springs alone have a symmetric S and go by block-sparse LDL^T or by conjugate
 // gradients, as the settings say. Patterns are found once and kept. For rigid bodies the matrix is
 //   S = M - a D - b K,   M d(M^-1 f)/dphi = d(tau)/dphi + [tau]x - I [alpha]x   with tau the torque and alpha the acceleration.
 // LU of a large cloth tied to bodies costs much more than conjugate gradients would; it is meant for mechanisms.
 #include <rotule/recipe.h>
 #include <rotule/results.h>
 
-#include <Eigen/SparseCore>
-#include <Eigen/SparseLU>
+#include <Eigen/LU>
 
 #include "linalg/block_conjugate_gradients.h"
 #include "linalg/block_ldlt.h"
+#include "linalg/block_lu.h"
 #include "step/island.h"
 
 namespace rotule {
@@ -31,7 +32,8 @@ class ImplicitSystem {
 
   /// Where the next solves stand. Islands must have been evaluated there; `torques` are what acts on each body and `udot` what
   /// comes of it, constraint forces included.
-  void linearise(const Kinematics& kinematics, const State& s, double t, const VecX& udot, double h);
+  /// `held`: whether the rows ask for velocities (JointedMechanism::hold_joints).
+  void linearise(const Kinematics& kinematics, const State& s, double t, const VecX& udot, double h, bool held);
   /// Throws Error where the matrix is singular. `report` gets the iterations.
   void solve(double a, double b, const VecX& r, VecX& out, StepReport& report);
 
@@ -47,9 +49,17 @@ class ImplicitSystem {
   void assemble(double a, double b);
   void assemble_bodies(double a, double b);
   void assemble_springs(double a, double b);
-  /// What a dgamma/du + b d(J u')/dq puts beside one row of J.
+  /// What stands beside one row of J in J'.
   [[nodiscard]] Eigen::Matrix<double, 12, 1> row_change(const Island& island, int block, int row) const;
+  /// All numbers of the mechanism's matrix: visit(row, column, value), the same places in the same order every time. Returns its
+  /// size.
+  template <class Visit>
+  int visit_mechanism(Visit&& visit) const;
+  void analyse_mechanism();
   void factor_mechanism();
+  /// solution_ from rhs_; false where what is left of the equations is not small.
+  bool solve_by_blocks();
+  void solve_with_pivots();
   void factor_particles();
   void solve_mechanism(const VecX& r, VecX& out);
   void solve_particles(const VecX& r, VecX& out, StepReport& report);
@@ -66,17 +76,23 @@ class ImplicitSystem {
   const Kinematics* kinematics_ = nullptr;
   State s_;
   double t_ = 0, h_ = 0;
+  bool held_ = false;
   VecX udot_;
   double a_ = 0, b_ = 0;
   bool assembled_ = false;
 
-  // The mechanism as one scalar matrix.
-  std::vector<std::array<int, 2>> entries_;  // row and column of each number that is written
-  std::vector<std::int64_t> entry_place_;    // and its place among the matrix's values
-  std::vector<double> entry_value_;
-  Eigen::SparseMatrix<double> matrix_;
-  Eigen::SparseLU<Eigen::SparseMatrix<double>, Eigen::COLAMDOrdering<int>> lu_;
-  VecX rhs_, solution_;
+  // The mechanism, one node per body, particle and joint.
+  struct Entry {
+    int row, column;
+    std::int32_t place;  // among the factor's values
+    double value;
+  };
+  std::vector<Entry> entries_;  // every number that is written, in the order in which they are
+  std::vector<int> node_sizes_;
+  BlockLu lu_;
+  bool pivoted_ = false;  // where blocks alone did not do
+  Eigen::PartialPivLU<MatX> dense_;
+  VecX rhs_, solution_, remainder_;
 
   // Particles.
   BlockLdlt ldlt_;

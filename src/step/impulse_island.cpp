@@ -54,11 +54,7 @@ void ImpulseIsland::assemble(const Parts& parts, std::span<const int> local_of, 
 }
 
 void ImpulseIsland::write_rows(const Parts& parts, const Model& model, const Kinematics& kinematics) {
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    Mat6& W = problem.inverse_mass[i];
-    W.topLeftCorner<3, 3>() = model.inverse_mass[bodies[i]] * Mat3::Identity();
-    W.bottomRightCorner<3, 3>() = kinematics.inverse_inertia[bodies[i]];
-  }
+  for (std::size_t i = 0; i < bodies.size(); ++i) kinematics.write_inverse_mass(model, bodies[i], problem.inverse_mass[i]);
   int row = 0;
   for (const int j : jointed) {
     const Island& island = parts.jointed[j];
@@ -85,11 +81,11 @@ void ImpulseIsland::write_rows(const Parts& parts, const Model& model, const Kin
 }
 
 void ImpulseIsland::gather(const VecX& global) {
-  for (std::size_t i = 0; i < bodies.size(); ++i) local.segment<6>(6 * i) = global.segment<6>(6 * bodies[i]);
+  for (std::size_t i = 0; i < bodies.size(); ++i) local.segment<6>(6 * i) = slots[i].read(global);
 }
 
 void ImpulseIsland::scatter(VecX& global) const {
-  for (std::size_t i = 0; i < bodies.size(); ++i) global.segment<6>(6 * bodies[i]) = local.segment<6>(6 * i);
+  for (std::size_t i = 0; i < bodies.size(); ++i) slots[i].write(local.segment<6>(6 * i), global);
 }
 
 void ImpulseIsland::solve(const SolverSettings& solver) {
@@ -106,7 +102,7 @@ void ImpulseIsland::apply() {
 
 int split_into_impulse_islands(const Model& model, const Parts& parts, std::vector<ImpulseIsland>& out,
                                std::vector<int>& local_of) {
-  std::vector<int> parent(model.body_count());
+  std::vector<int> parent(model.partner_count());
   std::iota(parent.begin(), parent.end(), 0);
   const auto root = [&](int i) {
     while (parent[i] != i) i = parent[i] = parent[parent[i]];
@@ -122,26 +118,28 @@ int split_into_impulse_islands(const Model& model, const Parts& parts, std::vect
     if (model.movable(c.a) && model.movable(c.b)) join(c.a, c.b);
 
   // Islands in the order of their first body; bodies that nothing touches belong to none.
-  std::vector<int> island_of(model.body_count(), -1);
+  std::vector<int> island_of(model.partner_count(), -1);
   const auto mark = [&](int body) { island_of[root(body)] = 0; };
   for (const Island& island : parts.jointed) mark(island.bodies.front());
   for (const Contact& c : parts.contacts) mark(model.movable(c.a) ? c.a : c.b);
   int count = 0;
-  for (int i = 0; i < model.body_count(); ++i)
+  for (int i = 0; i < model.partner_count(); ++i)
     if (model.movable(i) && root(i) == i && island_of[i] == 0) island_of[i] = count++;
   if (count > static_cast<int>(out.size())) out.resize(count);
   for (int k = 0; k < count; ++k) {
     out[k].bodies.clear();
+    out[k].slots.clear();
     out[k].jointed.clear();
     out[k].drives.clear();
     out[k].contacts.clear();
   }
-  local_of.assign(model.body_count(), -1);
-  for (int i = 0; i < model.body_count(); ++i) {
+  local_of.assign(model.partner_count(), -1);
+  for (int i = 0; i < model.partner_count(); ++i) {
     if (!model.movable(i) || island_of[root(i)] < 0) continue;
     ImpulseIsland& island = out[island_of[root(i)]];
     local_of[i] = static_cast<int>(island.bodies.size());
     island.bodies.push_back(i);
+    island.slots.push_back(model.slot(i));
   }
   const auto island_with = [&](int a, int b) -> ImpulseIsland& { return out[island_of[root(model.movable(a) ? a : b)]]; };
   for (std::size_t j = 0; j < parts.jointed.size(); ++j) {

@@ -17,10 +17,11 @@ struct Parts {
 };
 
 struct ImpulseIsland {
-  std::vector<int> bodies;    // model indices of the movable ones, rising; the place in this list is the index in `problem`
-  std::vector<int> jointed;   // islands of joints
-  std::vector<int> drives;    // rows of drives
-  std::vector<int> contacts;  // indices of contacts
+  std::vector<int> bodies;          // movable partners, rising; the place in this list is the index in `problem`
+  std::vector<VelocitySlot> slots;  // of each, in u
+  std::vector<int> jointed;         // islands of joints
+  std::vector<int> drives;          // rows of drives
+  std::vector<int> contacts;        // indices of contacts
   ConstraintProblem problem;
   VecX local;  // six velocities per body
   VecX after;  // likewise, at the end of the step, where somebody asks

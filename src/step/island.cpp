@@ -9,19 +9,15 @@ namespace rotule {
 
 void Island::evaluate(const Model& model, const Kinematics& kinematics, double t) {
   constraints.evaluate(kinematics, t, problem, values);
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    Mat6& W = problem.inverse_mass[i];
-    W.topLeftCorner<3, 3>() = model.inverse_mass[bodies[i]] * Mat3::Identity();
-    W.bottomRightCorner<3, 3>() = kinematics.inverse_inertia[bodies[i]];
-  }
+  for (std::size_t i = 0; i < bodies.size(); ++i) kinematics.write_inverse_mass(model, bodies[i], problem.inverse_mass[i]);
 }
 
 void Island::gather(const VecX& global, VecX& into) const {
-  for (std::size_t i = 0; i < bodies.size(); ++i) into.segment<6>(6 * i) = global.segment<6>(6 * bodies[i]);
+  for (std::size_t i = 0; i < bodies.size(); ++i) into.segment<6>(6 * i) = slots[i].read(global);
 }
 
 void Island::scatter(VecX& global) const {
-  for (std::size_t i = 0; i < bodies.size(); ++i) global.segment<6>(6 * bodies[i]) = local.segment<6>(6 * i);
+  for (std::size_t i = 0; i < bodies.size(); ++i) slots[i].write(local.segment<6>(6 * i), global);
 }
 
 void Island::solve(const SolverSettings& solver, bool warm) {
@@ -70,8 +66,8 @@ double longest_reach(const Model& model, const std::vector<int>& joints) {
 }  // namespace
 
 std::vector<Island> split_into_islands(const Model& model) {
-  // Union-find over movable bodies.
-  std::vector<int> parent(model.body_count());
+  // Union-find over movable partners.
+  std::vector<int> parent(model.partner_count());
   std::iota(parent.begin(), parent.end(), 0);
   const auto root = [&](int i) {
     while (parent[i] != i) i = parent[i] = parent[parent[i]];
@@ -83,20 +79,21 @@ std::vector<Island> split_into_islands(const Model& model) {
       parent[std::max(a, b)] = std::min(a, b);
     }
 
-  std::vector<std::vector<int>> joints_of(model.body_count()), bodies_of(model.body_count());
+  std::vector<std::vector<int>> joints_of(model.partner_count()), bodies_of(model.partner_count());
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
     const Joint& joint = model.joints[j];
     joints_of[root(model.movable(joint.a) ? joint.a : joint.b)].push_back(j);
   }
-  for (int i = 0; i < model.body_count(); ++i)
+  for (int i = 0; i < model.partner_count(); ++i)
     if (model.movable(i)) bodies_of[root(i)].push_back(i);
 
   std::vector<Island> islands;
-  std::vector<int> local(model.body_count(), -1);
-  for (int i = 0; i < model.body_count(); ++i) {
+  std::vector<int> local(model.partner_count(), -1);
+  for (int i = 0; i < model.partner_count(); ++i) {
     if (joints_of[i].empty()) continue;
     Island& island = islands.emplace_back();
     island.bodies = std::move(bodies_of[i]);
+    for (const int body : island.bodies) island.slots.push_back(model.slot(body));
     for (std::size_t k = 0; k < island.bodies.size(); ++k) local[island.bodies[k]] = static_cast<int>(k);
     island.has_loops = closes_loops(model, joints_of[i], island.bodies);
     island.reach = longest_reach(model, joints_of[i]);

@@ -1,6 +1,6 @@
 #pragma once
-// An island: bodies that joints tie together, and the algebra of their constraints. Islands know nothing of each other, so
-// they can be solved at the same time.
+// An island: bodies (and particles) that joints tie together, and the algebra of their constraints. Islands know nothing of each
+// other, so they can be solved at the same time.
 #include <rotule/recipe.h>
 
 #include <vector>
@@ -13,7 +13,8 @@
 namespace rotule {
 
 struct Island {
-  std::vector<int> bodies;  // model indices of the movable ones; the place in this list is the index in `problem`
+  std::vector<int> bodies;          // movable partners, by their numbers; the place in this list is the index in `problem`
+  std::vector<VelocitySlot> slots;  // of each, in u
   ConstraintSet constraints;
   ConstraintProblem problem;
   RowValues values;

@@ -88,6 +88,10 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
     if (penalty) {
       penalty_forces(island.values, island.u, penalty->stiffness, penalty->damping, h, island.problem, island.x);
     } else {
+      if (held_g_ > 0) {
+        island.gather(held_u_, island.u);
+        held_rows(island.values, island.u, held_g_, island.problem);
+      }
       formulate_acceleration(island.values, island.local, island.pull, island.problem);
       island.solve(recipe.solver, true);
       if (keep_problems) island.keep();
@@ -101,13 +105,19 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
   last_accelerations_ = udot;
 }
 
+void JointedMechanism::hold_joints(const VecX& u_0, double g) {
+  if (!std::holds_alternative<AccelerationSettings>(recipe.formulation)) return;
+  held_u_ = u_0;
+  held_g_ = g;
+}
+
 void JointedMechanism::linearise(double t, const State& s) {
   const bool known = last_accelerations_.size() == s.u.size() &&
                      std::all_of(islands.begin(), islands.end(), [](const Island& i) { return i.has_lambda; });
   if (!known) accelerations(t, s, sigma_);
   evaluate(s, t);
   if (!implicit_) implicit_ = std::make_unique<ImplicitSystem>(model, recipe, islands);
-  implicit_->linearise(kinematics, s, t, last_accelerations_, h);
+  implicit_->linearise(kinematics, s, t, last_accelerations_, h, held_g_ > 0);
 }
 
 void JointedMechanism::solve_implicit(double a, double b, const VecX& r, VecX& out) {
@@ -168,7 +178,7 @@ int JointedMechanism::project(const ProjectionSettings& settings, State& s, doub
     evaluate(s, t);
     double error = 0, reach = 1;
     for (const Island& island : islands) error = std::max(error, island.largest_error());
-    for (const Vec3& p : s.p) reach = std::max(reach, p.cwiseAbs().maxCoeff());
+    for (const BodyLanes<double>& body : kinematics.bodies) reach = std::max(reach, body.p.cwiseAbs().maxCoeff());
     // Closed, or as closed as rounding at this distance from the origin allows, or no longer getting better.
     const double rounding = 4 * std::numeric_limits<double>::epsilon() * reach;
     if (!(error > std::max(settings.tolerance, rounding))) break;

@@ -67,6 +67,12 @@ class JointedMechanism {
   void drift(State& s, double t, double step);
   void constrain_velocities(State& s, double t);
 
+  /// From now on joints ask for J u + C_t = 0 at velocities u = u_0 + g u' in place of accelerations that fit (index 2 in place
+  /// of 1), until `release_joints`: for stages of implicit methods, whose long steps turn J further than its derivative foresees.
+  /// Formulations with an answer of their own to drift stay with it.
+  void hold_joints(const VecX& u_0, double g);
+  void release_joints() { held_g_ = 0; }
+
   /// Puts together what `solve_implicit` needs of this state: forces, rows, and the constraint forces that the last accelerations
   /// found (implicit_system.h).
   void linearise(double t, const State& s);
@@ -115,6 +121,8 @@ class JointedMechanism {
   VecX forces_, sigma_;
   ForceScratch force_scratch_;
   VecX last_accelerations_;
+  VecX held_u_;  // of hold_joints; g is 0 where it is not in force
+  double held_g_ = 0;
   std::unique_ptr<ImplicitSystem> implicit_;  // made when first asked for
   std::vector<VecX> warm_;                    // answers put aside while a query solves
   std::vector<Placement> placements_;

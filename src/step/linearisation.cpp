@@ -86,14 +86,17 @@ Linearisation linearise(const World& world) {
   for (const Island& island : mechanism.islands) {
     const int count = static_cast<int>(island.bodies.size());
     const MatX K = geometric_stiffness(island.constraints, mechanism.kinematics, w.time, island.lambda, count);
+    // A particle has three columns: nothing stands in the other three.
+    const auto columns = [&](int body) { return island.slots[body].turns ? 6 : 3; };
+    const auto first_column = [&](int body) { return column[island.slots[body].first / 3]; };
     for (int i = 0; i < count; ++i)
       for (int j = 0; j < count; ++j)
-        out.K.block<6, 6>(6 * place[island.bodies[i]], 6 * place[island.bodies[j]]) += K.block<6, 6>(6 * i, 6 * j);
+        out.K.block(first_column(i), first_column(j), columns(i), columns(j)) += K.block(6 * i, 6 * j, columns(i), columns(j));
     for (const ConstraintBlock& block : island.problem.blocks) {
       const auto put = [&](int body, const JacobianRows& J) {
         if (body >= 0)
-          out.J.block(first + block.first_row, 6 * place[island.bodies[body]], block.rows, 6) =
-              J.middleRows(block.first_row, block.rows);
+          out.J.block(first + block.first_row, first_column(body), block.rows, columns(body)) =
+              J.block(block.first_row, 0, block.rows, columns(body));
       };
       put(block.body_a, island.problem.J_a);
       put(block.body_b, island.problem.J_b);

@@ -62,7 +62,7 @@ void JointedMechanism::drift(State& s, double t, double step) {
     evaluate(s, t + step);
     double error = 0, reach = 1;
     for (const Island& island : islands) error = std::max(error, island.largest_error());
-    for (const Vec3& p : s.p) reach = std::max(reach, p.cwiseAbs().maxCoeff());
+    for (const BodyLanes<double>& body : kinematics.bodies) reach = std::max(reach, body.p.cwiseAbs().maxCoeff());
     const double rounding = std::numeric_limits<double>::epsilon() * reach;
     if (!(error > 2 * rounding)) break;
     // As closed as rounding allows, or no longer getting better.

@@ -16,8 +16,6 @@ constexpr double dependent_pivot = 1e-9;
 constexpr double poor_pivot = 1e-3;
 /// A dropped row of which more than this is left, once the kept ones have been taken out of it, follows from them no longer.
 constexpr double independent_remainder = 1e-8;
-/// Compliance of a dropped row over its diagonal entry.
-constexpr double slack = 1e12;
 
 std::span<double> view(VecX& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 

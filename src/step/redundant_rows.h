@@ -21,6 +21,9 @@ namespace rotule {
 
 class RedundantRows {
  public:
+  /// Compliance of a dropped row over its diagonal entry.
+  static constexpr double slack = 1e12;
+
   /// Updates the choice for a state with all joints closed and writes it into problem.C (zero elsewhere); problem.b is
   /// overwritten.
   void set_aside(ConstraintProblem& problem, Workspace& workspace);

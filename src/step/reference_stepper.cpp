@@ -224,7 +224,7 @@ void require_joined(const Model& model, const std::vector<Island>& islands) {
       for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
         const bool angular = island.problem.J_a.row(r).head<3>().isZero(0);
         if (!angular && std::abs(island.values.C[r]) > island.reach)
-          throw Error("body \"" + model.bodies[model.movable(joint.b) ? joint.b : joint.a].name + "\"",
+          throw Error("body \"" + model.name(model.movable(joint.b) ? joint.b : joint.a) + "\"",
                       "its joint \"" + joint.name +
                           "\" is torn open, further than any body reaches; take a smaller step, or look for constraints in "
                           "conflict (rotule check)");

@@ -36,7 +36,7 @@ double ShockSolver::apply(JointedMechanism& mechanism, State& s, double t, std::
     std::copy_if(points.begin(), points.end(), std::back_inserter(here), belongs);
     if (!here.empty()) apply_together(model, mechanism.kinematics, island, s, here, one_sided);
   };
-  std::vector<char> in_island(model.body_count(), 0);
+  std::vector<char> in_island(model.partner_count(), 0);
   for (const Island& island : mechanism.islands) {
     for (const int body : island.bodies) in_island[body] = 1;
     take([&](const ShockPoint& p) { return std::binary_search(island.bodies.begin(), island.bodies.end(), p.body); }, &island);
@@ -55,7 +55,7 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
   };
 
   velocities_.resize(6 * static_cast<Eigen::Index>(bodies.size()));
-  for (std::size_t i = 0; i < bodies.size(); ++i) velocities_.segment<6>(6 * i) = s.u.segment<6>(6 * bodies[i]);
+  for (std::size_t i = 0; i < bodies.size(); ++i) velocities_.segment<6>(6 * i) = model.slot(bodies[i]).read(s.u);
   const std::span<double> velocities(velocities_.data(), velocities_.size());
 
   for (;;) {
@@ -71,8 +71,7 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
     problem_.resize(static_cast<int>(bodies.size()), rows);
     for (std::size_t i = 0; i < bodies.size(); ++i) {
       problem_.inverse_mass[i].setZero();
-      problem_.inverse_mass[i].topLeftCorner<3, 3>().diagonal().setConstant(model.inverse_mass[bodies[i]]);
-      problem_.inverse_mass[i].bottomRightCorner<3, 3>() = kinematics.inverse_inertia[bodies[i]];
+      kinematics.write_inverse_mass(model, bodies[i], problem_.inverse_mass[i]);
     }
     if (island) {
       problem_.J_a.topRows(joint_rows) = island->problem.J_a;
@@ -120,7 +119,7 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
   for (const ShockPoint& p : points) restitution = std::min(restitution, p.restitution);
   x_ *= 1 + restitution;
   apply_impulses(problem_, {x_.data(), static_cast<std::size_t>(x_.size())}, velocities);
-  for (std::size_t i = 0; i < bodies.size(); ++i) s.u.segment<6>(6 * bodies[i]) = velocities_.segment<6>(6 * i);
+  for (std::size_t i = 0; i < bodies.size(); ++i) model.slot(bodies[i]).write(velocities_.segment<6>(6 * i), s.u);
 }
 
 }  // namespace rotule

@@ -82,9 +82,11 @@ void JointedMechanism::soften(Island& island, double t, double step) const {
   lump_stiffness(island.constraints, kinematics, t, island.lambda, static_cast<int>(island.bodies.size()), island.stiffness);
   for (std::size_t k = 0; k < island.bodies.size(); ++k) {
     const int body = island.bodies[k];
-    const BodyLanes<double>& B = kinematics.bodies[body];
-    const Mat3 I = B.R * model.inertia[body] * B.R.transpose();
-    const Mat3 mass = model.bodies[body].mass * Mat3::Identity() + step * step * island.stiffness.linear[k];
+    const Mat3& R = kinematics.bodies[body].R;
+    const double m = model.mass(body);
+    // Particles do not turn; theirs is what Kinematics puts there.
+    const Mat3 I = model.is_particle(body) ? Mat3(m * Mat3::Identity()) : Mat3(R * model.inertia[body] * R.transpose());
+    const Mat3 mass = m * Mat3::Identity() + step * step * island.stiffness.linear[k];
     const Mat3 inertia = I + step * step * island.stiffness.angular[k];
     Mat6& W = island.problem.inverse_mass[k];
     W.topLeftCorner<3, 3>() = mass.inverse();
@@ -92,7 +94,7 @@ void JointedMechanism::soften(Island& island, double t, double step) const {
     // `local` holds M^-1 times the momentum; the softened mass divides the same momentum.
     auto v = island.local.segment<3>(6 * k);
     auto omega = island.local.segment<3>(6 * k + 3);
-    v = W.topLeftCorner<3, 3>() * (model.bodies[body].mass * Vec3(v));
+    v = W.topLeftCorner<3, 3>() * (m * Vec3(v));
     omega = W.bottomRightCorner<3, 3>() * (I * Vec3(omega));
   }
 }

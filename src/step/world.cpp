@@ -67,8 +67,15 @@ ForceEnd World::Implementation::find_end(const std::string& name) const {
   return {ForceEnd::Kind::body, find_body(name)};
 }
 
-void World::Implementation::add_joint(const JointDef& def) {
-  model.add(compile_joint(def, model, state, [this](const std::string& name) { return find_body(name); }));
+void World::Implementation::add_joint(const JointDef& def, const std::string& place) {
+  const auto find = [&](const std::string& name) {
+    const ForceEnd end = find_end(name);
+    if (end.kind != ForceEnd::Kind::particle) return end.index;
+    if (!model.particles.movable(end.index))
+      throw Error(place + "/between", fmt::format("particle {} is pinned; name \"world\" in its place", in_quotes(name)));
+    return model.join(end.index);
+  };
+  model.add(compile_joint(def, place, model, state, find));
   joint_slots.add();
 }
 
@@ -125,7 +132,8 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
   for (const ParticleGroup& group : named.particles) add_particles(group, w.model, w.state);
   for (const SolidDef& solid : named.solids) add_particles(build(solid), w.model, w.state);
   w.external.setZero(w.model.velocity_count());
-  for (const JointDef& joint : named.joints) w.add_joint(joint);
+  for (std::size_t i = 0; i < named.joints.size(); ++i)
+    w.add_joint(named.joints[i], fmt::format("/joints/{}/{}", i, kind_of(named.joints[i])));
   for (std::size_t i = 0; i < named.forces.size(); ++i)
     add_force(named.forces[i], fmt::format("/forces/{}/{}", i, kind_of(named.forces[i])), w.model, w.state,
               [&w](const std::string& name) { return w.find_end(name); });
@@ -200,12 +208,13 @@ JointId World::add(const JointDef& def) {
     throw Error("joint", fmt::format("the name {} is taken", in_quotes(name_of(def))));
   validate(
       def,
-      [&](std::string_view name) -> std::optional<bool> {
-        const auto found = w.body_of_name.find(std::string(name));
-        return found == w.body_of_name.end() ? std::nullopt : std::optional<bool>(w.model.bodies[found->second].fixed);
+      [&](const std::string& name) -> std::optional<JointPartner> {
+        if (w.model.particles.find(name) >= 0) return JointPartner{.particle = true};
+        const auto found = w.body_of_name.find(name);
+        return found == w.body_of_name.end() ? std::nullopt : std::optional(JointPartner{w.model.bodies[found->second].fixed});
       },
       Place(place));
-  w.add_joint(def);
+  w.add_joint(def, place);
   if (std::string& own = w.model.joints.back().name; own.empty()) own = free_name(kind_of(def), w.model.joints.size() - 1, taken);
   w.changed();
   return w.joint_slots.id(w.joint_slots.count() - 1);

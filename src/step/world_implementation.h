@@ -55,7 +55,7 @@ struct World::Implementation {
   /// Makes room in the state for so many bodies.
   void resize_state(int bodies);
   void add_body(const BodyDef& def, const std::string& place);
-  void add_joint(const JointDef& def);
+  void add_joint(const JointDef& def, const std::string& place);
   [[nodiscard]] ForceEnd find_end(const std::string& name) const;
   [[nodiscard]] int find_body(std::string_view name) const;
   void impulse(int body, const Vec3& impulse, const Vec3& at);

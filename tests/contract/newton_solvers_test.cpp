@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "record/fclib_file.h"
+#include "record/problem_file.h"
+#include "solve/newton/homotopy.h"
 #include "solve/solve.h"
 #include "support/contact_problems.h"
 
@@ -51,6 +53,40 @@ TEST(NewtonSolvers, TheExactOneSolvesTheFilesOfOthers) {
     solved(read_fclib(std::string(ROTULE_SOURCE_DIR "/data/fclib/") + file + ".hdf5"), ProxNewtonSettings{.tolerance = 1e-12},
            report);
     EXPECT_LE(report.residual, 1e-12) << file;
+  }
+}
+
+// From x = 0, where nothing is known: joints, limits, boxes, cones, torsion and rolling.
+TEST(Homotopy, APathFromNothingEndsAtASolution) {
+  int arrived = 0, tried = 0;
+  for (const testing::ContactCase& c : testing::contact_cases()) {
+    if (c.hard) continue;
+    BlockSystem linear;
+    Homotopy path;
+    BestAnswer answer;
+    SolveReport report;
+    answer.begin(c.problem, "homotopy", report);
+    linear.prepare(c.problem);
+    path.prepare(c.problem, linear);
+    const VecX nothing = VecX::Zero(c.problem.rows());
+    const bool done = path.run(c.problem, {nothing.data(), static_cast<std::size_t>(nothing.size())}, 1e-2, 1e-9, 2000, answer);
+    ++tried;
+    arrived += done;
+    if (done) EXPECT_LE(residual(c.problem, answer.best_x()).relative, 1e-9) << c.name;
+  }
+  EXPECT_GE(10 * arrived, 9 * tried);
+}
+
+// Two steps of 200 balls jammed in a box with friction 1: sweeps end above 1e-5 there.
+TEST(Homotopy, SolvesAJamThatSweepsDoNot) {
+  const std::string file = ROTULE_SOURCE_DIR "/data/jam/marble_box.h5";
+  for (const std::int64_t step : recorded_frames(file)) {
+    const ConstraintProblem p = read_problem(file, step, 0).problem;
+    SolveReport report;
+    solved(p, NncgSettings{.tolerance = 1e-6, .max_iterations = 1000}, report);
+    EXPECT_FALSE(report.converged) << step;
+    solved(p, HomotopySettings{.tolerance = 1e-10}, report);
+    EXPECT_TRUE(report.converged) << step << " residual " << report.residual;
   }
 }
 

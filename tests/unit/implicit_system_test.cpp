@@ -112,6 +112,20 @@ TEST(ImplicitSystem, IsNewtonsMatrixOfJointedBodies) {
   }
 }
 
+TEST(ImplicitSystem, IsNewtonsMatrixOfParticlesOnJoints) {
+  Scene scene = springs_and_bodies();
+  scene.name = "particles on joints";
+  scene.forces.clear();
+  for (BodyDef& body : scene.bodies) body.velocity = body.angular_velocity = Vec3::Zero();
+  scene.add(Rod{.between = {"a", "p/0"}, .from = Vec3(0.2, 0.2, 0.3)});
+  scene.add(Ball{.between = {"p/1", "b"}});
+  scene.add(PointOnLine{.between = {"world", "p/0"}, .axis = {1, 2, 3}});
+  expect_newton(scene, 0.01, 1e-4, 1e-6);
+  scene.particles[0].velocities = {{0.3, -0.2, 0.5}};
+  for (BodyDef& body : scene.bodies) body.angular_velocity = Vec3(0.3, -1, 0.5);
+  expect_newton(scene, 0.01, 0, 1e-6);
+}
+
 TEST(ImplicitSystem, FastTop) {
   Scene scene;
   scene.name = "fast top";

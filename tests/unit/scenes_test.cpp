@@ -27,6 +27,13 @@ std::map<std::string, Body> bodies_of(const Scene& scene) {
     EXPECT_NEAR(def.orientation.norm(), 1, 1e-15) << def.name;
     out[def.name] = {def.position + def.orientation * def.center_of_mass.value_or(centroid), def.velocity, def.angular_velocity};
   }
+  for (const SolidDef& def : scene.solids) {
+    const ParticleGroup group = build(def);
+    for (std::size_t k = 0; k < group.positions.size(); ++k)
+      out[group.name + "/" + std::to_string(k)] = {
+          group.positions[k],
+          group.velocities.empty() ? Vec3(Vec3::Zero()) : group.velocities[group.velocities.size() > 1 ? k : 0], Vec3::Zero()};
+  }
   return out;
 }
 
@@ -42,7 +49,8 @@ double velocity_error(const Scene& scene) {
           const Body &a = bodies.at(def.between[0]), &b = bodies.at(def.between[1]);
           using Def = std::decay_t<decltype(def)>;
           if constexpr (std::is_same_v<Def, Ball>) {
-            check(a.velocity_at(def.at) - b.velocity_at(def.at));
+            const Vec3 at = def.between[1].find('/') != std::string::npos ? b.center : def.at;  // a particle's own place
+            check(a.velocity_at(at) - b.velocity_at(at));
           } else if constexpr (std::is_same_v<Def, Hinge>) {
             check(a.velocity_at(def.at) - b.velocity_at(def.at));
             check(across(a.omega - b.omega, def.axis));
@@ -50,8 +58,8 @@ double velocity_error(const Scene& scene) {
             check(across(a.velocity_at(def.at) - b.velocity_at(def.at), def.axis));
             check(a.omega - b.omega);
           } else if constexpr (std::is_same_v<Def, Rod>) {
-            const Vec3 d = (def.to - def.from).normalized();
-            check(d * d.dot(a.velocity_at(def.from) - b.velocity_at(def.to)));
+            const Vec3 from = def.from.value_or(a.center), to = def.to.value_or(b.center), d = (to - from).normalized();
+            check(d * d.dot(a.velocity_at(from) - b.velocity_at(to)));
           } else {
             FAIL() << "no rule for this joint";
           }

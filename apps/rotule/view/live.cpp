@@ -23,7 +23,7 @@ constexpr int most_balls = 1000;
 
 /// For every body, the mass of all that joints tie it to, itself included; fixed bodies tie nothing.
 std::vector<double> joined_masses(const Model& model) {
-  std::vector<int> root(model.bodies.size());
+  std::vector<int> root(static_cast<std::size_t>(model.partner_count()));
   std::iota(root.begin(), root.end(), 0);
   const auto find = [&](int i) {
     while (root[i] != i) i = root[i] = root[root[i]];
@@ -31,9 +31,9 @@ std::vector<double> joined_masses(const Model& model) {
   };
   for (const Joint& joint : model.joints)
     if (model.movable(joint.a) && model.movable(joint.b)) root[find(joint.a)] = find(joint.b);
-  std::vector<double> sum(root.size(), 0), out(root.size(), 0);
-  for (int i = 0; i < model.body_count(); ++i)
-    if (model.movable(i)) sum[find(i)] += model.bodies[i].mass;
+  std::vector<double> sum(root.size(), 0), out(model.bodies.size(), 0);
+  for (int i = 0; i < model.partner_count(); ++i)
+    if (model.movable(i)) sum[find(i)] += model.mass(i);
   for (int i = 0; i < model.body_count(); ++i) out[i] = sum[find(i)];
   return out;
 }
@@ -221,8 +221,7 @@ void Live::capture(unsigned parts) {
   if (parts & view_forces)
     for (std::size_t j = 0; j < inside.model.joints.size(); ++j) {  // the ledger has just been brought up to this state
       const Joint& joint = inside.model.joints[j];
-      put(out->forces, joint.b == world_body ? joint.X_B.position
-                                             : Vec3(inside.state.p[joint.b] + inside.state.theta[joint.b] * joint.X_B.position));
+      put(out->forces, point_of(inside.model, inside.state, joint.b, joint.X_B.position));
       put(out->forces, inside.engine->ledger.force(mechanism, static_cast<int>(j)).force);
     }
   if (parts & view_velocities)
@@ -232,7 +231,8 @@ void Live::capture(unsigned parts) {
     const auto colour = [&](const auto& islands) {
       for (std::size_t k = 0; k < islands.size(); ++k)
         for (const int body : islands[k].bodies)
-          out->islands[static_cast<std::size_t>(body)] = static_cast<std::uint16_t>(k % 0xffff);
+          if (!inside.model.is_particle(body))
+            out->islands[static_cast<std::size_t>(body)] = static_cast<std::uint16_t>(k % 0xffff);
     };
     if (const auto& touching = inside.engine->stepper.contacts; touching && !touching->islands().empty())
       colour(touching->islands());

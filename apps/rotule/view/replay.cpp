@@ -92,7 +92,9 @@ std::shared_ptr<const ViewFrame> Replay::frame(std::int64_t frame) {
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
     const Joint& joint = model.joints[j];
     Vec3 point = joint.X_B.position;
-    if (joint.b != world_body) {
+    if (model.is_particle(joint.b)) {
+      point = Eigen::Map<const Vec3>(from.particle_position.data() + 3 * model.particle_of(joint.b));
+    } else if (joint.b != world_body) {
       const auto b = static_cast<std::size_t>(joint.b);
       const double* q = from.orientation.data() + 4 * b;
       point = Eigen::Map<const Vec3>(from.position.data() + 3 * b) +

@@ -136,12 +136,19 @@ struct FieldLister {
 Json joints_json(const Scene& scene, const Model& model) {
   Json out = Json::array();
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    // The anchor belongs to a body or the world, where one of the partners is no particle.
     const Joint& joint = model.joints[j];
-    const Vec3 center = joint.a == world_body ? Vec3::Zero() : model.bodies[joint.a].center_of_mass;
-    out.push_back({{"name", joint.name},
-                   {"type", j < scene.joints.size() ? kind_of(scene.joints[j]) : "constraint"},
-                   {"bodies", {joint.a, joint.b}},
-                   {"anchor", numbers(Vec3(center + joint.X_A.position))}});
+    const bool swapped = model.is_particle(joint.a);
+    const int first = swapped ? joint.b : joint.a, second = swapped ? joint.a : joint.b;
+    const auto body = [&](int partner) { return model.is_particle(partner) ? -1 : partner; };
+    const auto particle = [&](int partner) { return model.is_particle(partner) ? model.particle_of(partner) : -1; };
+    const Vec3 center = body(first) < 0 ? Vec3::Zero() : model.bodies[first].center_of_mass;
+    Json one{{"name", joint.name},
+             {"type", j < scene.joints.size() ? kind_of(scene.joints[j]) : "constraint"},
+             {"bodies", {body(first), body(second)}},
+             {"anchor", numbers(Vec3(center + (swapped ? joint.X_B : joint.X_A).position))}};
+    if (model.is_particle(second)) one["particles"] = {particle(first), particle(second)};
+    out.push_back(std::move(one));
   }
   return out;
 }

@@ -27,6 +27,12 @@ void formulate_acceleration(const RowValues& values, const VecX& acceleration, c
   });
 }
 
+void held_rows(RowValues& values, const VecX& u_0, double g, const ConstraintProblem& problem) {
+  for_each_row(problem, [&](const ConstraintBlock& block, int r) {
+    values.gamma[r] = constraint_rate(problem, block, r, values, u_0) / g;
+  });
+}
+
 void stabilisation_pull(const RowValues& values, const VecX& velocity, double beta_position, double beta_velocity, double h,
                         const ConstraintProblem& problem, VecX& pull) {
   for_each_row(problem, [&](const ConstraintBlock& block, int r) {

@@ -12,6 +12,9 @@ namespace rotule {
 
 /// `acceleration` is M^-1 f; `pull` what stabilisation adds, zero without it.
 void formulate_acceleration(const RowValues& values, const VecX& acceleration, const VecX& pull, ConstraintProblem& problem);
+/// gamma such that accelerations which fit it make J (u_0 + g u') + C_t = 0: what an implicit stage with these velocities asks
+/// for.
+void held_rows(RowValues& values, const VecX& u_0, double g, const ConstraintProblem& problem);
 /// (beta_v/h) dC/dt + (beta_p/h^2) C. To be taken at the start of a step and kept for all its stages: in between, a method stands
 /// h^2 off the constraints by its own design, and an answer of beta_p/h^2 to that would cost it its order.
 void stabilisation_pull(const RowValues& values, const VecX& velocity, double beta_position, double beta_velocity, double h,

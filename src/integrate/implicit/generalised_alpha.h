@@ -58,6 +58,9 @@ class GeneralisedAlpha {
     v_ = true_one();
     sigma_.resizeLike(s.u);
     stage_ = s;
+    a_ = (k_.af * true_one() - k_.am * own()) / (1 - k_.am);
+    held_ = s.u + h * ((1 - k_.gamma) * own() + k_.gamma * a_);
+    const HeldJoints<M> held(m, held_, a);
     return newton_.solve(m, t + h, a, b, stage_, v_, report, [&](const VecX& v, typename M::State& stage) {
       a_ = lead * v + (k_.af * true_one() - k_.am * own()) / (1 - k_.am);
       sigma_ = h * s.u + h * h * ((0.5 - k_.beta) * own() + k_.beta * a_);
@@ -71,7 +74,7 @@ class GeneralisedAlpha {
   int max_halvings_;
   NewtonSolver<M> newton_;
   typename M::State stage_;
-  VecX a_, v_, sigma_;
+  VecX a_, v_, sigma_, held_;
 };
 
 }  // namespace rotule

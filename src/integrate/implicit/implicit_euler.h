@@ -16,7 +16,7 @@ class ImplicitEuler {
       stage_.sigma_0.setZero(s.u.size());
       stage_.u_0 = s.u;
       stage_.acceleration.setZero(s.u.size());
-      const bool solved = stage_.solve(m, s, from + step, step, report);
+      const bool solved = stage_.solve_held(m, s, from + step, step, report);
       if (solved || last) s = stage_.state;
       return solved;
     });

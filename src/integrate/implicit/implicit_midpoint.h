@@ -17,7 +17,7 @@ class ImplicitMidpoint {
       stage_.sigma_0.setZero(s.u.size());
       stage_.u_0 = s.u;
       stage_.acceleration.setZero(s.u.size());
-      const bool solved = stage_.solve(m, s, from + step / 2, step / 2, report);
+      const bool solved = stage_.solve_held(m, s, from + step / 2, step / 2, report);
       if (!solved && !last) return false;
       stage_.sigma *= 2;
       m.displace(s, stage_.sigma, s);

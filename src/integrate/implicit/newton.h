@@ -55,6 +55,24 @@ inline double largest(const VecX& v) { return v.size() ? v.cwiseAbs().maxCoeff()
 /// The velocity to which errors are compared. Below a centimetre (or radian hundredth) per second a motion counts as rest.
 inline double velocity_scale(const VecX& u) { return std::max(largest(u), 1e-2); }
 
+/// As long as it lives, joints of a mechanism that has some ask for velocities u_0 + g A that fit them, in place of
+/// accelerations: for stages that move so far that J turns further than its derivative foresees.
+template <Mechanism M>
+class HeldJoints {
+ public:
+  HeldJoints(M& m, const VecX& u_0, double g) : m_(m) {
+    if constexpr (requires { m.hold_joints(u_0, g); }) m.hold_joints(u_0, g);
+  }
+  HeldJoints(const HeldJoints&) = delete;
+  HeldJoints& operator=(const HeldJoints&) = delete;
+  ~HeldJoints() {
+    if constexpr (requires { m_.release_joints(); }) m_.release_joints();
+  }
+
+ private:
+  M& m_;
+};
+
 template <ImplicitMechanism M>
 class NewtonSolver {
  public:

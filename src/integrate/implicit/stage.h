@@ -24,6 +24,12 @@ class ImplicitStage {
     });
   }
 
+  /// The same, with joints held where the stage is.
+  bool solve_held(M& m, const typename M::State& base, double t, double g, ImplicitReport& report) {
+    const HeldJoints<M> held(m, u_0, g);
+    return solve(m, base, t, g, report);
+  }
+
   VecX sigma_0, u_0;        // given
   VecX acceleration;        // guess, then answer
   VecX sigma, rate;         // answers

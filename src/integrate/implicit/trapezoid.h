@@ -16,7 +16,7 @@ class Trapezoid {
       m.accelerations(from, s, stage_.acceleration);
       stage_.sigma_0 = step / 2 * s.u;
       stage_.u_0 = s.u + step / 2 * stage_.acceleration;
-      const bool solved = stage_.solve(m, s, from + step, step / 2, report);
+      const bool solved = stage_.solve_held(m, s, from + step, step / 2, report);
       if (solved || last) s = stage_.state;
       return solved;
     });

@@ -44,7 +44,7 @@ class Bdf2 {
     stage_.u_0 = 4.0 / 3 * s.u - 1.0 / 3 * before.u;
     stage_.acceleration.setZero(s.u.size());
     try {
-      return stage_.solve(m, s, t + h, 2.0 / 3 * h, report);
+      return stage_.solve_held(m, s, t + h, 2.0 / 3 * h, report);
     } catch (const Error&) {
       return false;
     }

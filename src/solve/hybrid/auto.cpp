@@ -111,21 +111,23 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   const HybridSettings hybrid{.tolerance = tolerance};
   const BlockPivotingSettings pivoting{.tolerance = tolerance};
   const TwoLevelSettings two_level{.tolerance = tolerance};
-  const ProxNewtonSettings newton{.tolerance = tolerance};
 
-  // What sweeps have not done by then, Newton does sooner (measured on the scenes of D7).
-  constexpr int sweeps_before_newton = 200, hybrid_iterations = 60;
+  // What sweeps have not done by then, Newton does sooner, and what Newton has not done by then, a path does (measured on the
+  // scenes of D7).
+  constexpr int sweeps_before_newton = 200, hybrid_iterations = 60, newton_before_path = 150, longest_paths = 6000;
+  const auto newton = limited(ProxNewtonSettings{.tolerance = tolerance}, newton_before_path);
+  const auto path = limited(HomotopySettings{.tolerance = tolerance}, longest_paths);
 
   // The ladder: the first rung by its looks, then what is stronger or slower.
   std::array<SolverSettings, 3> ladder;
   if (looks.joints)
-    ladder = {limited(hybrid, hybrid_iterations), newton, limited(sweeps, 2000)};
+    ladder = {limited(hybrid, hybrid_iterations), newton, path};
   else if (!looks.cones && problem.rows() <= most_rows_for_pivoting)
-    ladder = {limited(pivoting, 200), newton, limited(sweeps, 2000)};
+    ladder = {limited(pivoting, 200), newton, path};
   else if (looks.stack(problem.bodies()))
-    ladder = {limited(two_level, 24), newton, limited(sweeps, 2000)};
+    ladder = {limited(two_level, 24), newton, path};
   else
-    ladder = {limited(sweeps, sweeps_before_newton), newton, limited(two_level, 2000)};
+    ladder = {limited(sweeps, sweeps_before_newton), newton, path};
 
   work.answer.begin(problem, "auto", report);
   report.solver = AutoSettings::name;

@@ -43,7 +43,7 @@ export class Ground {
     });
     if (this.planes.length > 0) return;
     // What hangs swings below where it starts.
-    const hangs = scene.gravity.some((g) => g !== 0) && (scene.particles.pinned.length > 0 || scene.joints.some((joint) => joint.bodies[0] < 0));
+    const hangs = scene.gravity.some((g) => g !== 0) && (scene.particles.pinned.length > 0 || scene.joints.some((joint) => joint.bodies[0] < 0 && !(joint.particles && joint.particles[0] >= 0)));
     const drop = hangs ? Math.hypot(high[0] - low[0], high[1] - low[1]) : 0;
     this.floor = this.add();
     this.floor.position.set(centre(0), centre(1), low[2] - Math.max(0.02 * size, drop));

@@ -75,7 +75,7 @@ export class Overlays {
   }
 
   update(frame: Frame, shown: ReadonlySet<string>): void {
-    this.draw_joints(shown.has('joints'));
+    this.draw_joints(frame, shown.has('joints'));
     this.draw_links(frame);
     this.draw_contacts(frame, shown.has('contacts'));
     this.draw_forces(frame, shown.has('forces'));
@@ -92,14 +92,16 @@ export class Overlays {
     return this.bodies.place(body, this.scene.bodies[body]!.com, into);
   }
 
-  private draw_joints(shown: boolean): void {
+  private draw_joints(frame: Frame, shown: boolean): void {
     this.joints.begin();
     this.arms.begin();
     this.rods.begin();
     for (const joint of this.scene.joints) {
-      const anchor = this.bodies.place(joint.bodies[0], joint.anchor, this.a);
+      const [near, far] = joint.particles ?? [-1, -1];
+      const anchor = near >= 0 ? this.a.fromArray(frame.particles, 3 * near) : this.bodies.place(joint.bodies[0], joint.anchor, this.a);
       // What holds a body from afar is a thing of its own, without mass: drawn always.
       if (this.is_rod(joint)) this.rods.between(anchor, this.centre(joint.bodies[1], this.b), 1.5 * this.thickness);
+      if (far >= 0 && joint.type === 'rod') this.rods.between(anchor, this.b.fromArray(frame.particles, 3 * far), 1.5 * this.thickness);
       if (!shown) continue;
       this.joints.ball(anchor, 2.4 * this.thickness);
       for (const body of joint.bodies)

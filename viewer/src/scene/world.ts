@@ -109,7 +109,7 @@ export class World {
     const { fixed } = this;
     if (moving.isEmpty() || !fixed) return this.bounds();
     const length = (box: Box3): number => box.getSize(this.centre).length();
-    const anchors = this.scene.joints.filter((joint) => joint.bodies[0] < 0);
+    const anchors = this.scene.joints.filter((joint) => joint.bodies[0] < 0 && !(joint.particles && joint.particles[0] >= 0));
     for (const joint of anchors) moving.expandByPoint(this.centre.fromArray(joint.anchor));
     return fixed.isEmpty() || length(fixed) > 3 * length(moving) ? moving : moving.union(fixed);
   }

@@ -28,6 +28,8 @@ export interface JointDescription {
   type: string;
   bodies: [number, number];
   anchor: Vector;
+  /** Where the second partner, or both, are particles instead; else −1. */
+  particles?: [number, number];
 }
 
 export interface LinkDescription {
