@@ -59,9 +59,10 @@ Shape shape_of(int kind) {
   }
 }
 
-/// Neighbours in a heap: half of the pairs touch lightly, half are just apart; each moves a little between visits.
+/// Neighbours in a heap: half of the pairs touch lightly, half are just apart; B moves by a millimetre and a milliradian between
+/// visits, to and fro.
 struct Poses {
-  std::vector<Pose> a, b;
+  std::vector<Pose> a, b, moved_b;
 
   Poses(int kind_a, int kind_b, double gap_low, double gap_high) {
     std::mt19937 random(7);
@@ -77,6 +78,8 @@ struct Poses {
       to.position += at.orientation * s.normal * (gap(random) - s.gap);
       a.push_back(at);
       b.push_back(to);
+      moved_b.push_back({to.position + 1e-3 * direction(random),
+                         (Quat(Eigen::AngleAxisd(1e-3, direction(random))) * to.orientation).normalized()});
     }
   }
 };
@@ -87,14 +90,21 @@ void RotulePair(benchmark::State& state) {
   const Poses p(kind_a, kind_b, -0.02, 0.02);
   const CollisionShape a(shape_of(kind_a)), b(shape_of(kind_b));
   std::vector<Frame> frames_a, frames_b;
-  for (int i = 0; i < poses; ++i) frames_a.emplace_back(p.a[i]), frames_b.emplace_back(p.b[i]);
+  std::array<std::vector<Frame>, 2> visits;
+  for (int i = 0; i < poses; ++i) {
+    frames_a.emplace_back(p.a[i]), frames_b.emplace_back(p.b[i]);
+    visits[0].emplace_back(p.moved_b[i]), visits[1].emplace_back(p.b[i]);
+  }
   std::vector<PairMemory> memory(poses);
   CollideScratch scratch;
   std::vector<Manifold> out;
   long points = 0;
+  std::size_t visit = 0;
   for (auto _ : state) {
     points = 0;
+    const std::vector<Frame>& now = visits[visit++ % 2];
     for (int i = 0; i < poses; ++i) {
+      frames_b[i] = now[i];
       out.clear();
       collide(a, frames_a[i], b, frames_b[i], margin, memory[i], scratch, out);
       for (const Manifold& m : out) points += m.count;
@@ -385,11 +395,18 @@ void BulletPair(benchmark::State& state) {
     pairs.emplace_back(objects[2 * i].get(), objects[2 * i + 1].get());
     pairs.back().algorithm = dispatcher.findAlgorithm(&pairs.back().a, &pairs.back().b, nullptr, BT_CONTACT_POINT_ALGORITHMS);
   }
-  for (auto _ : state)
-    for (Pair& pair : pairs) {
+  std::array<std::vector<btTransform>, 2> visits;
+  for (int i = 0; i < poses; ++i) visits[0].push_back(transform(p.moved_b[i])), visits[1].push_back(transform(p.b[i]));
+  std::size_t visit = 0;
+  for (auto _ : state) {
+    const std::vector<btTransform>& now = visits[visit++ % 2];
+    for (int i = 0; i < poses; ++i) {
+      Pair& pair = pairs[i];
+      objects[2 * i + 1]->setWorldTransform(now[i]);
       btManifoldResult result(&pair.a, &pair.b);
       pair.algorithm->processCollision(&pair.a, &pair.b, info, &result);
     }
+  }
   long points = 0;
   for (int i = 0; i < dispatcher.getNumManifolds(); ++i) points += dispatcher.getManifoldByIndexInternal(i)->getNumContacts();
   for (Pair& pair : pairs) {

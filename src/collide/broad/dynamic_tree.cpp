@@ -96,13 +96,15 @@ void DynamicTree::remove(int leaf) {
 
 void DynamicTree::refit(int node) {
   for (; node >= 0; node = nodes_[node].parent) {
-    nodes_[node].box = merged(nodes_[nodes_[node].child[0]].box, nodes_[nodes_[node].child[1]].box);
-    rotate(node);
+    const Aabb box = merged(nodes_[nodes_[node].child[0]].box, nodes_[nodes_[node].child[1]].box);
+    const bool same = box.low == nodes_[node].box.low && box.high == nodes_[node].box.high;
+    nodes_[node].box = box;
+    if (!rotate(node) && same) return;
   }
 }
 
-/// Lets one child change places with a child of the other where the box of the other shrinks most.
-void DynamicTree::rotate(int node) {
+/// Lets one child change places with a child of the other where the box of the other shrinks most; false where none does.
+bool DynamicTree::rotate(int node) {
   double best = 0;
   int best_side = -1, best_grandchild = -1;
   for (int side = 0; side < 2; ++side) {
@@ -114,7 +116,7 @@ void DynamicTree::rotate(int node) {
       if (gain > best * (1 + 1e-9)) best = gain, best_side = side, best_grandchild = g;
     }
   }
-  if (best_side < 0) return;
+  if (best_side < 0) return false;
   const int inner = nodes_[node].child[best_side], other = nodes_[node].child[1 - best_side],
             grandchild = nodes_[inner].child[best_grandchild];
   nodes_[node].child[1 - best_side] = grandchild;
@@ -122,6 +124,7 @@ void DynamicTree::rotate(int node) {
   nodes_[inner].child[best_grandchild] = other;
   nodes_[other].parent = inner;
   nodes_[inner].box = merged(nodes_[nodes_[inner].child[0]].box, nodes_[nodes_[inner].child[1]].box);
+  return true;
 }
 
 double DynamicTree::cost() const {

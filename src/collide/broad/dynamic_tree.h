@@ -2,8 +2,8 @@
 // A binary tree of boxes that changes: leaves are put in where the surface of the boxes grows little, on one way down from the
 // root, and on the way back to the root a child and a grandchild change places where that makes boxes smaller (J. Bittner,
 // M. Hapala, V. Havran, "Incremental BVH construction for ray tracing", 2015, whose search has many ways; the rotations of
-// A. Kensler 2008). All boxes must
-// be finite. Const searches may run at the same time on many threads.
+// A. Kensler 2008), as far as anything changes. All boxes must be finite. Const searches may run at the same time on many
+// threads.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -46,7 +46,7 @@ class DynamicTree {
   int make_node();
   [[nodiscard]] int best_sibling(const Aabb& box) const;
   void refit(int node);
-  void rotate(int node);
+  bool rotate(int node);
 
   template <class Inside, class Visit>
   void search(Inside&& inside, Visit&& visit) const;

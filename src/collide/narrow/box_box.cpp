@@ -67,7 +67,7 @@ HWY_INLINE Four last(Four v) { return __builtin_shufflevector(v, v, 2, 0, 1, 3);
 
 HWY_INLINE double sum(Four v) { return v[0] + v[1] + v[2]; }
 
-/// Three columns: a rotation, or half of what is needed to turn by it.
+/// Three columns of a matrix.
 struct Columns {
   Four c[3];
   HWY_INLINE Four times(const double* v) const { return c[0] * v[0] + c[1] * v[1] + c[2] * v[2]; }
