@@ -72,7 +72,9 @@ TEST(Homotopy, APathFromNothingEndsAtASolution) {
     const bool done = path.run(c.problem, {nothing.data(), static_cast<std::size_t>(nothing.size())}, 1e-2, 1e-9, 2000, answer);
     ++tried;
     arrived += done;
-    if (done) EXPECT_LE(residual(c.problem, answer.best_x()).relative, 1e-9) << c.name;
+    if (done) {
+      EXPECT_LE(residual(c.problem, answer.best_x()).relative, 1e-9) << c.name;
+    }
   }
   EXPECT_GE(10 * arrived, 9 * tried);
 }

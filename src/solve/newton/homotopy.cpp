@@ -269,12 +269,13 @@ void solve(const ConstraintProblem& problem, const HomotopySettings& settings, W
            SolveReport& report) {
   constexpr int first_sweeps = 1000, most_sweeps = 16000, longest_path = 2000, most_paths = 12;
   constexpr double first_taus[] = {1e-2, 1e-1, 1e-2, 1e-3};
+  clear(report, problem.rows());
+  if (problem.rows() == 0) return;
   auto& work = workspace.get<HomotopySolver>();
   auto& linear = workspace.get<BlockSystem>();
   work.answer.begin(problem, "homotopy", report);
   work.anchor.assign(problem.x0.begin(), problem.x0.end());
-  if (problem.rows() == 0 || work.answer.judge(work.anchor) <= settings.tolerance)
-    return work.answer.finish(settings.tolerance, x, report);
+  if (work.answer.judge(work.anchor) <= settings.tolerance) return work.answer.finish(settings.tolerance, x, report);
   work.swept = problem;
   int sweeps = first_sweeps;
   for (int k = 0, factors = 0; k < most_paths && factors < settings.max_iterations; ++k) {
