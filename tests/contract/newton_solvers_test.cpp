@@ -81,7 +81,7 @@ TEST(Homotopy, APathFromNothingEndsAtASolution) {
 
 // Two steps of 200 balls jammed in a box with friction 1: sweeps end above 1e-5 there.
 TEST(Homotopy, SolvesAJamThatSweepsDoNot) {
-  const std::string file = ROTULE_SOURCE_DIR "/data/jam/marble_box.h5";
+  const std::string file = ROTULE_SOURCE_DIR "/data/jam/marble_box.hdf5";
   for (const std::int64_t step : recorded_frames(file)) {
     const ConstraintProblem p = read_problem(file, step, 0).problem;
     SolveReport report;
