@@ -15,8 +15,8 @@ if(ROTULE_SANITIZE)
   target_link_options(rotule_options INTERFACE -fsanitize=${ROTULE_SANITIZE})
 endif()
 
-# Headers take a second (Eigen) to four (all that a step needs) of every file's compilation: those that most files of a folder use
-# are parsed once. A compiler cache knows nothing of that, so it is left out where one is used.
+# Eigen and the standard library take a second of every file's compilation: parsed once for all folders of src, and once each for
+# the scenes and the program, whose flags differ. A compiler cache knows nothing of that, so it is left out where one is used.
 set(rotule_precompiled <Eigen/Core> <Eigen/Geometry> <algorithm> <array> <cmath> <cstdint> <functional> <optional> <span> <string>
     <variant> <vector>)
 # rotule_precompile(TARGET FIRST [HEADER...]): TARGET uses what FIRST, of the same flags, has precompiled; HEADERs come on top.
