@@ -79,7 +79,7 @@ TEST(Homotopy, APathFromNothingEndsAtASolution) {
   EXPECT_GE(10 * arrived, 9 * tried);
 }
 
-// Two steps of 200 balls jammed in a box with friction 1: sweeps end above 1e-5 there.
+// Two steps of 200 balls jammed in a box with friction 1: a thousand sweeps end above 1e-6 there.
 TEST(Homotopy, SolvesAJamThatSweepsDoNot) {
   const std::string file = ROTULE_SOURCE_DIR "/data/jam/marble_box.hdf5";
   for (const std::int64_t step : recorded_frames(file)) {

@@ -285,7 +285,8 @@ void solve(const ConstraintProblem& problem, const HomotopySettings& settings, W
     linear.prepare(problem);
     work.path.prepare(problem, linear);
     const int most = std::min(longest_path, settings.max_iterations - factors);
-    const bool arrived = work.path.run(problem, work.anchor, first_taus[k % 4], settings.tolerance, most, work.answer);
+    const bool arrived =
+        work.path.run(problem, work.anchor, first_taus[k % std::size(first_taus)], settings.tolerance, most, work.answer);
     factors += work.path.factors();
     report.iterations += work.path.factors();
     if (arrived) break;
