@@ -32,7 +32,7 @@ struct HomotopySettings {
   static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
   static constexpr std::string_view summary = "path following from anchors that sweeps find; for jams that nothing else solves";
   double tolerance = 1e-10;
-  int max_iterations = 20000;
+  int max_iterations = 40000;
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {

@@ -3,6 +3,7 @@
 #include <rotule/error.h>
 
 #include <algorithm>
+#include <random>
 
 #include "solve/refine.h"
 #include "solve/solve.h"
@@ -12,14 +13,23 @@ namespace rotule {
 
 namespace {
 
-constexpr double start_epsilon = 10, first_end_epsilon = 1e-6, first_end_tau = 1e-5;
+constexpr double start_epsilon = 10, end_epsilon = 1e-11;
+constexpr double tau_falls = 1e-8;  // over the whole path
 
 double geometric(double first, double last, double t) { return first * std::pow(last / first, t); }
 
 }  // namespace
 
-double Homotopy::tau(double t) const { return geometric(first_tau_, last_tau_, t); }
-double Homotopy::epsilon(double t) const { return geometric(first_epsilon_, last_epsilon_, t); }
+Homotopy::Family Homotopy::family(double t) const {
+  const double epsilon = geometric(start_epsilon, end_epsilon, t);
+  const double late = std::pow(std::max(t, 0.0), schedule_.late),
+               late_rate = schedule_.late * std::pow(std::max(t, 0.0), schedule_.late - 1);
+  const double tau = geometric(schedule_.first_tau, tau_falls * schedule_.first_tau, late);
+  return {.anchor = anchor_,
+          .epsilon = epsilon,
+          .epsilon_rate = epsilon * std::log(end_epsilon / start_epsilon),
+          .smoothing = {.tau = tau, .tau_rate = tau * std::log(tau_falls) * late_rate, .speed = speed_}};
+}
 
 /// Lengths are in units of what each row's own impulse would be at the problem's typical speed.
 double Homotopy::dot(std::span<const double> v, std::span<const double> u) const {
@@ -29,23 +39,21 @@ double Homotopy::dot(std::span<const double> v, std::span<const double> u) const
 }
 double Homotopy::length(std::span<const double> v) const { return std::sqrt(dot(v, v)); }
 
-/// F_, F_t_ and the system's T and E at (x, t).
-void Homotopy::evaluate(const ConstraintProblem& problem, std::span<const double> x, double t) {
-  const double stiffness = epsilon(t), stiffness_rate = stiffness * std::log(last_epsilon_ / first_epsilon_);
-  const Smoothing smoothing{.tau = tau(t), .tau_rate = tau(t) * std::log(last_tau_ / first_tau_), .speed = speed_};
+/// F_, F_t_ and the system's T and E at x.
+void Homotopy::evaluate(const ConstraintProblem& problem, std::span<const double> x, const Family& at) {
   linear_->product(problem, x, w_);
-  for (int r = 0; r < problem.rows(); ++r) w_[r] += stiffness / rho_[r] * (x[r] - anchor_[r]) - problem.b[r];
+  for (int r = 0; r < problem.rows(); ++r) w_[r] += at.epsilon / rho_[r] * (x[r] - at.anchor[r]) - problem.b[r];
   for (int i = 0; i < static_cast<int>(problem.blocks.size()); ++i) {
     const ConstraintBlock& block = problem.blocks[i];
     const int n = block.rows, first = block.first_row;
     double *const T = linear_->T(i), *const E = linear_->E(i);
-    smoothed_law(problem, block, sets_[i], x.data() + first, w_.data() + first, rho_.data() + first, smoothing,
+    smoothed_law(problem, block, sets_[i], x.data() + first, w_.data() + first, rho_.data() + first, at.smoothing,
                  {F_.data() + first, T, E, F_t_.data() + first});
     for (int r = 0; r < n; ++r)
       for (int c = 0; c < n; ++c) {
         const double e = E[r * n + c] / rho_[first + c];
-        T[r * n + c] += e * stiffness;
-        F_t_[first + r] += e * stiffness_rate * (x[first + c] - anchor_[first + c]);
+        T[r * n + c] += e * at.epsilon;
+        F_t_[first + r] += e * at.epsilon_rate * (x[first + c] - at.anchor[first + c]);
       }
     linear_->set_alone(i, false);
   }
@@ -53,24 +61,34 @@ void Homotopy::evaluate(const ConstraintProblem& problem, std::span<const double
 
 void Homotopy::factor(const ConstraintProblem& problem) {
   linear_->factor(problem);
+  pivoted_ready_ = false;
   ++factors_;
 }
 
-/// Newton with a line search at fixed t.
-bool Homotopy::newton(const ConstraintProblem& problem, double t, double goal, int max_steps, std::span<double> x) {
+/// With the system factored last, M out = -right.
+bool Homotopy::solve_linear(const ConstraintProblem& problem, std::span<const double> right, std::span<double> out) {
+  constexpr double accurate = 1e-6;
+  if (linear_->solve(problem, right, out, A_dx_) <= accurate) return true;
+  if (!pivoted_ready_ && !pivoted_.factor(problem, *linear_)) return false;
+  pivoted_ready_ = true;
+  pivoted_.solve(right, out);
+  return all_finite(out);
+}
+
+/// Newton with a line search on one member of the family.
+bool Homotopy::newton(const ConstraintProblem& problem, const Family& at, double goal, int max_steps, std::span<double> x) {
   constexpr int most_cuts = 20;
-  evaluate(problem, x, t);
+  evaluate(problem, x, at);
   for (int k = 0; k < max_steps; ++k) {
     const double now = length(F_);
     if (now <= goal) return true;
     if (factors_ >= max_factors_) return false;
     factor(problem);
-    linear_->solve(problem, F_, dx_, A_dx_);
-    if (!all_finite(dx_)) return false;
+    if (!solve_linear(problem, F_, dx_)) return false;
     double cut = 1;
     for (int tries = 0;; ++tries, cut *= 0.5) {
       for (std::size_t r = 0; r < x.size(); ++r) trial_[r] = x[r] + cut * dx_[r];
-      evaluate(problem, trial_, t);
+      evaluate(problem, trial_, at);
       if (length(F_) <= (1 - 0.1 * cut) * now) break;
       if (tries == most_cuts) return false;
     }
@@ -85,20 +103,21 @@ bool Homotopy::correct(const ConstraintProblem& problem, double step, int& corre
   constexpr int most = 5;
   constexpr double share_of_tau = 1e-6, share_of_step = 0.01;  // how near to the path: of what tau smooths over, of the step
   constexpr double longest = 0.5;                              // over the step
+  constexpr double rounding = 1e-15;
   const double t_square = t_weight_ * t_weight_, rows = std::sqrt(static_cast<double>(F_.size()));
   for (std::size_t r = 0; r < at_.x.size(); ++r) next_.x[r] = at_.x[r] + step * tangent_.x[r];
   next_.t = at_.t + step * tangent_.t;
   double last = infinity, moved = infinity;
   for (corrections = 0; corrections <= most && factors_ < max_factors_; ++corrections) {
-    evaluate(problem, next_.x, next_.t);
-    const double now = length(F_), goal = share_of_tau * tau(next_.t) * rows;
+    const Family at = family(next_.t);
+    evaluate(problem, next_.x, at);
+    const double now = length(F_), goal = std::max(share_of_tau * at.smoothing.tau * rows, rounding * (rows + length(next_.x)));
     if (!(now <= std::max(goal, 0.5 * last))) return false;
     factor(problem);
     if (now <= goal && moved <= share_of_step * step) return true;
     last = now;
     // dx = q + p dt with M p = -F_t and M q = -F, orthogonal to the tangent.
-    linear_->solve(problem, F_t_, along_, A_dx_);
-    linear_->solve(problem, F_, dx_, A_dx_);
+    if (!solve_linear(problem, F_t_, along_) || !solve_linear(problem, F_, dx_)) return false;
     const double dt = -dot(dx_, tangent_.x) / (dot(along_, tangent_.x) + t_square * tangent_.t);
     for (std::size_t r = 0; r < dx_.size(); ++r) dx_[r] += dt * along_[r];
     moved = std::sqrt(dot(dx_, dx_) + t_square * dt * dt);
@@ -112,8 +131,7 @@ bool Homotopy::correct(const ConstraintProblem& problem, double step, int& corre
 /// The unit tangent where the system was factored last, on the side of the old one; `turn` is the cosine between them.
 bool Homotopy::find_tangent(const ConstraintProblem& problem, double& turn) {
   const double t_square = t_weight_ * t_weight_;
-  linear_->solve(problem, F_t_, next_tangent_.x, A_dx_);
-  if (!all_finite(next_tangent_.x)) return false;
+  if (!solve_linear(problem, F_t_, next_tangent_.x)) return false;
   const double across = dot(next_tangent_.x, tangent_.x) + t_square * tangent_.t;
   const double scale = (across < 0 ? -1 : 1) / std::sqrt(dot(next_tangent_.x, next_tangent_.x) + t_square);
   for (double& v : next_tangent_.x) v *= scale;
@@ -122,15 +140,43 @@ bool Homotopy::find_tangent(const ConstraintProblem& problem, double& turn) {
   return true;
 }
 
-/// From the anchor at t = 0 to t = 1; at_ is then at the end, or just beyond.
-bool Homotopy::follow(const ConstraintProblem& problem) {
-  constexpr double first_step = 0.02, longest_step = 0.2, shortest_step = 1e-11;  // over the length of x
+/// Where a contact changes its state the path bends, at small epsilon within less than what rounding leaves of x. The way on is
+/// then looked for without following the bend: the tangent is that of a point beyond it, and of its two sides the one that
+/// leads to the path again, and not back to where it came from, is taken.
+bool Homotopy::turn_corner(const ConstraintProblem& problem, double& step) {
+  constexpr double longest = 1e-2, back = -0.9, straight = 0.9;
+  arriving_ = tangent_;
+  for (; step <= longest * t_weight_ && factors_ < max_factors_; step *= 10) {
+    for (std::size_t r = 0; r < at_.x.size(); ++r) next_.x[r] = at_.x[r] + step * arriving_.x[r];
+    next_.t = at_.t + step * arriving_.t;
+    evaluate(problem, next_.x, family(next_.t));
+    factor(problem);
+    double turn = 1;
+    tangent_ = arriving_;
+    if (!find_tangent(problem, turn)) continue;
+    leaving_ = next_tangent_;
+    for (const double side : {1.0, -1.0}) {
+      if (side * turn < back) continue;
+      for (std::size_t r = 0; r < at_.x.size(); ++r) tangent_.x[r] = side * leaving_.x[r];
+      tangent_.t = side * leaving_.t;
+      int corrections = 0;
+      double agreement = 0;
+      if (correct(problem, step, corrections) && find_tangent(problem, agreement) && agreement > straight) return true;
+    }
+  }
+  return false;
+}
+
+/// From the anchor at t = 0 to t = 1, or to where Newton finds the way from the path to a solution.
+bool Homotopy::follow(const ConstraintProblem& problem, double tolerance, BestAnswer& answer) {
+  constexpr double first_step = 0.02, longest_step = 0.2, corner_step = 1e-8;  // over the length of x
   constexpr double sharpest_turn = 0.6, gentle_turn = 0.9, hardly_a_turn = 0.97;
   constexpr int first_newton = 100;
+  constexpr double first_try = 0.55, next_try = 0.15;  // where leaving the path is tried
   const double rows = std::sqrt(static_cast<double>(problem.rows()));
   at_.x = anchor_;
   at_.t = 0;
-  if (!newton(problem, 0, 1e-6 * first_tau_ * rows, first_newton, at_.x)) return false;
+  if (!newton(problem, family(0), 1e-6 * schedule_.first_tau * rows, first_newton, at_.x)) return false;
   t_weight_ = std::max(length(at_.x), 1e-3 * rows);
   std::fill(tangent_.x.begin(), tangent_.x.end(), 0.0);
   tangent_.t = 1 / t_weight_;
@@ -138,13 +184,14 @@ bool Homotopy::follow(const ConstraintProblem& problem) {
   double turn = 1;
   if (!find_tangent(problem, turn)) return false;
   std::swap(tangent_, next_tangent_);
-  double step = first_step * t_weight_;
+  double step = first_step * t_weight_, try_at = first_try;
   while (at_.t < 1 && factors_ < max_factors_) {
     int corrections = 0;
     if (!correct(problem, step, corrections) || !find_tangent(problem, turn) || turn < sharpest_turn) {
       step *= 0.4;
-      if (step < shortest_step * t_weight_) return false;
-      continue;
+      if (step > corner_step * t_weight_) continue;
+      if (!turn_corner(problem, step)) return false;
+      corrections = 5;
     }
     std::swap(at_, next_);
     std::swap(tangent_, next_tangent_);
@@ -155,42 +202,43 @@ bool Homotopy::follow(const ConstraintProblem& problem) {
     else if (corrections > 4)
       step *= 0.7;
     step = std::min(step, longest_step * t_weight_);
+    if (at_.t < try_at) continue;
+    if (polish(problem, tolerance, answer)) return true;
+    while (try_at <= at_.t) try_at += next_try;
   }
-  return at_.t >= 1;
+  return false;
 }
 
 /// Takes out what is left of smoothing and regularisation, for as long as that goes by plain Newton: x becomes the anchor, tau
 /// falls tenfold. Where x has far to go along a state of self-stress, the anchors run ahead of it.
-Homotopy::Polish Homotopy::polish(const ConstraintProblem& problem, double tolerance, BestAnswer& answer) {
+bool Homotopy::polish(const ConstraintProblem& problem, double tolerance, BestAnswer& answer) {
   constexpr double least_tau = 1e-14, share_of_tau = 1e-3, worthwhile = 0.3, furthest_ahead = 8;
   constexpr int most_steps = 20, most_strides = 30;
   const double rows = std::sqrt(static_cast<double>(problem.rows()));
-  first_epsilon_ = last_epsilon_;
+  Family at = family(at_.t);
+  std::vector<double>&x = polished_, &anchor = polish_anchor_;
+  x = at_.x;
+  anchor = at_.x;
+  at.anchor = anchor;
+  if (answer.judge(x) <= tolerance) return true;
   double before = infinity, ahead = 0;
-  anchor_ = at_.x;
-  for (int stride = 0; stride < most_strides && last_tau_ > least_tau; ++stride) {
-    first_tau_ = last_tau_;
-    for (std::size_t r = 0; r < at_.x.size(); ++r) {
-      at_.x[r] += ahead * (at_.x[r] - anchor_[r]);
-      anchor_[r] = at_.x[r];
+  for (int stride = 0; stride < most_strides && at.smoothing.tau > least_tau; ++stride) {
+    for (std::size_t r = 0; r < x.size(); ++r) {
+      x[r] += ahead * (x[r] - anchor[r]);
+      anchor[r] = x[r];
     }
-    const bool converged = newton(problem, 1, share_of_tau * last_tau_ * rows, most_steps, at_.x);
-    const double now = answer.judge(at_.x);
-    if (now <= tolerance) return Polish::done;
-    if (!converged && ahead == 0) return Polish::lost;
-    if (!converged) {
-      at_.x = next_.x;
-      return Polish::slow;
-    }
-    next_.x = at_.x;
+    const bool converged = newton(problem, at, share_of_tau * at.smoothing.tau * rows, most_steps, x);
+    const double now = answer.judge(x);
+    if (now <= tolerance) return true;
+    if (!converged) return false;
     if (now > worthwhile * before) {
       ahead = std::min(std::max(1.0, 2 * ahead), furthest_ahead);
     } else {
-      last_tau_ *= 0.1;
+      at.smoothing.tau *= 0.1;
       before = now;
     }
   }
-  return Polish::slow;
+  return false;
 }
 
 void Homotopy::prepare(const ConstraintProblem& problem, BlockSystem& linear) {
@@ -208,34 +256,19 @@ void Homotopy::prepare(const ConstraintProblem& problem, BlockSystem& linear) {
   for (int r = 0; r < n; ++r) weight_[r] = 1 / (speed_ * rho_[r]);
 }
 
-bool Homotopy::run(const ConstraintProblem& problem, std::span<const double> anchor, double first_tau, double tolerance,
+void Homotopy::kick(double size, int seed, std::span<double> x) const {
+  std::minstd_rand random(static_cast<unsigned>(seed));
+  for (std::size_t r = 0; r < x.size(); ++r) x[r] += size / weight_[r] * (2.0 * random() / std::minstd_rand::max() - 1);
+}
+
+bool Homotopy::run(const ConstraintProblem& problem, std::span<const double> anchor, Schedule schedule, double tolerance,
                    int max_factors, BestAnswer& answer) {
-  constexpr int most_rounds = 8;
-  constexpr double least_epsilon = 1e-9, least_tau = 1e-9;
   std::copy(anchor.begin(), anchor.end(), anchor_.begin());
   factors_ = 0;
   max_factors_ = max_factors;
-  double end_epsilon = first_end_epsilon, end_tau = first_end_tau;
-  for (int round = 0, slow = 0; round < most_rounds; ++round) {
-    first_epsilon_ = start_epsilon;
-    last_epsilon_ = end_epsilon;
-    first_tau_ = first_tau;
-    last_tau_ = end_tau;
-    if (!follow(problem)) return false;
-    answer.judge(at_.x);
-    const Polish outcome = polish(problem, tolerance, answer);
-    if (outcome == Polish::done) return true;
-    // Lost: other solutions are near, and only a path with less smoothing tells them apart. Slow: x has far to go along a state
-    // of self-stress; a path from where it got to, and at the second time less epsilon, take it further.
-    if (outcome == Polish::lost) {
-      end_tau = std::max(0.1 * end_tau, least_tau);
-      std::ranges::copy(answer.best_x(), anchor_.begin());
-    } else {
-      if (++slow % 2 == 0) end_epsilon = std::max(0.1 * end_epsilon, least_epsilon);
-      anchor_ = at_.x;
-    }
-  }
-  return false;
+  schedule_ = schedule;
+  if (follow(problem, tolerance, answer)) return true;
+  return answer.judge(at_.x) <= tolerance;
 }
 
 namespace {
@@ -267,8 +300,10 @@ void sweep(int round, double tolerance, int iterations, HomotopySolver& work, Wo
 
 void solve(const ConstraintProblem& problem, const HomotopySettings& settings, Workspace& workspace, std::span<double> x,
            SolveReport& report) {
-  constexpr int first_sweeps = 1000, most_sweeps = 16000, longest_path = 2000, most_paths = 12;
-  constexpr double first_taus[] = {1e-2, 1e-1, 1e-2, 1e-3};
+  constexpr int first_sweeps = 4000, most_sweeps = 16000, first_length = 600;
+  constexpr int most_paths = 10;
+  constexpr double longer = 1.6, kick = 0.1;
+  constexpr Homotopy::Schedule schedules[] = {{0.03, 3}, {0.01, 1}, {0.1, 3}, {0.03, 1.5}};
   clear(report, problem.rows());
   if (problem.rows() == 0) return;
   auto& work = workspace.get<HomotopySolver>();
@@ -277,21 +312,24 @@ void solve(const ConstraintProblem& problem, const HomotopySettings& settings, W
   work.anchor.assign(problem.x0.begin(), problem.x0.end());
   if (work.answer.judge(work.anchor) <= settings.tolerance) return work.answer.finish(settings.tolerance, x, report);
   work.swept = problem;
-  int sweeps = first_sweeps;
-  for (int k = 0, factors = 0; k < most_paths && factors < settings.max_iterations; ++k) {
+  int sweeps = first_sweeps, factors = 0;
+  double length = first_length;
+  for (int k = 0; k < most_paths && factors < settings.max_iterations; ++k) {
     sweep(k, settings.tolerance, sweeps, work, workspace);
     report.iterations += work.sweeps.iterations;
     if (work.answer.judge(work.anchor) <= settings.tolerance) break;
+    std::ranges::copy(work.anchor, work.swept.x0.begin());
     linear.prepare(problem);
     work.path.prepare(problem, linear);
-    const int most = std::min(longest_path, settings.max_iterations - factors);
-    const bool arrived =
-        work.path.run(problem, work.anchor, first_taus[k % std::size(first_taus)], settings.tolerance, most, work.answer);
+    if (k > 1) work.path.kick(kick, k, work.anchor);
+    const int most = std::min(static_cast<int>(length), settings.max_iterations - factors);
+    const Homotopy::Schedule schedule = schedules[k % std::size(schedules)];
+    const bool arrived = work.path.run(problem, work.anchor, schedule, settings.tolerance, most, work.answer);
     factors += work.path.factors();
     report.iterations += work.path.factors();
     if (arrived) break;
-    std::ranges::copy(work.anchor, work.swept.x0.begin());
     sweeps = std::min(2 * sweeps, most_sweeps);
+    length *= longer;
   }
   work.answer.finish(settings.tolerance, x, report);
 }
