@@ -32,3 +32,13 @@ function(rotule_precompile target first)
     target_precompile_headers(${target} REUSE_FROM ${first})
   endif()
 endfunction()
+
+# Eigen, fmt, JSON and the tests' framework take longer to read than most files take to compile: neighbouring files of a target are
+# compiled together, few enough that changing one costs little more than compiling it alone. Files with options of their own stay
+# alone. So that no file leans on what another includes, the tree also builds with ROTULE_UNITY off.
+# rotule_unite(TARGET COUNT): at most COUNT files of it together.
+function(rotule_unite target count)
+  if(ROTULE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
+  endif()
+endfunction()

@@ -9,7 +9,7 @@
 namespace rotule::scenes {
 namespace {
 
-constexpr double length = 0.2, radius = 0.05;
+constexpr double segment_length = 0.2, segment_radius = 0.05;
 
 /// `links` links from the origin along `direction` (a unit vector, `orientation` times z), joined to the world and each other.
 void add_chain(Scene& scene, int links, const Vec3& direction, const Quat& orientation) {
@@ -20,10 +20,10 @@ void add_chain(Scene& scene, int links, const Vec3& direction, const Quat& orien
     std::string name = fmt::format("link_{}", i);
     scene.add({.name = name,
                .mass = 1.0,
-               .position = length * (i - 0.5) * direction,
+               .position = segment_length * (i - 0.5) * direction,
                .orientation = orientation,
-               .shape = Capsule{radius, length}});
-    scene.add(Ball{.name = fmt::format("joint_{}", i), .between = {last, name}, .at = length * (i - 1) * direction});
+               .shape = Capsule{segment_radius, segment_length}});
+    scene.add(Ball{.name = fmt::format("joint_{}", i), .between = {last, name}, .at = segment_length * (i - 1) * direction});
     last = std::move(name);
   }
 }
@@ -52,10 +52,11 @@ Scene hanging_chain(double weight) {
   scene.description =
       fmt::format("20 links of 1 kg with a weight of {} kg at the end, plucked sideways by 10 N s in the middle.", weight);
   add_chain(scene, links, -Vec3::UnitZ(), Quat::Identity());
-  scene.add({.name = "weight", .mass = weight, .position = Vec3(0, 0, -links * length - ball), .shape = Sphere{ball}});
-  scene.add(Ball{.name = "hook", .between = {fmt::format("link_{}", links), "weight"}, .at = Vec3(0, 0, -links * length)});
+  scene.add({.name = "weight", .mass = weight, .position = Vec3(0, 0, -links * segment_length - ball), .shape = Sphere{ball}});
+  scene.add(
+      Ball{.name = "hook", .between = {fmt::format("link_{}", links), "weight"}, .at = Vec3(0, 0, -links * segment_length)});
   scene.impulses.push_back(
-      {.body = fmt::format("link_{}", links / 2), .impulse = Vec3(10, 0, 0), .at = Vec3(0, 0, -links * length / 2)});
+      {.body = fmt::format("link_{}", links / 2), .impulse = Vec3(10, 0, 0), .at = Vec3(0, 0, -links * segment_length / 2)});
   scene.recipe = {.dt = 1.0 / 60,
                   .duration = 60,
                   .integrator = SemiImplicitEulerSettings{},

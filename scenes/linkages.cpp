@@ -13,7 +13,8 @@
 namespace rotule::scenes {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
+
 constexpr double thickness = 0.01;  // radius of the bars, half the thickness of plates
 
 /// A joint of a planar linkage: where it is, and how fast it moves.

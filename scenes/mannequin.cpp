@@ -10,7 +10,7 @@
 namespace rotule::scenes {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// Directions of a limb's segments, from joint to joint: x to the front, y to the left, z up.
 struct Arm {

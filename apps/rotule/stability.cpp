@@ -6,8 +6,6 @@
 #include <rotule/error.h>
 #include <rotule/world.h>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -122,29 +120,6 @@ void regions(const StabilityOptions& options) {
 
 constexpr int most_dense_unknowns = 1200;
 
-/// Eigenvalues of the linearised motion that can limit a step.
-std::vector<Complex> eigenvalues(const World& world) {
-  const Linearisation system = linearise(world);
-  const auto n = system.M.rows();
-  // The motions that the joints allow, by a rank-revealing QR of J^T.
-  MatX N = MatX::Identity(n, n);
-  if (system.J.rows() > 0) {
-    const Eigen::ColPivHouseholderQR<MatX> qr(system.J.transpose());
-    N = MatX(qr.householderQ()).rightCols(n - qr.rank());
-  }
-  const MatX M = N.transpose() * system.M * N, K = N.transpose() * system.K * N, D = N.transpose() * system.D * N;
-  const auto k = M.rows();
-  const MatX inverse = M.inverse();
-  MatX A = MatX::Zero(2 * k, 2 * k);
-  A.topRightCorner(k, k).setIdentity();
-  A.bottomLeftCorner(k, k) = -inverse * K;
-  A.bottomRightCorner(k, k) = -inverse * D;
-  std::vector<Complex> out;
-  const Eigen::EigenSolver<MatX> solver(A, false);
-  for (Eigen::Index i = 0; i < 2 * k; ++i) out.push_back(solver.eigenvalues()[i]);
-  return out;
-}
-
 /// Growth that counts as unstable: an undamped mode on the border is allowed its rounding.
 constexpr double border_tolerance = 1e-6;
 
@@ -220,7 +195,7 @@ void scene_steps(const StabilityOptions& options) {
     const World world(named.scene, recipe);
     const std::size_t unknowns = 6 * world.bodies().size() + 3 * static_cast<std::size_t>(world.particles());
     if (unknowns <= most_dense_unknowns) {
-      spectrum = eigenvalues(world);
+      spectrum = eigenvalues(linearise(world));
     } else {
       // Too large for all of them: the highest frequency, as if nothing damped it.
       const LargestFrequency largest = largest_frequency(world);

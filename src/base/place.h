@@ -1,6 +1,8 @@
 #pragma once
 // Where in a scene something is wrong, as a JSON pointer ("/bodies/3/mass"). A chain of links on the stack: nothing is
 // allocated unless there is something to report.
+#include <rotule/error.h>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -40,5 +42,7 @@ class Place {
   std::size_t index_ = 0;
   bool is_index_ = false;
 };
+
+[[noreturn]] inline void fail(const Place& place, const std::string& message) { throw Error(place.str(), message); }
 
 }  // namespace rotule

@@ -13,7 +13,7 @@
 namespace rotule {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 void require_positive(const char* shape, const char* field, double value) {
   if (!(value > 0) || !std::isfinite(value)) throw Error(shape, fmt::format("{} must be greater than 0, is {}", field, value));

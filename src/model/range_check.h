@@ -15,8 +15,6 @@ namespace rotule {
 
 inline constexpr double smallest_quaternion = 1e-6;  // below it, an orientation is more likely a mistake than a scaled quaternion
 
-[[noreturn]] inline void fail(const Place& place, const std::string& message) { throw Error(place.str(), message); }
-
 struct RangeCheck {
   const Place& place;
 

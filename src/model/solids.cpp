@@ -166,8 +166,6 @@ ParticleGroup make(const Disk& d) {
 
 ParticleGroup make(const TetrahedralMesh& mesh) { return tetrahedral_group(mesh); }
 
-[[noreturn]] void fail(const Place& place, const std::string& message) { throw Error(place.str(), message); }
-
 void check_pins(const Pins& pins, std::string_view axes, const Place& place) {
   const Place here = place / "pinned";
   for (std::size_t n = 0; n < pins.size(); ++n) {

@@ -13,8 +13,6 @@
 namespace rotule {
 namespace {
 
-[[noreturn]] void fail(const Place& place, const std::string& message) { throw Error(place.str(), message); }
-
 struct SizeCheck {
   const Place& place;
   void operator()(const Field& field, double value, Need = {}) const { check_range(place / field.name, field, value); }

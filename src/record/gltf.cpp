@@ -7,11 +7,11 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "model/tessellate.h"
 #include "record/base64.h"
+#include "record/json_text.h"
 #include "record/version.h"
 
 namespace rotule {
@@ -19,8 +19,6 @@ namespace rotule {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "glTF is little endian");
-
-using Json = nlohmann::ordered_json;
 
 // The format's numbers for types, targets and modes.
 constexpr int type_unsigned_int = 5125, type_float = 5126, array_buffer = 34962, element_array_buffer = 34963;

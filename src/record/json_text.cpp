@@ -147,6 +147,8 @@ Json parse_json(std::string_view text) {
   return builder.take();
 }
 
+Json parse_if_json(std::string_view text) { return Json::parse(text.begin(), text.end(), nullptr, false); }
+
 std::string_view type_of(const Json& json) {
   switch (json.type()) {
     case Json::value_t::null:

@@ -12,6 +12,9 @@ using Json = nlohmann::ordered_json;
 /// Throws Error: `line 3, column 7: ...` for syntax, a JSON pointer for duplicate keys and depth.
 Json parse_json(std::string_view text);
 
+/// A discarded value where the text is not JSON.
+Json parse_if_json(std::string_view text);
+
 /// "a number", "an object", ... for messages.
 std::string_view type_of(const Json& json);
 

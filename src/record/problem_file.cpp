@@ -11,8 +11,8 @@
 namespace rotule {
 namespace {
 
-constexpr std::string_view format_name = "rotule problems";
-constexpr int format_version = 2;
+constexpr std::string_view problems_format_name = "rotule problems";
+constexpr int problems_format_version = 2;
 constexpr int block_columns = 5;     // first_row, rows, body_a, body_b, source
 constexpr int friction_columns = 4;  // first_row, count, normal_row, cone
 
@@ -24,9 +24,9 @@ std::span<const double> view(const JacobianRows& m) { return {m.data(), static_c
 
 Hdf5File open_checked(const std::string& path) {
   Hdf5File file = Hdf5File::open(path);
-  if (file.text_attribute("/", "format") != format_name) throw Error(path, "is not a file of recorded problems");
-  if (const double version = file.number_attribute("/", "version"); version != format_version)
-    throw Error(path, fmt::format("is version {} of the format; this program reads {}", version, format_version));
+  if (file.text_attribute("/", "format") != problems_format_name) throw Error(path, "is not a file of recorded problems");
+  if (const double version = file.number_attribute("/", "version"); version != problems_format_version)
+    throw Error(path, fmt::format("is version {} of the format; this program reads {}", version, problems_format_version));
   return file;
 }
 
@@ -35,8 +35,8 @@ Hdf5File open_checked(const std::string& path) {
 ProblemWriter::ProblemWriter(const std::string& path, const std::string& scene, const std::string& recipe,
                              const std::vector<std::string>& joints)
     : file_(Hdf5File::create(path)) {
-  file_.attribute("/", "format", format_name);
-  file_.attribute("/", "version", static_cast<double>(format_version));
+  file_.attribute("/", "format", problems_format_name);
+  file_.attribute("/", "version", static_cast<double>(problems_format_version));
   file_.attribute("/", "program_version", program_version);
   file_.attribute("/", "description", "w = A x - b, A = J M^-1 J^T + C, lower <= x <= upper");
   file_.attribute("/", "scene", scene);

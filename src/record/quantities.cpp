@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/text.h"
+#include "record/json_text.h"
 
 namespace rotule {
 
@@ -106,8 +106,8 @@ Plot energy_error(const Reader& r) {
   const Column shock = r.contains("/energy/shock") ? column(r, "/energy/shock") : Column(kinetic.size(), 0.0);
   double scale = 0;
   for (const double k : kinetic) scale = std::max(scale, k);
-  if (const auto summary = nlohmann::json::parse(r.summary(), nullptr, false); summary.is_object())
-    if (const auto given = summary.value(nlohmann::json::json_pointer("/energy/scale"), 0.0); given > 0) scale = given;
+  if (const Json summary = parse_if_json(r.summary()); summary.is_object())
+    if (const auto given = summary.value(Json::json_pointer("/energy/scale"), 0.0); given > 0) scale = given;
   Column error(kinetic.size());
   for (std::size_t i = 0; i < error.size(); ++i) {
     error[i] = std::abs(kinetic[i] + potential[i] + shock[i] - kinetic[0] - potential[0]);

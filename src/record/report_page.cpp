@@ -6,18 +6,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/text.h"
 #include "record/html_page.h"
+#include "record/json_text.h"
 #include "record/quantities.h"
 
 namespace rotule {
 
 namespace {
 
-using Json = nlohmann::json;
 using Column = std::vector<double>;
 
 /// What a number means: its class in the page's style, and a sentence.
@@ -55,9 +54,9 @@ Run read(const TrajectoryReader& r) {
   if (r.frames() == 0) throw Error(r.path(), "has no frames");
   Run run;
   run.scene = parse_scene(r.scene(), r.path());
-  run.summary = Json::parse(r.summary(), nullptr, false);
+  run.summary = parse_if_json(r.summary());
   if (!run.summary.is_object()) run.summary = Json::object();
-  run.recipe = Json::parse(r.recipe(), nullptr, false);
+  run.recipe = parse_if_json(r.recipe());
   if (!run.recipe.is_object()) run.recipe = Json::object();
   run.frames = r.frames();
   run.bodies = r.body_names().size();

@@ -18,7 +18,6 @@
 namespace rotule {
 namespace {
 
-[[noreturn]] void fail(const Place& place, const std::string& message) { throw Error(place.str(), message); }
 [[noreturn]] void wrong_type(const Place& place, std::string_view wanted, const Json& json) {
   fail(place, fmt::format("must be {}, is {}", wanted, type_of(json)));
 }
@@ -159,11 +158,11 @@ void read(const Json& json, const Place& place, std::optional<T>& out) {
 }
 
 template <class T>
-concept Described = requires(T t) {
+concept Readable = requires(T t) {
   SceneFields<T>::fields(t, [](auto&&...) {});
 }
 || std::is_same_v<T, Recipe>;
-template <Described T>
+template <Readable T>
 void read(const Json& json, const Place& place, T& out) {
   read_struct(json, place, out);
 }
@@ -175,17 +174,36 @@ void read(const Json& json, const Place& place, std::vector<T>& out) {
   for (std::size_t i = 0; i < json.size(); ++i) read(json[i], place / i, out[i]);
 }
 
+// What does not depend on the type is kept out of the templates below: there are a few hundred of them.
+
+/// The names of a struct's fields, in order.
+struct KnownKeys {
+  std::vector<std::string> names;
+  void add(const Field& field);
+  void operator()(const Field& field, auto&&...) { add(field); }
+};
+void KnownKeys::add(const Field& field) { names.emplace_back(field.name); }
+
+void require_known_keys(const Json& json, const Place& place, const std::vector<std::string>& known) {
+  for (const auto& item : json.items())
+    if (std::find(known.begin(), known.end(), item.key()) == known.end())
+      fail(place, known.empty() ? fmt::format("unknown key {}; there are none here", in_quotes(item.key()))
+                                : fmt::format("unknown key {}; {}", in_quotes(item.key()), suggestion(item.key(), known)));
+}
+
+/// The value of a field; null where it may be left out and is.
+const Json* value_of(const Json& json, const Place& place, const Field& field, Need need) {
+  if (const auto found = json.find(field.name); found != json.end()) return &*found;
+  if (need == Need::required) fail(place, fmt::format("missing key \"{}\": {}", field.name, field.meaning));
+  return nullptr;
+}
+
 struct Reader {
   const Json& json;
   const Place& place;
   template <class T>
   void operator()(const Field& field, T& member, Need need = Need::optional) const {
-    const auto found = json.find(field.name);
-    if (found != json.end()) {
-      read(*found, place / field.name, member);
-    } else if (need == Need::required) {
-      fail(place, fmt::format("missing key \"{}\": {}", field.name, field.meaning));
-    }
+    if (const Json* value = value_of(json, place, field, need)) read(*value, place / field.name, member);
   }
 };
 
@@ -193,12 +211,9 @@ template <class T>
 void read_struct(const Json& json, const Place& place, T& out, std::initializer_list<std::string_view> others) {
   if (!json.is_object()) wrong_type(place, "an object", json);
   // Unknown keys first: a misspelt one explains a missing one.
-  std::vector<std::string> known(others.begin(), others.end());
-  visit_fields(out, [&](const Field& field, auto&&...) { known.emplace_back(field.name); });
-  for (const auto& item : json.items())
-    if (std::find(known.begin(), known.end(), item.key()) == known.end())
-      fail(place, known.empty() ? fmt::format("unknown key {}; there are none here", in_quotes(item.key()))
-                                : fmt::format("unknown key {}; {}", in_quotes(item.key()), suggestion(item.key(), known)));
+  KnownKeys known{{others.begin(), others.end()}};
+  visit_fields(out, known);
+  require_known_keys(json, place, known.names);
   visit_fields(out, Reader{json, place});
 }
 

@@ -68,11 +68,28 @@ Json schema_of(const Field&, const Recipe&) { return reference("recipe"); }
 
 // What does not depend on the type is kept out of the templates below: there are a few hundred of them.
 
-/// `value`: what the field is where it is left out, null where nothing is to be said.
-void add_property(const Field& field, Json schema, Json value, Json& properties) {
+/// What a field is where it is left out; null where nothing is to be said.
+template <class T>
+Json default_of(const T& member) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return member;
+  else if constexpr (is_choice<T>)
+    return chosen_name(member);
+  else
+    return {};
+}
+
+struct Properties {
+  Json all = Json::object(), required = Json::array();
+  void add(const Field& field, Json schema, Json value, Need need);
+  template <class T>
+  void operator()(const Field& field, const T& member, Need need = Need::optional);
+};
+void Properties::add(const Field& field, Json schema, Json value, Need need) {
   schema["description"] = field.unit.empty() ? std::string(field.meaning) : fmt::format("{} [{}]", field.meaning, field.unit);
   if (!value.is_null()) schema["default"] = std::move(value);
-  properties[std::string(field.name)] = std::move(schema);
+  all[std::string(field.name)] = std::move(schema);
+  if (need == Need::required) required.push_back(field.name);
 }
 
 Json closed_object(Json properties, Json required) {
@@ -111,18 +128,16 @@ Json schema_of(const Field&, const std::variant<Settings...>&) requires(is_choic
 }
 
 template <class T>
+void Properties::operator()(const Field& field, const T& member, Need need) {
+  add(field, schema_of(field, member), default_of(member), need);
+}
+
+template <class T>
 Json object_schema() {
-  Json properties = Json::object(), required = Json::array();
+  Properties properties;
   const T defaults{};
-  visit_fields(defaults, [&](const Field& field, const auto& member, Need need = Need::optional) {
-    using Member = std::remove_cvref_t<decltype(member)>;
-    Json value;
-    if constexpr (std::is_arithmetic_v<Member>) value = member;
-    if constexpr (is_choice<Member>) value = chosen_name(member);
-    add_property(field, schema_of(field, member), std::move(value), properties);
-    if (need == Need::required) required.push_back(field.name);
-  });
-  return closed_object(std::move(properties), std::move(required));
+  visit_fields(defaults, properties);
+  return closed_object(std::move(properties.all), std::move(properties.required));
 }
 
 /// {"box": {...}}: one key, the kind.

@@ -27,8 +27,8 @@ std::string text_of(int value) { return std::to_string(value); }
 std::string text_of(bool value) { return value ? "true" : "false"; }
 std::string text_of(const std::string& value) {
   try {
-    return nlohmann::json(value).dump();
-  } catch (const nlohmann::json::exception&) {
+    return Json(value).dump();
+  } catch (const Json::exception&) {
     throw Error(in_quotes(value), "is not UTF-8");
   }
 }
@@ -112,11 +112,11 @@ std::string text_of(const std::optional<T>& value) {
 }
 
 template <class T>
-concept Described = requires(const T t) {
+concept Writable = requires(const T t) {
   SceneFields<T>::fields(t, [](auto&&...) {});
 }
 || std::is_same_v<T, Recipe>;
-template <Described T>
+template <Writable T>
 std::string text_of(const T& value) {
   return struct_text(value);
 }
@@ -132,13 +132,35 @@ struct WrittenField {
   bool required;
 };
 
+// What does not depend on the type is kept out of the templates below: there are a few hundred of them.
+
+struct WrittenFields {
+  std::vector<WrittenField> all;
+  void add(const Field& field, std::string text, Need need);
+  template <class T>
+  void operator()(const Field& field, const T& member, Need need = Need::optional) {
+    add(field, text_of(member), need);
+  }
+};
+void WrittenFields::add(const Field& field, std::string text, Need need) {
+  all.push_back({field.name, std::move(text), need == Need::required});
+}
+
 template <class T>
 std::vector<WrittenField> written_fields(const T& value) {
-  std::vector<WrittenField> out;
-  visit_fields(value, [&](const Field& field, const auto& member, Need need = Need::optional) {
-    out.push_back({field.name, text_of(member), need == Need::required});
-  });
-  return out;
+  WrittenFields out;
+  visit_fields(value, out);
+  return std::move(out.all);
+}
+
+std::string object_text(std::string first, const std::vector<WrittenField>& fields, const std::vector<WrittenField>& defaults) {
+  std::string out = "{" + std::move(first);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].text.empty() || (!fields[i].required && fields[i].text == defaults[i].text)) continue;
+    if (out.size() > 1) out += ", ";
+    out += fmt::format("\"{}\": {}", fields[i].name, fields[i].text);
+  }
+  return out + "}";
 }
 
 template <class T>
@@ -149,15 +171,7 @@ const std::vector<WrittenField>& default_fields() {
 
 template <class T>
 std::string struct_text(const T& value, std::string first) {
-  std::string out = "{" + first;
-  const std::vector<WrittenField>& defaults = default_fields<T>();
-  const std::vector<WrittenField> fields = written_fields(value);
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i].text.empty() || (!fields[i].required && fields[i].text == defaults[i].text)) continue;
-    if (out.size() > 1) out += ", ";
-    out += fmt::format("\"{}\": {}", fields[i].name, fields[i].text);
-  }
-  return out + "}";
+  return object_text(std::move(first), written_fields(value), default_fields<T>());
 }
 
 // The scene itself, one line per item of its lists.

@@ -7,9 +7,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "record/html_page.h"
+#include "record/json_text.h"
 
 namespace rotule {
 
@@ -275,7 +275,6 @@ std::string to_svg(const std::vector<Plot>& plots) {
 }
 
 std::string to_figure(const Plot& plot) {
-  using Json = nlohmann::ordered_json;
   const Layout layout = lay_out(plot);
   const auto axis = [](const PlotAxis& named, const Scale& scale) {
     return Json{{"label", named.label}, {"log", scale.logarithmic}, {"low", scale.low},

@@ -14,8 +14,8 @@
 namespace rotule {
 namespace {
 
-constexpr std::string_view format_name = "rotule trajectory";
-constexpr int format_version = 1;
+constexpr std::string_view trajectory_format_name = "rotule trajectory";
+constexpr int trajectory_format_version = 1;
 constexpr std::string_view stage_description = "of the step that ended here: collide, forces, solve, correct, move";
 
 /// Per how many things a frame has a row of an array.
@@ -116,8 +116,8 @@ TrajectoryWriter::TrajectoryWriter(const std::string& path, const std::string& s
                                    const std::vector<std::string>& bodies, const std::vector<std::string>& joints,
                                    std::int64_t expected_frames, std::size_t particles)
     : file_(Hdf5File::create(path)) {
-  file_.attribute("/", "format", format_name);
-  file_.attribute("/", "version", static_cast<double>(format_version));
+  file_.attribute("/", "format", trajectory_format_name);
+  file_.attribute("/", "version", static_cast<double>(trajectory_format_version));
   file_.attribute("/", "program_version", program_version);
   file_.attribute("/", "scene", scene);
   file_.attribute("/", "recipe", to_complete_json(recipe));
@@ -217,9 +217,9 @@ void TrajectoryWriter::finish() {
 }
 
 TrajectoryReader::TrajectoryReader(const std::string& path) : file_(Hdf5File::open(path)) {
-  if (file_.text_attribute("/", "format") != format_name) throw Error(path, "is not a recording of a run");
-  if (const double version = file_.number_attribute("/", "version"); version != format_version)
-    throw Error(path, fmt::format("is version {} of the format; this program reads {}", version, format_version));
+  if (file_.text_attribute("/", "format") != trajectory_format_name) throw Error(path, "is not a recording of a run");
+  if (const double version = file_.number_attribute("/", "version"); version != trajectory_format_version)
+    throw Error(path, fmt::format("is version {} of the format; this program reads {}", version, trajectory_format_version));
   bodies_ = file_.texts("/body_names");
   joints_ = file_.texts("/joint_names");
   const Extent time = file_.shape("/time");

@@ -1,6 +1,7 @@
 #include "step/linearisation.h"
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <Eigen/QR>
 
 #include <rotule/error.h>
@@ -106,19 +107,42 @@ Linearisation linearise(const World& world) {
   return out;
 }
 
+namespace {
+
+/// A basis of the motions that the joints allow, by a rank-revealing QR of J^T.
+MatX allowed_motions(const MatX& J, Eigen::Index size) {
+  if (J.rows() == 0) return MatX::Identity(size, size);
+  // Rows are of similar length; 1e-9 of the longest is far above rounding and far below any honest constraint.
+  Eigen::ColPivHouseholderQR<MatX> qr;
+  qr.setThreshold(1e-9);
+  qr.compute(J.transpose());
+  const MatX Q = qr.householderQ();
+  return Q.rightCols(Q.cols() - qr.rank());
+}
+
+/// A as the allowed motions see it.
+MatX reduced(const MatX& A, const MatX& N) { return N.transpose() * A * N; }
+
+MatX symmetric_part(const MatX& A) { return 0.5 * (A + A.transpose()); }
+
+}  // namespace
+
 Modes normal_modes(const Linearisation& l) {
-  MatX N = MatX::Identity(l.M.rows(), l.M.rows());
-  if (l.J.rows() > 0) {
-    // Rows are of similar length; 1e-9 of the longest is far above rounding and far below any honest constraint.
-    Eigen::ColPivHouseholderQR<MatX> qr;
-    qr.setThreshold(1e-9);
-    qr.compute(l.J.transpose());
-    const MatX Q = qr.householderQ();
-    N = Q.rightCols(Q.cols() - qr.rank());
-  }
-  const MatX K = N.transpose() * l.K * N, M = N.transpose() * l.M * N;
-  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(0.5 * (K + K.transpose()), 0.5 * (M + M.transpose()));
+  const MatX N = allowed_motions(l.J, l.M.rows());
+  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(symmetric_part(reduced(l.K, N)), symmetric_part(reduced(l.M, N)));
   return {eigen.eigenvalues(), N * eigen.eigenvectors()};
+}
+
+std::vector<std::complex<double>> eigenvalues(const Linearisation& l) {
+  const MatX N = allowed_motions(l.J, l.M.rows());
+  const MatX inverse = reduced(l.M, N).inverse();
+  const auto k = inverse.rows();
+  MatX A = MatX::Zero(2 * k, 2 * k);
+  A.topRightCorner(k, k).setIdentity();
+  A.bottomLeftCorner(k, k) = -inverse * reduced(l.K, N);
+  A.bottomRightCorner(k, k) = -inverse * reduced(l.D, N);
+  const Eigen::EigenSolver<MatX> solver(A, false);
+  return {solver.eigenvalues().begin(), solver.eigenvalues().end()};
 }
 
 }  // namespace rotule

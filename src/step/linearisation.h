@@ -10,6 +10,7 @@
 // that bodies should be counted in hundreds at most.
 #include <rotule/world.h>
 
+#include <complex>
 #include <vector>
 
 namespace rotule {
@@ -32,5 +33,8 @@ struct Modes {
 
 /// All modes of the constrained motion without its damping. Redundant rows of J are recognised by a rank-revealing QR.
 Modes normal_modes(const Linearisation& linearisation);
+
+/// All lambda of the constrained motion exp(lambda t) with its damping.
+std::vector<std::complex<double>> eigenvalues(const Linearisation& linearisation);
 
 }  // namespace rotule

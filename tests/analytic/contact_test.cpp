@@ -8,12 +8,14 @@
 
 #include "math/rotation.h"
 #include "scenes/builders.h"
+#include "support/constants.h"
 #include "support/runs.h"
 
 namespace rotule {
 namespace {
 
-constexpr double g = 9.81, degree = std::numbers::pi / 180;
+using testing::g;
+constexpr double degree = std::numbers::pi / 180;
 
 /// A block on a plane that slopes by `angle`, with gravity turned instead of the plane, towards `heading`.
 Scene block_on_slope(double angle, double heading, double mu_static, double mu_dynamic) {

@@ -6,10 +6,12 @@
 
 #include <cmath>
 
+#include "support/constants.h"
+
 namespace rotule {
 namespace {
 
-constexpr double g = 9.81;
+using testing::g;
 
 /// One body of 2 kg with moments of inertia (0.1, 0.2, 0.3) kg m^2 at `position`, joined to the world.
 Scene one_body(const Vec3& position, JointDef joint, double gravity = 0) {
@@ -25,17 +27,17 @@ Scene one_body(const Vec3& position, JointDef joint, double gravity = 0) {
   return scene;
 }
 
-void run(World& world, double duration) {
+void run_on(World& world, double duration) {
   for (const double end = world.time() + duration; world.time() < end - 1e-9;) world.step();
 }
 
 TEST(Drives, ACylindricalJointSlidesToItsLimitWhileItsMotorTurns) {
   World world(one_body(Vec3::Zero(),
                        Cylindrical{.drives = {{"z", {.lower = -0.5}}, {"rz", {.motor_speed = 3, .motor_strength = 100}}}}, g));
-  run(world, 0.2);
+  run_on(world, 0.2);
   EXPECT_NEAR(world.position("arm").z(), -0.5 * g * 0.04, 2e-3);  // falls freely: the motor does not hold it
   EXPECT_NEAR(world.angular_velocity("arm").z(), 3, 1e-9);
-  run(world, 1);
+  run_on(world, 1);
   EXPECT_NEAR(world.position("arm").z(), -0.5, 1e-6);
   EXPECT_NEAR(world.velocity("arm").z(), 0, 1e-9);
   EXPECT_NEAR(world.angular_velocity("arm").z(), 3, 1e-9);
@@ -50,7 +52,7 @@ TEST(Drives, AUniversalJointStopsAtItsTwoAngles) {
       return drive;
     };
     World world(one_body(Vec3::Zero(), Universal{.drives = {{"rx", towards(a)}, {"ry", towards(b)}}}));
-    run(world, 2);
+    run_on(world, 2);
     const Quat expected = Eigen::AngleAxisd(a, Vec3::UnitX()) * Eigen::AngleAxisd(b, Vec3::UnitY());
     EXPECT_LT(world.orientation("arm").angularDistance(expected), 1e-6) << a << " " << b;
     EXPECT_LT(world.angular_velocity("arm").norm(), 1e-9);
@@ -62,7 +64,7 @@ TEST(Drives, ASpringOnAUniversalJointCarriesTheWeight) {
   constexpr double L = 0.5, k = 30;
   World world(one_body(
       {L, 0, 0}, Universal{.drives = {{"rx", {.stiffness = 1e4, .damping = 100}}, {"ry", {.stiffness = k, .damping = 5}}}}, g));
-  run(world, 8);
+  run_on(world, 8);
   double q = 0.3;  // positive about y: down
   for (int i = 0; i < 50; ++i) q -= (k * q - 2 * g * L * std::cos(q)) / (k + 2 * g * L * std::sin(q));
   EXPECT_NEAR(world.position("arm").z(), -L * std::sin(q), 1e-6);
@@ -75,13 +77,13 @@ TEST(Drives, FrictionInAPlaneStopsASlidingBody) {
   scene.bodies.front().velocity = {1.5, 0, 0};
   scene.bodies.front().angular_velocity = {0, 0, 4};
   World world(scene);
-  run(world, 0.45);
+  run_on(world, 0.45);
   EXPECT_GT(world.velocity("arm").x(), 0.1);  // stops at m v / F = 0.5 s
-  run(world, 0.1);
+  run_on(world, 0.1);
   EXPECT_NEAR(world.velocity("arm").x(), 0, 1e-9);
   EXPECT_NEAR(world.position("arm").x(), 2 * 1.5 * 1.5 / (2 * 6), 0.5 * 1.5 * 1e-3 + 1e-9);
   EXPECT_GT(world.angular_velocity("arm").z(), 1);  // I w / T = 1.33 s
-  run(world, 1);
+  run_on(world, 1);
   EXPECT_NEAR(world.angular_velocity("arm").z(), 0, 1e-9);
 }
 
@@ -90,9 +92,9 @@ TEST(Drives, ABallJointRubs) {
       one_body(Vec3::Zero(), Ball{.drives = {{"rx", {.friction = 0.2}}, {"ry", {.friction = 0.2}}, {"rz", {.friction = 0.2}}}});
   scene.bodies.front().angular_velocity = {0, 0, 2};
   World world(scene);
-  run(world, 2);
+  run_on(world, 2);
   EXPECT_NEAR(world.angular_velocity("arm").z(), 2 - 0.2 * 2 / 0.3, 1e-9);
-  run(world, 1.5);  // at rest after I w / T = 3 s
+  run_on(world, 1.5);  // at rest after I w / T = 3 s
   EXPECT_LT(world.angular_velocity("arm").norm(), 1e-9);
 }
 

@@ -12,12 +12,13 @@
 
 #include "scenes/builders.h"
 #include "step/linearisation.h"
+#include "support/constants.h"
 
 namespace rotule {
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double g = 9.81;
+using testing::g;
 
 struct Pluck {
   std::string body;

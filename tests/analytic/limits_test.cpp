@@ -5,32 +5,36 @@
 
 #include <cmath>
 
+#include "support/constants.h"
+
 namespace rotule {
 namespace {
 
-constexpr double g = 9.81, length = 0.8, start = 2.0, stop = 0.7;  // m/s^2, m, rad from the vertical
+using testing::g;
+constexpr double rod_length = 0.8, start_angle = 2.0, stop_angle = 0.7;  // m, rad from the vertical
 
-/// A bob on a weightless rod, let go at `start` from the vertical; a limit stops it at `stop`, before it is down.
+/// A bob on a weightless rod, let go at `start_angle` from the vertical; a limit stops it at `stop_angle`, before it is down.
 Scene stopped_pendulum() {
   Scene scene;
   scene.gravity = {0, 0, -g};
   scene.add({.name = "bob",
              .mass = 2.0,
              .inertia = Vec3::Constant(1e-3).asDiagonal().toDenseMatrix(),
-             .position = {length * std::sin(start), 0, -length * std::cos(start)}});
+             .position = {rod_length * std::sin(start_angle), 0, -rod_length * std::cos(start_angle)}});
   // About y, a positive angle takes the bob from +x down towards the vertical.
-  scene.add(Hinge{.name = "pivot", .between = {"world", "bob"}, .axis = {0, 1, 0}, .drive = {.upper = start - stop}});
+  scene.add(Hinge{.name = "pivot", .between = {"world", "bob"}, .axis = {0, 1, 0}, .drive = {.upper = start_angle - stop_angle}});
   set(scene.recipe, "integrator", "dormand_prince_8");
   set(scene.recipe, "integrator.relative_tolerance", "1e-12");
   return scene;
 }
 
-double inertia() { return 2.0 * length * length + 1e-3; }
+double inertia() { return 2.0 * rod_length * rod_length + 1e-3; }
 
-/// When the free pendulum passes `stop`: from rest at A, sin(theta/2) = sin(A/2) sin(phi) gives a quarter period less F(phi).
+/// When the free pendulum passes `stop_angle`: from rest at A, sin(theta/2) = sin(A/2) sin(phi) gives a quarter period less
+/// F(phi).
 double passing_time() {
-  const double omega = std::sqrt(2.0 * g * length / inertia()), k = std::sin(start / 2);
-  const double phi = std::asin(std::sin(stop / 2) / k);
+  const double omega = std::sqrt(2.0 * g * rod_length / inertia()), k = std::sin(start_angle / 2);
+  const double phi = std::asin(std::sin(stop_angle / 2) / k);
   return (std::comp_ellint_1(k) - std::ellint_1(k, phi)) / omega;
 }
 
@@ -44,13 +48,13 @@ TEST(JointLimits, APendulumIsStoppedAtTheAnalyticInstant) {
   const double hit = passing_time();
   world.step(hit - 1e-9);
   // Still as fast as energy says.
-  const double speed = std::sqrt(2 * 2.0 * g * length * (std::cos(stop) - std::cos(start)) / inertia());
+  const double speed = std::sqrt(2 * 2.0 * g * rod_length * (std::cos(stop_angle) - std::cos(start_angle)) / inertia());
   EXPECT_NEAR(world.angular_velocity("bob").norm(), speed, 1e-7);
-  EXPECT_GT(angle(world), stop);
+  EXPECT_GT(angle(world), stop_angle);
   const StepReport report = world.step(2e-9);
   EXPECT_EQ(report.shocks, 1);
   EXPECT_LT(world.angular_velocity("bob").norm(), 1e-8);
-  EXPECT_NEAR(angle(world), stop, 1e-9);
+  EXPECT_NEAR(angle(world), stop_angle, 1e-9);
   // What the shock took out is all that was there.
   EXPECT_NEAR(world.diagnostics().shock_energy, 0.5 * inertia() * speed * speed, 1e-7);
 }
@@ -60,24 +64,24 @@ TEST(JointLimits, ItStaysThereUnderItsWeightAndLeavesWhenPulled) {
   world.step(passing_time() + 0.5);
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(world.step(0.2).shocks, 0);
-    EXPECT_NEAR(angle(world), stop, 1e-9);
+    EXPECT_NEAR(angle(world), stop_angle, 1e-9);
     EXPECT_LT(world.angular_velocity("bob").norm(), 1e-9);
   }
   // Just less than its weight pulls along the arc: it stays; just more: it leaves, at the acceleration of the difference.
-  const Vec3 along(std::cos(stop), 0, std::sin(stop));
-  const double pull = 2.0 * g * std::sin(stop);
+  const Vec3 along(std::cos(stop_angle), 0, std::sin(stop_angle));
+  const double pull = 2.0 * g * std::sin(stop_angle);
   world.set_force(world.body("bob"), 0.999 * pull * along);
   world.step(0.1);
-  EXPECT_NEAR(angle(world), stop, 1e-9);
+  EXPECT_NEAR(angle(world), stop_angle, 1e-9);
   world.set_force(world.body("bob"), 1.01 * pull * along);
   constexpr double t = 1e-3;
   world.step(t);
-  EXPECT_NEAR(angle(world) - stop, 0.5 * 0.01 * pull * length / inertia() * t * t, 1e-11);
+  EXPECT_NEAR(angle(world) - stop_angle, 0.5 * 0.01 * pull * rod_length / inertia() * t * t, 1e-11);
 }
 
 TEST(JointLimits, ItIsReleasedInTheMiddleOfAStep) {
-  // Pushed down onto a limit by a spring of its own that a second, moving body slackens: here a slider on its stop, held by its
-  // weight against a spring whose far end a falling mass pulls down. Held until the pull exceeds the weight.
+  // Pushed down onto a limit by a spring of its own that a second, moving body slackens: here a slider on its stop, held by
+  // its weight against a spring whose far end a falling mass pulls down. Held until the pull exceeds the weight.
   Scene scene;
   scene.gravity = {0, 0, -g};
   scene.add({.name = "block", .mass = 1.0, .inertia = Mat3(Mat3::Identity() * 0.01), .position = {0, 0, 0}});

@@ -6,11 +6,12 @@
 #include <numbers>
 
 #include "step/linearisation.h"
+#include "support/constants.h"
 
 namespace rotule {
 namespace {
 
-constexpr double g = 9.81;
+using testing::g;
 
 BodyDef rod(const char* name, double mass, double length, const Vec3& center) {
   const double I = mass * length * length / 12;

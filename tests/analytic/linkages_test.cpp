@@ -11,7 +11,7 @@
 namespace rotule {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// The angle, from x towards z, by which a body has turned about -y since its start.
 double turned(const World& world, std::string_view body, const Quat& start) {

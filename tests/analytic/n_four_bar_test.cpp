@@ -28,7 +28,7 @@ double pendulum_angle(int loops, double time) {
   return t;
 }
 
-class NFourBar : public testing::TestWithParam<int> {};
+class NFourBar : public ::testing::TestWithParam<int> {};
 
 TEST_P(NFourBar, PassesItsSingularPosesAsOnePendulum) {
   const int loops = GetParam();
@@ -51,7 +51,7 @@ TEST_P(NFourBar, PassesItsSingularPosesAsOnePendulum) {
   EXPECT_EQ(rows, 3 * loops);
 }
 
-INSTANTIATE_TEST_SUITE_P(Loops, NFourBar, testing::Values(1, 2, 10));
+INSTANTIATE_TEST_SUITE_P(Loops, NFourBar, ::testing::Values(1, 2, 10));
 
 }  // namespace
 }  // namespace rotule

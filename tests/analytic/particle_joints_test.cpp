@@ -10,12 +10,13 @@
 #include "scenes/builders.h"
 #include "step/doctor.h"
 #include "step/linearisation.h"
+#include "support/constants.h"
 #include "support/runs.h"
 
 namespace rotule {
 namespace {
 
-constexpr double g = 9.81;
+using testing::g;
 
 /// Two particles on two rods in the plane y = 0, angles from the vertical, at rest.
 struct Arms {
@@ -65,7 +66,7 @@ double error_of(const World& world, const Arms& arms, const Eigen::Vector4d& y) 
 }
 
 /// By which recipes, at which step, and what error of the positions after half a second is expected.
-struct Case {
+struct JointCase {
   const char* name;
   IntegratorSettings integrator;
   FormulationSettings formulation;
@@ -77,7 +78,7 @@ TEST(ParticleJoints, DoublePendulumByEveryKindOfMethod) {
   const Arms arms;
   constexpr double time = 0.5;
   const Eigen::Vector4d exact = arms.after(time, 20000);
-  const std::vector<Case> cases{
+  const std::vector<JointCase> cases{
       {"rk4", Rk4Settings{}, AccelerationSettings{}, ProjectionSettings{}, 1e-3, 1e-10},
       {"rk4, stabilised", Rk4Settings{}, StabilisedAccelerationSettings{}, NoCorrectionSettings{}, 1e-3, 1e-8},
       {"rk4, placed", Rk4Settings{}, AccelerationSettings{}, TreePlacementSettings{}, 1e-3, 1e-10},
@@ -94,7 +95,7 @@ TEST(ParticleJoints, DoublePendulumByEveryKindOfMethod) {
       {"velocity, placed", SemiImplicitEulerSettings{}, VelocitySettings{}, TreePlacementSettings{}, 1e-4, 2e-3},
       {"penalty", Rk4Settings{}, PenaltySettings{}, NoCorrectionSettings{}, 1e-4, 1e-3},
   };
-  for (const Case& one : cases) {
+  for (const JointCase& one : cases) {
     Scene scene = arms.scene();
     scene.recipe = {.dt = one.dt, .integrator = one.integrator, .formulation = one.formulation, .correction = one.correction};
     World world(scene);

@@ -6,13 +6,15 @@
 #include <numbers>
 
 #include "scenes/builders.h"
+#include "support/constants.h"
 #include "support/elliptic.h"
 #include "support/runs.h"
 
 namespace rotule {
 namespace {
 
-constexpr double g = 9.81;
+using std::numbers::pi;
+using testing::g;
 
 TEST(Pendulum, PeriodIsTheEllipticIntegral) {
   // Bar of length L and radius r about its end: I = m (L^2/3 + r^2/4), lever L/2, let go at 90 degrees: T = 4 sqrt(I/(m g L/2))
@@ -57,7 +59,7 @@ TEST(DoublePendulum, KeepsItsEnergyWhileItTumbles) {
 TEST(NewtonCradleJoints, SwingsAsOnePendulum) {
   // All five angles stay equal, so the row has the period of a single ball on its stem.
   const double rho = 7850, R = 0.05, L = 0.5, r = 0.002, stem = L - R;
-  const double pi = std::numbers::pi, ball_mass = rho * 4 / 3 * pi * R * R * R, stem_mass = rho * pi * r * r * stem;
+  const double ball_mass = rho * 4 / 3 * pi * R * R * R, stem_mass = rho * pi * r * r * stem;
   const double inertia = ball_mass * (0.4 * R * R + L * L) + stem_mass * (stem * stem / 3 + r * r / 4);
   const double moment = ball_mass * L + stem_mass * stem / 2;
   const double period = 4 * std::sqrt(inertia / (g * moment)) * elliptic_K(std::sin(pi / 12));

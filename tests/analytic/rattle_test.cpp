@@ -10,7 +10,7 @@
 namespace rotule {
 namespace {
 
-Recipe with(const Scene& scene, const std::string& integrator) {
+Recipe with_integrator(const Scene& scene, const std::string& integrator) {
   Recipe recipe = scene.recipe;
   set(recipe, "integrator", integrator);
   return recipe;
@@ -32,14 +32,14 @@ const std::pair<const char*, int> methods[] = {{"rattle", 2}, {"rattle4", 4}, {"
 
 void expect_orders(const std::string& name, double duration, int steps) {
   const Scene scene = *scenes::build(name);
-  Recipe fine = with(scene, "dormand_prince_8");
+  Recipe fine = with_integrator(scene, "dormand_prince_8");
   set(fine, "integrator.relative_tolerance", "1e-13");
   World exact(scene, fine);
   exact.step(duration);
   for (const auto& [method, order] : methods) {
     double errors[2];
     for (int k = 0; k < 2; ++k) {
-      World world(scene, with(scene, method));
+      World world(scene, with_integrator(scene, method));
       const int n = steps << k;
       for (int i = 0; i < n; ++i) world.step(duration / n);
       errors[k] = distance(centers(world), centers(exact));
@@ -59,7 +59,7 @@ TEST(Rattle, LeadsBackToWhereItBegan) {
   for (const char* name : {"double_pendulum", "mannequin", "gyroscope"})
     for (const auto& [method, order] : methods) {
       const Scene scene = *scenes::build(name);
-      World world(scene, with(scene, method));
+      World world(scene, with_integrator(scene, method));
       const std::vector<Vec3> start = centers(world);
       for (int i = 0; i < 500; ++i) world.step();
       EXPECT_GT(distance(centers(world), start), 0.01) << name << " moved";
@@ -76,7 +76,7 @@ struct Trend {
   double scale;  // the most motion that there was, J
 };
 Trend energy_trend(const Scene& scene, const char* integrator, double h, int steps) {
-  World world(scene, with(scene, integrator));
+  World world(scene, with_integrator(scene, integrator));
   std::vector<double> energy;
   double scale = 0;
   for (int i = 0; i < steps; ++i) {
@@ -130,7 +130,7 @@ TEST(Rattle, AFreeTopKeepsItsMomentumAndASymmetricOneIsExact) {
 TEST(Rattle, HoldsJointsByItself) {
   const Scene scene = scenes::double_pendulum();
   for (const char* formulation : {"velocity", "penalty", "stabilised_acceleration"}) {
-    Recipe recipe = with(scene, "rattle");
+    Recipe recipe = with_integrator(scene, "rattle");
     set(recipe, "formulation", formulation);
     EXPECT_THROW(World(scene, recipe), std::exception) << formulation;
   }

@@ -33,8 +33,8 @@ TEST(Relaxation, ARopePullsEvenlySidewaysAndCarriesItsWeight) {
   World loose(scene);
   for (int k = 1; k + 1 < count; ++k)
     loose.set_particle(k, loose.particle_position(k) - Vec3(0, 0, 0.3 * std::sin(M_PI * k / (count - 1.0))), Vec3::Zero());
-  const double g = scene.gravity.norm(), m = loose.particle_mass(1), rest = 1.0 / (count - 1);
-  const RelaxationReport report = relax(loose, {.force_tolerance = 1e-9 * m * g});
+  const double gravity = scene.gravity.norm(), m = loose.particle_mass(1), rest = 1.0 / (count - 1);
+  const RelaxationReport report = relax(loose, {.force_tolerance = 1e-9 * m * gravity});
   EXPECT_TRUE(report.reached) << report.force;
   const auto tension = [&](int k) -> Vec3 {
     const Vec3 e = loose.particle_position(k + 1) - loose.particle_position(k);
@@ -44,7 +44,7 @@ TEST(Relaxation, ARopePullsEvenlySidewaysAndCarriesItsWeight) {
   EXPECT_GT(sideways, 0);
   for (int k = 1; k + 1 < count; ++k) {
     EXPECT_NEAR(tension(k).x(), sideways, 1e-6 * sideways);
-    EXPECT_NEAR(tension(k).z() - tension(k - 1).z(), m * g, 1e-6 * m * g);
+    EXPECT_NEAR(tension(k).z() - tension(k - 1).z(), m * gravity, 1e-6 * m * gravity);
   }
 }
 
@@ -89,11 +89,11 @@ TEST(Relaxation, AStiffClothReachesTheSagThatItsWeightAsksFor) {
                   .bending_stiffness = 0,
                   .pinned = {"y0"}});
   World world(scene);
-  const double m = world.particle_mass(side), g = scene.gravity.norm();
-  const RelaxationReport report = relax(world, {.force_tolerance = 1e-6 * m * g});
+  const double m = world.particle_mass(side), gravity = scene.gravity.norm();
+  const RelaxationReport report = relax(world, {.force_tolerance = 1e-6 * m * gravity});
   EXPECT_TRUE(report.reached) << report.force;
   const double sag = -world.particle_position(side * (side - 1)).z();
-  EXPECT_NEAR(sag - 1, m * g / 2e4 * (side - 1) * side / 2, 1e-8);
+  EXPECT_NEAR(sag - 1, m * gravity / 2e4 * (side - 1) * side / 2, 1e-8);
 }
 
 TEST(Relaxation, RefusesWhatItKnowsNothingOf) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array restitutions{0.0, 0.3, 0.75, 1.0};
 
-Scene weightless() {
+Scene without_weight() {
   Scene scene;
   scene.gravity.setZero();
   return scene;
@@ -38,7 +38,7 @@ double twice_kinetic(const World& world, const std::vector<Vec3>& v, const std::
 
 TEST(Shocks, ABallComesBackFromAWallWithItsRestitution) {
   for (const double e : restitutions) {
-    Scene scene = weightless();
+    Scene scene = without_weight();
     scene.add({.name = "ball", .mass = 2, .position = Vec3(0, 0, 0.6), .velocity = Vec3(1, 0.5, -3), .shape = Sphere{0.1}});
     scene.walls.push_back({.name = "floor", .restitution = e});
     scene.recipe.dt = 0.01;
@@ -55,7 +55,7 @@ TEST(Shocks, ABallComesBackFromAWallWithItsRestitution) {
 TEST(Shocks, ABallThatSticksForAnInstantLeavesSpinning) {
   // Tangentially the point of touch weighs 2/7 of the ball: 1 / (1/m + r^2/I) with I = 2/5 m r^2.
   for (const double e : restitutions) {
-    Scene scene = weightless();
+    Scene scene = without_weight();
     scene.add({.name = "ball", .mass = 2, .position = Vec3(0, 0, 0.1), .velocity = Vec3(7, 0, -3), .shape = Sphere{0.1}});
     World world(scene);
     const double lost = world.shock(world.body("ball"), Vec3::Zero(), e);
@@ -69,7 +69,7 @@ TEST(Shocks, ARodStruckAtItsEndKeepsAQuarterOfTheImpulse) {
   // A uniform rod moving sideways at v whose end is stopped: the end weighs m/4.
   const double m = 3, length = 2, v = 1.5;
   for (const double e : restitutions) {
-    Scene scene = weightless();
+    Scene scene = without_weight();
     const double I = m * length * length / 12;
     scene.add({.name = "rod", .mass = m, .inertia = Mat3(Vec3(1e-3, I, I).asDiagonal()), .velocity = Vec3(0, v, 0)});
     World world(scene);

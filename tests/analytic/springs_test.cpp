@@ -8,7 +8,7 @@
 namespace rotule {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 Scene weightless() {
   Scene scene;

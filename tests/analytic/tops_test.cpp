@@ -7,17 +7,19 @@
 #include <numbers>
 
 #include "scenes/builders.h"
+#include "support/constants.h"
 #include "support/elliptic.h"
 #include "support/runs.h"
 
 namespace rotule {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
+using testing::g;
 
 TEST(Gyroscope, PrecessesRegularlyAtTheRateOfTheory) {
   // Axle and disk as two solid cylinders; moments about the tip.
-  const double rho = 7850, g = 9.81, tilt = pi / 3, w3 = 150;
+  const double rho = 7850, tilt = pi / 3, w3 = 150;
   const double axle = rho * pi * 0.005 * 0.005 * 0.2, disk = rho * pi * 0.08 * 0.08 * 0.02;
   const double I3 = axle * 0.005 * 0.005 / 2 + disk * 0.08 * 0.08 / 2;
   const double I1 = axle * (0.005 * 0.005 / 4 + 0.2 * 0.2 / 3) + disk * (0.08 * 0.08 / 4 + 0.02 * 0.02 / 12 + 0.2 * 0.2);

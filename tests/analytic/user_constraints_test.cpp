@@ -6,13 +6,14 @@
 #include <cmath>
 #include <numbers>
 
+#include "support/constants.h"
 #include "support/elliptic.h"
 #include "support/runs.h"
 
 namespace rotule {
 namespace {
 
-constexpr double g = 9.81;
+using testing::g;
 
 BodyDef bead(const Vec3& at, const Vec3& velocity = Vec3::Zero()) {
   return {.name = "bead", .mass = 0.5, .position = at, .velocity = velocity};

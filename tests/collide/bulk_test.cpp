@@ -10,7 +10,7 @@
 namespace rotule {
 namespace {
 
-constexpr int count = 1001;  // not a multiple of the lanes
+constexpr int pair_count = 1001;  // not a multiple of the lanes
 
 Frame random_frame(std::mt19937& random, double reach) {
   return Frame(Pose{reach * oracle::random_direction(random), oracle::random_orientation(random)});
@@ -32,7 +32,7 @@ struct RoundCase {
   RoundCase(bool capsule_a, bool capsule_b) {
     std::mt19937 random(11);
     std::uniform_real_distribution<double> size(0.1, 0.6), reach(0.2, 2);
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < pair_count; ++i) {
       a.push_back(capsule_a ? Convex::capsule(size(random), 2 * size(random)) : Convex::sphere(size(random)));
       b.push_back(capsule_b ? Convex::capsule(size(random), 2 * size(random)) : Convex::sphere(size(random)));
       X.push_back(random_frame(random, reach(random)));
@@ -42,8 +42,8 @@ struct RoundCase {
   template <class Scalar>
   [[nodiscard]] RoundPairs<Scalar> pairs() const {
     RoundPairs<Scalar> out;
-    out.resize(count);
-    for (int i = 0; i < count; ++i) {
+    out.resize(pair_count);
+    for (int i = 0; i < pair_count; ++i) {
       put(out.between, i, X[i].p);
       put(out.axis_a, i, Vec3::UnitZ());
       put(out.axis_b, i, X[i].R.col(2));
@@ -56,7 +56,7 @@ struct RoundCase {
 
   template <class Scalar>
   void expect_same(const BulkGaps<Scalar>& found, double tolerance) const {
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < pair_count; ++i) {
       PairMemory memory;
       const Separation s = general_separation(a[i], b[i], X[i], infinity, memory);
       EXPECT_NEAR(double(found.gap[i]), s.gap, tolerance) << i;
@@ -103,10 +103,10 @@ void check_sphere_box(double tolerance) {
   std::mt19937 random(12);
   std::uniform_real_distribution<double> size(0.2, 1), reach(0, 1.5);
   SphereBoxPairs<Scalar> pairs;
-  pairs.resize(count);
+  pairs.resize(pair_count);
   std::vector<Convex> spheres, boxes;
   std::vector<Vec3> centers;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < pair_count; ++i) {
     spheres.push_back(Convex::sphere(size(random)));
     boxes.push_back(Convex::box({size(random), size(random), size(random)}));
     centers.push_back(reach(random) * oracle::random_direction(random));
@@ -116,7 +116,7 @@ void check_sphere_box(double tolerance) {
   }
   BulkGaps<Scalar> found;
   sphere_box_gaps<L>(pairs, found);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < pair_count; ++i) {
     // The sphere is A: seen from it the box stands at minus the centre.
     PairMemory memory;
     const Separation s = general_separation(spheres[i], boxes[i], Frame(Mat3::Identity(), -centers[i]), infinity, memory);
@@ -139,10 +139,10 @@ void check_boxes(double tolerance) {
   std::mt19937 random(13);
   std::uniform_real_distribution<double> size(0.3, 1), reach(0.2, 1.6);
   BoxPairs<Scalar> pairs;
-  pairs.resize(count);
+  pairs.resize(pair_count);
   std::vector<Convex> a, b;
   std::vector<Frame> X;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < pair_count; ++i) {
     a.push_back(Convex::box({size(random), size(random), size(random)}));
     b.push_back(Convex::box({size(random), size(random), size(random)}));
     X.push_back(random_frame(random, reach(random)));
@@ -155,7 +155,7 @@ void check_boxes(double tolerance) {
   std::vector<Scalar> found;
   box_box_separations<L>(pairs, found);
   int apart = 0;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < pair_count; ++i) {
     PairMemory memory;
     const double gap = general_separation(a[i], b[i], X[i], infinity, memory).gap;
     // Overlapping: the depth. Apart: a bound, and apart along some axis.
@@ -169,7 +169,7 @@ void check_boxes(double tolerance) {
     }
   }
   EXPECT_GT(apart, 100);
-  EXPECT_LT(apart, count - 100);
+  EXPECT_LT(apart, pair_count - 100);
 }
 
 TEST(Bulk, Boxes) {

@@ -19,7 +19,7 @@
 namespace rotule {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 using Outline = std::vector<std::array<double, 2>>;
 

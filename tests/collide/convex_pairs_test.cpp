@@ -11,15 +11,12 @@ namespace rotule {
 namespace {
 
 using oracle::Placed;
+using oracle::uniform;
 
 struct Maker {
   const char* name;
   std::function<Shape(std::mt19937&)> make;
 };
-
-double uniform(std::mt19937& random, double low, double high) {
-  return std::uniform_real_distribution<double>(low, high)(random);
-}
 
 const std::vector<Maker>& makers() {
   static const std::vector<Maker> all{
@@ -66,7 +63,7 @@ std::vector<Manifold> contacts(const Placed& a, const Placed& b, double margin) 
 
 using Pair = std::tuple<int, int>;
 
-class ConvexPair : public testing::TestWithParam<Pair> {
+class ConvexPair : public ::testing::TestWithParam<Pair> {
  protected:
   std::mt19937 random{std::mt19937::result_type(std::get<0>(GetParam()) * 16 + std::get<1>(GetParam()))};
 
@@ -170,7 +167,7 @@ std::vector<Pair> all_pairs() {
   return pairs;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ConvexPair, testing::ValuesIn(all_pairs()), [](const auto& p) {
+INSTANTIATE_TEST_SUITE_P(All, ConvexPair, ::testing::ValuesIn(all_pairs()), [](const auto& p) {
   return std::string(makers()[std::get<0>(p.param)].name) + "_" + makers()[std::get<1>(p.param)].name;
 });
 

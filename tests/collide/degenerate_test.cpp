@@ -9,7 +9,7 @@ namespace {
 
 using oracle::Placed;
 
-std::vector<Shape> shapes(double s) {
+std::vector<Shape> shapes_of_size(double s) {
   ConvexHull octahedron;
   for (int k = 0; k < 3; ++k) {
     octahedron.points.push_back(s * Vec3::Unit(k));
@@ -46,16 +46,16 @@ void expect_sound(const Placed& a, const Placed& b, double size, double toleranc
 }
 
 TEST(Degenerate, CoincidentCentresAndAxes) {
-  for (const Shape& a : shapes(1))
-    for (const Shape& b : shapes(1)) {
+  for (const Shape& a : shapes_of_size(1))
+    for (const Shape& b : shapes_of_size(1)) {
       SCOPED_TRACE(std::to_string(a.index()) + " " + std::to_string(b.index()));
       expect_sound({a, {}}, {b, {}}, 1);
     }
 }
 
 TEST(Degenerate, StackedAlongEachAxisTouchingOrNearly) {
-  for (const Shape& a : shapes(1))
-    for (const Shape& b : shapes(1))
+  for (const Shape& a : shapes_of_size(1))
+    for (const Shape& b : shapes_of_size(1))
       for (int k = 0; k < 3; ++k)
         for (const double gap : {-1e-3, -1e-9, 0.0, 1e-12, 1e-9, 1e-3}) {
           SCOPED_TRACE(std::to_string(a.index()) + " " + std::to_string(b.index()) + " axis " + std::to_string(k) + " gap " +
@@ -69,8 +69,8 @@ TEST(Degenerate, StackedAlongEachAxisTouchingOrNearly) {
 TEST(Degenerate, SizesFromAMillimetreToTenKilometres) {
   std::mt19937 random(3);
   for (const double s : {1e-3, 1.0, 1e4})
-    for (const Shape& a : shapes(s))
-      for (const Shape& b : shapes(s))
+    for (const Shape& a : shapes_of_size(s))
+      for (const Shape& b : shapes_of_size(s))
         for (int i = 0; i < 5; ++i) {
           SCOPED_TRACE(std::to_string(a.index()) + " " + std::to_string(b.index()) + " size " + std::to_string(s));
           expect_sound({a, {Vec3::Zero(), oracle::random_orientation(random)}},
@@ -80,8 +80,8 @@ TEST(Degenerate, SizesFromAMillimetreToTenKilometres) {
 
 TEST(Degenerate, LargeMeetsSmall) {
   std::mt19937 random(4);
-  for (const Shape& a : shapes(1000))
-    for (const Shape& b : shapes(1e-2)) {
+  for (const Shape& a : shapes_of_size(1000))
+    for (const Shape& b : shapes_of_size(1e-2)) {
       SCOPED_TRACE(std::to_string(a.index()) + " " + std::to_string(b.index()));
       const Vec3 d = oracle::random_direction(random);
       expect_sound({a, {}}, {b, {support(a, d), oracle::random_orientation(random)}}, 1000, 1e-7);
@@ -105,8 +105,8 @@ TEST(Degenerate, NeedlesAndPancakes) {
 TEST(Degenerate, FarFromTheOriginIsLikeAtTheOrigin) {
   std::mt19937 random(6);
   const Vec3 far(1e6, -1e6, 1e6);
-  for (const Shape& a : shapes(1))
-    for (const Shape& b : shapes(1))
+  for (const Shape& a : shapes_of_size(1))
+    for (const Shape& b : shapes_of_size(1))
       for (int i = 0; i < 5; ++i) {
         SCOPED_TRACE(std::to_string(a.index()) + " " + std::to_string(b.index()));
         const Placed near_a{a, {Vec3::Zero(), oracle::random_orientation(random)}};
@@ -160,8 +160,8 @@ TEST(Degenerate, ParallelCapsulesAndCylindersLieOnTwoPoints) {
 
 TEST(Degenerate, WarmStartChangesNothing) {
   std::mt19937 random(8);
-  for (const Shape& a : shapes(1))
-    for (const Shape& b : shapes(1)) {
+  for (const Shape& a : shapes_of_size(1))
+    for (const Shape& b : shapes_of_size(1)) {
       SCOPED_TRACE(std::to_string(a.index()) + " " + std::to_string(b.index()));
       const CollisionShape shape_a(a), shape_b(b);
       PairMemory kept;
@@ -186,8 +186,8 @@ TEST(Degenerate, AWrongMemoryMisleadsNobody) {
   // Any direction at all as the last normal, shallow to deep: other minima of the support function are not taken for the least.
   std::mt19937 random(9);
   std::uniform_real_distribution<double> reach(0.1, 1.6);
-  for (const Shape& a : shapes(1))
-    for (const Shape& b : shapes(1)) {
+  for (const Shape& a : shapes_of_size(1))
+    for (const Shape& b : shapes_of_size(1)) {
       SCOPED_TRACE(std::to_string(a.index()) + " " + std::to_string(b.index()));
       const CollisionShape shape_a(a), shape_b(b);
       CollideScratch scratch;

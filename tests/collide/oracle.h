@@ -31,6 +31,10 @@ inline double separation_along(const Placed& a, const Placed& b, const Vec3& n) 
   return -reach_along(a, n) - reach_along(b, -n);
 }
 
+inline double uniform(std::mt19937& random, double low, double high) {
+  return std::uniform_real_distribution<double>(low, high)(random);
+}
+
 inline Vec3 random_direction(std::mt19937& random) {
   std::normal_distribution<double> normal;
   Vec3 v;

@@ -12,10 +12,7 @@ namespace rotule {
 namespace {
 
 using oracle::Placed;
-
-double uniform(std::mt19937& random, double low, double high) {
-  return std::uniform_real_distribution<double>(low, high)(random);
-}
+using oracle::uniform;
 
 std::vector<Shape> shapes() {
   std::mt19937 random(11);

@@ -10,9 +10,12 @@
 #include "integrate/adaptive/adaptive.h"
 #include "integrate/adaptive/tableau_5.h"
 #include "integrate/adaptive/tableau_8.h"
+#include "support/mechanisms.h"
 
 namespace rotule {
 namespace {
+
+using testing::vector;
 
 struct FlowState {
   VecX q, u;
@@ -44,12 +47,6 @@ struct Flow {
   [[nodiscard]] double error(const State& a, const State& b) const { return tolerance * error_norm(a.q - b.q, a.u - b.u); }
 };
 
-VecX vector(std::initializer_list<double> values) {
-  VecX v(static_cast<Eigen::Index>(values.size()));
-  std::copy(values.begin(), values.end(), v.begin());
-  return v;
-}
-
 Flow orbit() {
   return {.f = [](double, const VecX& q, const VecX&) -> VecX { return -q / std::pow(q.norm(), 3); },
           .q_scale = vector({1, 1}),
@@ -57,7 +54,7 @@ Flow orbit() {
 }
 
 /// The orbit of eccentricity e and semi-major axis 1 (period 2 pi), from the perihelion, by Kepler's equation.
-FlowState on_orbit(double e, double t) {
+FlowState flow_on_orbit(double e, double t) {
   double E = t;
   for (int i = 0; i < 50; ++i) E -= (E - e * std::sin(E) - t) / (1 - e * std::cos(E));
   const double b = std::sqrt(1 - e * e), rate = 1 / (1 - e * std::cos(E));
@@ -68,7 +65,7 @@ FlowState on_orbit(double e, double t) {
 template <class Tableau>
 double step_error(double h, double theta) {
   Flow m = orbit();
-  FlowState s = on_orbit(0.3, 1), out;
+  FlowState s = flow_on_orbit(0.3, 1), out;
   EmbeddedPair<Flow, Tableau> pair;
   VecX a;
   m.accelerations(0, s, a);
@@ -78,7 +75,7 @@ double step_error(double h, double theta) {
     out = pair.end();
   else
     pair.interpolate(m, s, theta, out);
-  return m.error(out, on_orbit(0.3, 1 + theta * h));
+  return m.error(out, flow_on_orbit(0.3, 1 + theta * h));
 }
 
 TEST(Adaptive, OneStepErrsWithOneOrderMore) {
@@ -107,16 +104,16 @@ TEST(Adaptive, MeetsTheToleranceOnAnOrbitOfEccentricityNineTenths) {
   const double duration = 3 * std::numbers::pi;
   for (double tolerance = 1e-3; tolerance > 0.5e-12; tolerance /= 10) {
     Flow m = orbit();
-    const FlowState exact = on_orbit(0.9, duration);
-    EXPECT_LT(m.error(follow<DormandPrince5>(m, on_orbit(0.9, 0), duration, tolerance), exact), 10 * tolerance) << tolerance;
-    EXPECT_LT(m.error(follow<DormandPrince8>(m, on_orbit(0.9, 0), duration, tolerance), exact), 10 * tolerance) << tolerance;
+    const FlowState exact = flow_on_orbit(0.9, duration);
+    EXPECT_LT(m.error(follow<DormandPrince5>(m, flow_on_orbit(0.9, 0), duration, tolerance), exact), 10 * tolerance) << tolerance;
+    EXPECT_LT(m.error(follow<DormandPrince8>(m, flow_on_orbit(0.9, 0), duration, tolerance), exact), 10 * tolerance) << tolerance;
     EXPECT_EQ(m.unconverged, 0);
   }
 }
 
 TEST(Adaptive, TakesLongStepsWhereLittleHappens) {
   Flow m = orbit();
-  follow<DormandPrince8>(m, on_orbit(0.9, 0), 2 * std::numbers::pi, 1e-9);
+  follow<DormandPrince8>(m, flow_on_orbit(0.9, 0), 2 * std::numbers::pi, 1e-9);
   const int eccentric = std::exchange(m.evaluations, 0);
   // Steps as short as the perihelion needs, all along, would take (a / perihelion)^(3/2), about 30 times, as many.
   EXPECT_LT(eccentric, 1500);
@@ -228,7 +225,7 @@ TEST(Adaptive, SaysWhatItCannotMeet) {
   Flow m = orbit();
   m.tolerance = 1e-12;
   Adaptive<Flow, DormandPrince5> method(ErrorControl{.relative_tolerance = 1e-12, .min_step = 0.2});
-  FlowState s = on_orbit(0.3, 0);
+  FlowState s = flow_on_orbit(0.3, 0);
   method.advance(m, s, 0, 2);
   EXPECT_GT(m.unconverged, 0);
 }

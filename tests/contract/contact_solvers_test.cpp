@@ -10,12 +10,14 @@
 #include "solve/solve.h"
 #include "support/allocation_counter.h"
 #include "support/contact_problems.h"
+#include "support/impulses.h"
 #include "support/variants.h"
 
 namespace rotule {
 namespace {
 
 using testing::ContactCase;
+using testing::motion;
 
 SolverTraits traits_of(const SolverSettings& settings) {
   return std::visit([](const auto& s) { return s.traits; }, settings);
@@ -79,12 +81,6 @@ Answer answer_of(const ConstraintProblem& p, const SolverSettings& settings) {
   solve(p, settings, workspace, x, out.report);
   out.residual = residual(p, x).relative;
   return out;
-}
-
-VecX motion(const ConstraintProblem& p, const VecX& x) {
-  VecX u = VecX::Zero(6 * p.bodies());
-  apply_impulses(p, {x.data(), static_cast<std::size_t>(x.size())}, {u.data(), static_cast<std::size_t>(u.size())});
-  return u;
 }
 
 /// D4 word for word, on the dense matrix, until nothing changes.

@@ -84,7 +84,7 @@ Dense dense_system(const World& world) {
   const Island& island = world.implementation().engine->stepper.mechanism.islands.at(0);
   const ConstraintProblem& p = island.problem;
   Dense out{MatX::Zero(6 * p.bodies(), 6 * p.bodies()), MatX::Zero(p.rows(), 6 * p.bodies()), island.values.C, island.bodies};
-  for (int i = 0; i < p.bodies(); ++i) out.M.block<6, 6>(6 * i, 6 * i) = p.inverse_mass[i].inverse();
+  for (int i = 0; i < p.bodies(); ++i) out.M.block<6, 6>(6 * i, 6 * i) = MatX(p.inverse_mass[i]).fullPivLu().inverse();
   for (const ConstraintBlock& block : p.blocks) {
     if (block.body_a >= 0)
       out.J.block(block.first_row, 6 * block.body_a, block.rows, 6) = p.J_a.middleRows(block.first_row, block.rows);
@@ -103,7 +103,8 @@ VecX smallest_move(const Dense& system, const VecX& b) {
   K.bottomLeftCorner(m, n) = system.J;
   VecX right = VecX::Zero(n + m);
   right.tail(m) = b;
-  return K.fullPivLu().solve(right).head(n);
+  const VecX solution = K.fullPivLu().solve(right);
+  return solution.head(n);
 }
 
 TEST(NewtonProjection, MakesTheSmallestMassWeightedMove) {

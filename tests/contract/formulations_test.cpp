@@ -13,18 +13,6 @@
 namespace rotule {
 namespace {
 
-/// Largest difference of positions, orientations and velocities over all bodies.
-double difference(const World& a, const World& b) {
-  double out = 0;
-  for (const BodyId id : a.bodies()) {
-    out = std::max(out, (a.position(id) - b.position(id)).norm());
-    out = std::max(out, (a.velocity(id) - b.velocity(id)).norm());
-    out = std::max(out, (a.angular_velocity(id) - b.angular_velocity(id)).norm());
-    out = std::max(out, a.orientation(id).angularDistance(b.orientation(id)));
-  }
-  return out;
-}
-
 World run(Scene scene, Recipe recipe, double duration, int steps) {
   recipe.dt = duration / steps;
   scene.recipe = recipe;
@@ -33,7 +21,7 @@ World run(Scene scene, Recipe recipe, double duration, int steps) {
   return world;
 }
 
-struct Case {
+struct FormulationCase {
   std::string name;
   Recipe recipe;
   int steps;
@@ -41,7 +29,7 @@ struct Case {
   double tolerance = 0.3;
 };
 
-std::vector<Case> formulations() {
+std::vector<FormulationCase> formulations() {
   const NoCorrectionSettings drift;
   const StabilisedAccelerationSettings stabilised;
   const VelocitySettings plain{.geometric_stiffness = false};
@@ -64,7 +52,7 @@ std::vector<Case> formulations() {
 void expect_convergence(const Scene& scene) {
   const double duration = 0.3;
   const World exact = run(scene, {}, duration, 4000);
-  for (const Case& c : formulations()) {
+  for (const FormulationCase& c : formulations()) {
     const double coarse = difference(run(scene, c.recipe, duration, c.steps), exact);
     const double fine = difference(run(scene, c.recipe, duration, 2 * c.steps), exact);
     EXPECT_NEAR(std::log2(coarse / fine), c.order, c.tolerance) << scene.name << ", " << c.name << ": " << coarse << " " << fine;

@@ -7,6 +7,7 @@
 
 #include "scenes/builders.h"
 #include "support/mechanisms.h"
+#include "support/runs.h"
 #include "support/variants.h"
 
 namespace rotule {
@@ -15,27 +16,15 @@ namespace {
 using testing::alternatives;
 using testing::traits_of;
 
-World run(Scene scene, const IntegratorSettings& integrator, double duration, int steps) {
+World run_by(Scene scene, const IntegratorSettings& integrator, double duration, int steps) {
   scene.recipe = {.dt = duration / steps, .integrator = integrator};
   World world(scene);
   for (int i = 0; i < steps; ++i) world.step();
   return world;
 }
 
-/// Largest difference of positions, orientations and velocities over all bodies.
-double difference(const World& a, const World& b) {
-  double out = 0;
-  for (const BodyId id : a.bodies()) {
-    out = std::max(out, (a.position(id) - b.position(id)).norm());
-    out = std::max(out, (a.velocity(id) - b.velocity(id)).norm());
-    out = std::max(out, (a.angular_velocity(id) - b.angular_velocity(id)).norm());
-    out = std::max(out, a.orientation(id).angularDistance(b.orientation(id)));
-  }
-  return out;
-}
-
-void expect_orders(const Scene& scene, double duration) {
-  const World exact = run(scene, Rk4Settings{}, duration, 6000);
+void expect_mechanism_orders(const Scene& scene, double duration) {
+  const World exact = run_by(scene, Rk4Settings{}, duration, 6000);
   for (const auto& settings : alternatives<IntegratorSettings>()) {
     const int order = traits_of(settings).order;
     const bool multistep =
@@ -44,7 +33,7 @@ void expect_orders(const Scene& scene, double duration) {
     double before = 0, seen = 0;
     std::string errors;
     for (int n = steps; n <= 4 * steps; n *= 2) {
-      const double error = difference(run(scene, settings, duration, n), exact);
+      const double error = difference(run_by(scene, settings, duration, n), exact);
       errors += ::testing::PrintToString(error) + " ";
       if (before > 0 && error > 1e-11) seen = std::log2(before / error);
       before = error;
@@ -53,8 +42,8 @@ void expect_orders(const Scene& scene, double duration) {
   }
 }
 
-TEST(IntegratorsOnMechanisms, OrderOnADoublePendulum) { expect_orders(scenes::double_pendulum(), 0.3); }
-TEST(IntegratorsOnMechanisms, OrderOnALoop) { expect_orders(scenes::four_bar(), 0.3); }
+TEST(IntegratorsOnMechanisms, OrderOnADoublePendulum) { expect_mechanism_orders(scenes::double_pendulum(), 0.3); }
+TEST(IntegratorsOnMechanisms, OrderOnALoop) { expect_mechanism_orders(scenes::four_bar(), 0.3); }
 
 TEST(IntegratorsOnMechanisms, NothingIsHalvedAtAReasonableStep) {
   for (const auto& settings : alternatives<IntegratorSettings>()) {

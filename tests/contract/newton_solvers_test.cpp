@@ -8,17 +8,14 @@
 #include "solve/newton/pivoted_system.h"
 #include "solve/solve.h"
 #include "support/contact_problems.h"
+#include "support/impulses.h"
 
 namespace rotule {
 namespace {
 
-std::span<double> span(VecX& x) { return {x.data(), static_cast<std::size_t>(x.size())}; }
+using testing::motion;
 
-VecX motion(const ConstraintProblem& p, VecX& x) {
-  VecX u = VecX::Zero(6 * p.bodies());
-  apply_impulses(p, span(x), span(u));
-  return u;
-}
+std::span<double> span(VecX& x) { return {x.data(), static_cast<std::size_t>(x.size())}; }
 
 template <class Settings>
 VecX solved(const ConstraintProblem& p, const Settings& settings, SolveReport& report) {

@@ -10,11 +10,13 @@
 #include "problem/operators.h"
 #include "solve/solve.h"
 #include "support/allocation_counter.h"
+#include "support/impulses.h"
 #include "support/problem_builders.h"
 
 namespace rotule {
 namespace {
 
+using testing::motion;
 using testing::ProblemBuilder;
 
 /// The matrix as its definition says, entry by entry, with none of the library's operators.
@@ -30,12 +32,6 @@ MatX dense_matrix(const ConstraintProblem& p) {
   MatX A = J * W * J.transpose();
   A.diagonal() += p.C;
   return A;
-}
-
-VecX motion(const ConstraintProblem& p, const VecX& x) {
-  VecX u = VecX::Zero(6 * p.bodies());
-  apply_impulses(p, {x.data(), static_cast<std::size_t>(x.size())}, {u.data(), static_cast<std::size_t>(u.size())});
-  return u;
 }
 
 struct Reference {

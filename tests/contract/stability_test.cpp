@@ -16,7 +16,7 @@ using testing::FlatState;
 using testing::vector;
 
 /// q'' = -|z|^2 q + 2 Re(z) q': eigenvalues z and its conjugate, to be stepped with h = 1.
-FlatMechanism oscillator(Complex z) {
+FlatMechanism oscillator_of(Complex z) {
   return {.f = [k = -std::norm(z), d = 2 * z.real()](double, const VecX& q, const VecX& u) -> VecX { return k * q + d * u; }};
 }
 
@@ -30,7 +30,7 @@ TEST(Stability, OneStepMethodsMultiplyByTheirStabilityFunction) {
       const auto R = stability_function(settings, z);
       if (!R) continue;
       ++tried;
-      FlatMechanism m = oscillator(z);
+      FlatMechanism m = oscillator_of(z);
       const FlatState start{vector({0.7}), vector({-0.4})};
       const Complex seen = along(z, integrate(settings, m, start, 1, 1)) / along(z, start);
       EXPECT_LT(std::abs(seen - *R), 1e-9 * std::max(1.0, std::abs(*R))) << name_of(settings) << " at " << z;
@@ -45,7 +45,7 @@ TEST(Stability, AllMethodsGrowByTheirAmplification) {
     for (const Complex z : {Complex(0, 0.3), Complex(-0.02, 0.25), Complex(-0.05, 0.15), Complex(0.05, 0.2)}) {
       const auto expected = amplification(settings, z);
       ASSERT_TRUE(expected) << name_of(settings);
-      FlatMechanism m = oscillator(z);
+      FlatMechanism m = oscillator_of(z);
       std::vector<Eigen::Vector2d> states;
       integrate<FlatMechanism>(settings, m, {vector({0.7}), vector({-0.4})}, 150, 150,
                                [&](const FlatState& s) { states.emplace_back(s.q[0], s.u[0]); });
@@ -107,7 +107,7 @@ TEST(Stability, StiffDecayIsBoundedAndByLStableMethodsFinished) {
   for (const auto& settings : alternatives<IntegratorSettings>()) {
     if (!testing::traits_of(settings).implicit) continue;
     FlatMechanism decay{.f = [](double, const VecX&, const VecX& u) -> VecX { return -1e6 * u; }};
-    FlatMechanism ringing = oscillator(Complex(0, 1e6));
+    FlatMechanism ringing = oscillator_of(Complex(0, 1e6));
     const FlatState moving{vector({0}), vector({1})}, stretched{vector({1}), vector({0})};
     const double left = std::abs(integrate(settings, decay, moving, 20, 20).u[0]);
     const FlatState rung = integrate(settings, ringing, stretched, 20, 20);

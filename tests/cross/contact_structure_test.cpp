@@ -3,7 +3,7 @@
 // it chose.
 #include <gtest/gtest.h>
 
-#include <Eigen/Cholesky>
+#include <Eigen/QR>
 #include <string>
 
 #include "solve/hybrid/bilateral_schur.h"
@@ -125,9 +125,14 @@ void dense_complement(const ConstraintProblem& p, MatX& S, VecX& b) {
   for (std::size_t i = 0; i < sets.size(); ++i)
     for (int r = p.blocks[i].first_row; r < p.blocks[i].first_row + p.blocks[i].rows; ++r)
       (sets[i].kind == RowSet::bilateral ? j : c).push_back(r);
-  const Eigen::CompleteOrthogonalDecomposition<MatX> A_jj(MatX(A(j, j)));
-  S = A(c, c) - A(c, j) * A_jj.solve(MatX(A(j, c)));
-  b = p.b(c) - A(c, j) * A_jj.solve(VecX(p.b(j)));
+  const MatX A_jj = A(j, j), A_cj = A(c, j);
+  MatX right(j.size(), c.size() + 1);  // A_jc and, behind it, b_j
+  right << A(j, c), p.b(j);
+  const MatX eliminated = A_cj * MatX(Eigen::CompleteOrthogonalDecomposition<MatX>(A_jj).solve(right));
+  S = A(c, c);
+  S -= eliminated.leftCols(S.cols());
+  b = p.b(c);
+  b -= eliminated.col(S.cols());
 }
 
 TEST(BilateralSchur, IsTheComplementOfTheDenseMatrix) {

@@ -58,7 +58,7 @@ std::vector<std::string> subjects() {
   return names;
 }
 
-struct Answer {
+struct SceneAnswer {
   VecX accelerations;
   VecX forces;  // on every joint's second body: force and torque, six numbers
   std::vector<bool> unique;
@@ -66,13 +66,13 @@ struct Answer {
 };
 
 /// Accelerations and joint forces of the state in which `world` is, by another solver.
-Answer solve_with(const World& world, const SolverSettings& solver) {
+SceneAnswer solve_with(const World& world, const SolverSettings& solver) {
   const World::Implementation& w = world.implementation();
   Recipe recipe = w.recipe;
   recipe.solver = solver;
   JointedMechanism mechanism(w.model, recipe);
   mechanism.begin_step(w.state, w.time);
-  Answer out;
+  SceneAnswer out;
   mechanism.accelerations(w.time, w.state, out.accelerations);
   out.converged = mechanism.report.converged;
   const Ledger ledger(mechanism);
@@ -92,7 +92,7 @@ bool has_loops(const World& world) {
 }
 
 void compare(const World& world, const std::string& where) {
-  const Answer reference = solve_with(world, DenseLdltSettings{});
+  const SceneAnswer reference = solve_with(world, DenseLdltSettings{});
   // At rest accelerations are differences of large forces: what a free body would have is the scale then.
   const double scale = std::max(reference.accelerations.cwiseAbs().maxCoeff(), world.gravity().norm());
   const double largest_force = reference.forces.size() ? std::max(reference.forces.cwiseAbs().maxCoeff(), 1e-9) : 1;
@@ -102,7 +102,7 @@ void compare(const World& world, const std::string& where) {
       EXPECT_THROW(solve_with(world, choice.settings), Error) << what;
       continue;
     }
-    const Answer answer = solve_with(world, choice.settings);
+    const SceneAnswer answer = solve_with(world, choice.settings);
     // Sweeps may fail on what is badly conditioned, but have to say so; nobody else may.
     if (choice.sweeps && !answer.converged) {
       EXPECT_TRUE(where.starts_with("bricard") || where.starts_with("bridge") || where.starts_with("hanging")) << what;

@@ -11,14 +11,14 @@
 namespace rotule {
 namespace {
 
-struct Malformed {
+struct BadForce {
   std::string text;      // what follows {"rotule": 1, ...
   std::string expected;  // fragment of the message
 };
 
 const std::string two = R"("particles": [{"name": "p", "positions": [[0,0,0],[1,0,0]], "mass": 1)";
 
-const std::vector<Malformed> malformed{
+const std::vector<BadForce> bad_forces{
     {R"("particles": [{"positions": [[0,0,0]]}])", "/particles/0/mass: missing; give mass, or masses"},
     {R"("particles": [{"positions": [[0,0,0]], "mass": 0}])", "/particles/0/mass: must be greater than 0, is 0"},
     {R"("particles": [{"positions": [[0,0,0]], "mass": -2}])", "/particles/0/mass: must be greater than 0, is -2"},
@@ -79,7 +79,7 @@ const std::vector<Malformed> malformed{
 };
 
 TEST(MalformedForces, EachGivesPlaceAndRemedy) {
-  for (const Malformed& bad : malformed) {
+  for (const BadForce& bad : bad_forces) {
     try {
       parse_scene("{\"rotule\": 1, " + bad.text + "}", "x.json");
       ADD_FAILURE() << "accepted: " << bad.text;

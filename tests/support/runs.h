@@ -2,10 +2,23 @@
 // How tests run a scene: to a time, and to the moment at which something changes sign.
 #include <rotule/world.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
 namespace rotule {
+
+/// Largest difference of positions, orientations and velocities over all bodies.
+inline double difference(const World& a, const World& b) {
+  double out = 0;
+  for (const BodyId id : a.bodies()) {
+    out = std::max(out, (a.position(id) - b.position(id)).norm());
+    out = std::max(out, (a.velocity(id) - b.velocity(id)).norm());
+    out = std::max(out, (a.angular_velocity(id) - b.angular_velocity(id)).norm());
+    out = std::max(out, a.orientation(id).angularDistance(b.orientation(id)));
+  }
+  return out;
+}
 
 /// Steps of about the recipe's dt that end at `time` after now.
 inline void run_for(World& world, double time, const std::function<void()>& after_step = {}) {

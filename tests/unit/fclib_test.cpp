@@ -9,13 +9,14 @@
 #include "problem/operators.h"
 #include "record/fclib_file.h"
 #include "support/files.h"
+#include "support/impulses.h"
 
 namespace rotule {
 namespace {
 
-const std::string folder = ROTULE_SOURCE_DIR "/data/fclib/";
+using testing::span;
 
-std::span<const double> span(const VecX& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
+const std::string folder = ROTULE_SOURCE_DIR "/data/fclib/";
 
 TEST(Fclib, HasTheContactsThatItsAuthorsCounted) {
   const struct {

@@ -14,7 +14,7 @@
 namespace rotule {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 void expect_same(const MassProperties& a, const MassProperties& b, double tolerance) {
   EXPECT_NEAR(a.mass, b.mass, tolerance * b.mass);

@@ -11,7 +11,7 @@
 namespace rotule {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// Points of the shape's surface, dense enough that the farthest of them is within `1e-3` of the shape's extent.
 std::vector<Vec3> surface(const Shape& shape) {

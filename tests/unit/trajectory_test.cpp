@@ -18,6 +18,7 @@
 #include "record/trajectory.h"
 #include "solve/solve.h"
 #include "support/files.h"
+#include "support/impulses.h"
 
 namespace rotule {
 namespace {
@@ -25,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 using testing::Folder;
+using testing::span;
 
 TrajectoryFrame random_frame(std::mt19937_64& random, std::size_t bodies, std::size_t joints) {
   std::normal_distribution<double> normal;
@@ -179,8 +181,6 @@ for name in ("velocity", "angular_velocity", "joint_torque", "energy/potential",
   if (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127) GTEST_SKIP() << "python3-h5py is not there";
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
-
-std::span<const double> span(const VecX& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 
 // A chain of three bodies on the ground, two of whose rows are bounded.
 ConstraintProblem small_problem(std::mt19937_64& random) {

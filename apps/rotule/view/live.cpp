@@ -7,15 +7,13 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "json_numbers.h"
 #include "step/world_implementation.h"
 
 namespace rotule::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double pull_rate = 12;          // rad/s: how fast what is dragged follows
 constexpr double most_acceleration = 30;  // m/s^2 that dragging gives to all that hangs together
@@ -50,8 +48,6 @@ double least_mass(double mass, const Mat3& inverse_inertia, const Vec3& r) {
 void put(std::vector<float>& out, const Vec3& v) {
   for (const double x : v) out.push_back(static_cast<float>(x));
 }
-
-Json numbers(const Vec3& v) { return {v.x(), v.y(), v.z()}; }
 
 }  // namespace
 

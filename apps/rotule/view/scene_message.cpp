@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "json_numbers.h"
 #include "model/choices.h"
 #include "model/convex_hull.h"
 #include "model/names.h"
@@ -17,11 +17,6 @@
 
 namespace rotule::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json numbers(const Vec3& v) { return {v.x(), v.y(), v.z()}; }
-Json numbers(const Quat& q) { return {q.w(), q.x(), q.y(), q.z()}; }
 
 Json mesh(const std::vector<Vec3>& vertices, const std::vector<std::array<int, 3>>& triangles) {
   Json flat = Json::array(), corners = Json::array();

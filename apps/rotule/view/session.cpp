@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr auto tick_length = std::chrono::nanoseconds(16'666'667);  // 60 frames a second
 constexpr auto most_work = 30ms;                                    // of stepping within a tick, so that commands are heard
-constexpr int most_waiting = 2000;                                  // messages of one viewer
+constexpr int most_waiting_messages = 2000;                         // messages of one viewer
 
 /// The shipped scenes with a line on each.
 std::shared_ptr<const std::string> scenes_text() {
@@ -67,7 +67,7 @@ void Session::left(ViewerId viewer) {
 
 void Session::ask(ViewerId viewer, Command command) {
   const std::lock_guard lock(mutex_);
-  if (++waiting_[viewer] > most_waiting) throw Error("too many messages at once");
+  if (++waiting_[viewer] > most_waiting_messages) throw Error("too many messages at once");
   events_.push_back({viewer, std::move(command)});
   wake_.notify_all();
 }

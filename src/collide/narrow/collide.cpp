@@ -12,8 +12,6 @@
 namespace rotule {
 namespace {
 
-using Kind = CollisionPart::Kind;
-
 void finish(const CandidateList& list, const Vec3& normal, const Frame& X_W, Manifold& out) {
   out.normal = X_W.R * normal;
   keep_four(list.items.data(), list.count, X_W, out);
@@ -22,13 +20,14 @@ void finish(const CandidateList& list, const Vec3& normal, const Frame& X_W, Man
 /// Appends the manifolds of two parts, the first of which is no less special than the second: convex < surface < plane.
 void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPart& b, const Frame& X_WB, double margin,
                    PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out) {
-  if (a.kind == Kind::convex) return collide_convex(a.convex, X_WA, b.convex, X_WB, margin, memory, scratch.list, out);
+  if (a.kind == CollisionPart::Kind::convex)
+    return collide_convex(a.convex, X_WA, b.convex, X_WB, margin, memory, scratch.list, out);
   Manifold m;
-  if (a.kind == Kind::plane && b.kind == Kind::convex) {
+  if (a.kind == CollisionPart::Kind::plane && b.kind == CollisionPart::Kind::convex) {
     if (!plane_convex(b.convex, relative(X_WA, X_WB), margin, scratch.list)) return;
     finish(scratch.list, Vec3::UnitZ(), X_WA, m);
     out.push_back(m);
-  } else if (a.kind == Kind::surface && b.kind == Kind::convex) {
+  } else if (a.kind == CollisionPart::Kind::surface && b.kind == CollisionPart::Kind::convex) {
     surface_convex(*a.surface, b.convex, relative(X_WA, X_WB), margin, scratch);
     for (int i = 0; i < scratch.used_clusters; ++i) {
       const CollideScratch::Cluster& cluster = scratch.clusters[i];

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = Convex::Kind;
 
-constexpr int most_rounds = 8;
+constexpr int most_newton_rounds = 8;
 constexpr double rounding = 1e-11;  // of the size of A - B
 constexpr double facing = 0.8;      // cosine up to which a flat face is tried
 
@@ -168,7 +168,7 @@ class Search {
     n -= c.dot(n) * c;
     if (!(n.squaredNorm() > 1e-4)) return false;
     n.normalize();
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int round = 0; round < most_newton_rounds; ++round) {
       const Vec3 t = c.cross(n);
       Vec3 e0, e1;
       one.ends(n, e0, e1);
@@ -195,7 +195,7 @@ class Search {
   }
 
   bool smooth(Vec3 n, StationaryDirection& out) const {
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int round = 0; round < most_newton_rounds; ++round) {
       const Vec3 p = a_.support(n), q = b_.support(n), w = p - q;
       const Vec3 t = any_normal_to(n), u = n.cross(t);
       const double height = n.dot(w), gt = t.dot(w), gu = u.dot(w);

@@ -9,8 +9,6 @@
 namespace rotule {
 namespace {
 
-constexpr int most_rounds = 200;
-
 /// One part that moves: the frame of the body and the part's place in it.
 struct MovingPart {
   const SteadyMotion& motion;
@@ -24,6 +22,7 @@ struct MovingPart {
 /// Advances while `distance(t)` (a Separation in the world) says how far. Where `bound` is the largest speed of approach.
 template <class Distance>
 CastHit advance(const Distance& distance, const MovingPart& a, const MovingPart& b, double t_max, double tolerance) {
+  constexpr int most_rounds = 200;
   CastHit out;
   double t = 0;
   for (int round = 0; round < most_rounds; ++round) {
@@ -104,15 +103,14 @@ CastHit swapped(CastHit hit) {
 
 CastHit cast_parts(const CollisionPart& a, const SteadyMotion& motion_a, const CollisionPart& b, const SteadyMotion& motion_b,
                    double t_max, double tolerance) {
-  using Kind = CollisionPart::Kind;
   const MovingPart at_a{motion_a, a.X_BP, a.reach}, at_b{motion_b, b.X_BP, b.reach};
-  if (b.kind == Kind::convex) {
-    if (a.kind == Kind::convex) return cast_convex_parts(a.convex, at_a, b.convex, at_b, t_max, tolerance);
-    if (a.kind == Kind::plane) return cast_plane(at_a, b.convex, at_b, t_max, tolerance);
+  if (b.kind == CollisionPart::Kind::convex) {
+    if (a.kind == CollisionPart::Kind::convex) return cast_convex_parts(a.convex, at_a, b.convex, at_b, t_max, tolerance);
+    if (a.kind == CollisionPart::Kind::plane) return cast_plane(at_a, b.convex, at_b, t_max, tolerance);
     return cast_surface(*a.surface, at_a, b.convex, at_b, t_max, tolerance);
   }
-  if (a.kind != Kind::convex) return {};
-  if (b.kind == Kind::plane) return swapped(cast_plane(at_b, a.convex, at_a, t_max, tolerance));
+  if (a.kind != CollisionPart::Kind::convex) return {};
+  if (b.kind == CollisionPart::Kind::plane) return swapped(cast_plane(at_b, a.convex, at_a, t_max, tolerance));
   return swapped(cast_surface(*b.surface, at_b, a.convex, at_a, t_max, tolerance));
 }
 

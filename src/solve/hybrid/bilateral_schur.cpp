@@ -10,7 +10,7 @@ namespace rotule {
 namespace {
 
 /// Below this ratio of a pivot to its diagonal entry, columns of S are refined.
-constexpr double suspicious_ratio = 1e-5;
+constexpr double refined_ratio = 1e-5;
 
 /// Lists by key, compressed: `start` gets one more than `keys` entries, `items` the items in the order given.
 template <class KeysOf>
@@ -159,7 +159,7 @@ void BilateralSchur::factor(const ConstraintProblem& problem, double pivot_toler
     system.assemble(problem);
     const BlockLdlt::Outcome outcome = system.factor.factor(pivot_tolerance, report.redundant_rows);
     report.smallest_pivot = std::min(report.smallest_pivot, outcome.smallest_ratio);
-    refine_[k] = outcome.smallest_ratio < suspicious_ratio || system.has_hubs();
+    refine_[k] = outcome.smallest_ratio < refined_ratio || system.has_hubs();
   }
   std::ranges::sort(report.redundant_rows);
 }

@@ -13,7 +13,7 @@ namespace rotule {
 namespace {
 
 /// Directions that move a pair less than this, against the one that moves it most, squared.
-constexpr double smallest_part = 1e-12;
+constexpr double least_movement = 1e-12;
 
 /// One side of a block as seen from a body.
 const double* side(const ConstraintProblem& problem, const ConstraintBlock& block, int body, int row) {
@@ -166,7 +166,7 @@ void CoarseContacts::correct(const ConstraintProblem& problem, std::span<const d
       }
       const Eigen::SelfAdjointEigenSolver<Mat6> eigen(gram);
       Eigen::Matrix<double, 6, 6> basis;
-      for (int k = 5; !columns_.empty() && k >= 0 && eigen.eigenvalues()[k] > smallest_part * eigen.eigenvalues()[5]; --k)
+      for (int k = 5; !columns_.empty() && k >= 0 && eigen.eigenvalues()[k] > least_movement * eigen.eigenvalues()[5]; --k)
         basis.col(kept++) = eigen.eigenvectors().col(k) / std::sqrt(eigen.eigenvalues()[k]);
       for (const Column& column : columns_) {
         const ConstraintBlock& block = problem.blocks[column.block];

@@ -9,9 +9,6 @@ namespace rotule {
 
 namespace {
 
-constexpr int most = BlockSystem::block_entries;
-constexpr double smallest_local_pivot = 1e-14;
-
 /// The graph whose edges are given as pairs (both directions); pairs are sorted in the course.
 Graph graph_of(std::vector<std::pair<int, int>>& pairs, int size) {
   std::sort(pairs.begin(), pairs.end());
@@ -90,7 +87,7 @@ void BlockSystem::prepare(const ConstraintProblem& problem) {
     choose_form(problem);
   if (has_delassus_) delassus_.assemble(problem);
   const std::size_t count = problem.blocks.size();
-  for (auto* v : {&diagonal_, &T_, &E_, &local_}) v->resize(most * count);
+  for (auto* v : {&diagonal_, &T_, &E_, &local_}) v->resize(block_entries * count);
   for (auto* v : {&residual_, &correction_, &A_correction_}) v->resize(problem.rows());
   alone_.resize(count);
   u_.resize(6 * problem.bodies());
@@ -98,7 +95,7 @@ void BlockSystem::prepare(const ConstraintProblem& problem) {
   for (std::size_t i = 0; i < count; ++i) {
     const ConstraintBlock& block = problem.blocks[i];
     const int n = block.rows;
-    double* const A = diagonal_.data() + most * i;
+    double* const A = diagonal_.data() + block_entries * i;
     if (has_delassus_) {
       std::copy_n(delassus_.diagonal(static_cast<int>(i)), n * n, A);
       continue;
@@ -143,7 +140,7 @@ double BlockSystem::solve(const ConstraintProblem& problem, std::span<const doub
     double squares = 0;
     for (std::size_t i = 0; i < problem.blocks.size(); ++i) {
       const int n = problem.blocks[i].rows, first = problem.blocks[i].first_row;
-      const double *const t = T_.data() + most * i, *const e = E_.data() + most * i;
+      const double *const t = T_.data() + block_entries * i, *const e = E_.data() + block_entries * i;
       for (int r = 0; r < n; ++r) {
         double sum = F[first + r];
         for (int c = 0; c < n; ++c) sum += t[r * n + c] * dx[first + c] + e[r * n + c] * A_dx[first + c];
@@ -186,9 +183,9 @@ void BlockSystem::factor_constraints(const ConstraintProblem& problem) {
   std::size_t place = 0;
   for (int i = 0; i < count; ++i) {
     const int n = problem.blocks[i].rows;
-    const double* const e = E_.data() + most * i;
+    const double* const e = E_.data() + block_entries * i;
     lu_.set_alone(i, alone_[i]);
-    std::copy_n(T_.data() + most * i, n * n, values + places_[place]);
+    std::copy_n(T_.data() + block_entries * i, n * n, values + places_[place]);
     for (const Delassus::Entry& entry : delassus_.row(i)) {
       double* const B = values + places_[place++];
       if (alone_[i] || alone_[entry.column]) continue;
@@ -219,7 +216,7 @@ void BlockSystem::solve_constraints(const ConstraintProblem& problem, std::span<
       for (int r = 0; r < n; ++r)
         for (int c = 0; c < m; ++c) change[r] += A[r * m + c] * f[c];
     }
-    const double* const e = E_.data() + most * i;
+    const double* const e = E_.data() + block_entries * i;
     for (int r = 0; r < n; ++r)
       for (int k = 0; k < n; ++k) dx[first + r] += e[r * n + k] * change[k];
   }
@@ -235,12 +232,12 @@ void BlockSystem::factor_bodies(const ConstraintProblem& problem) {
     if (alone_[i]) continue;
     const ConstraintBlock& block = problem.blocks[i];
     const int n = block.rows, first = block.first_row;
-    const double* const e = E_.data() + most * i;
-    double* const inverse = local_.data() + most * i;
+    const double* const e = E_.data() + block_entries * i;
+    double* const inverse = local_.data() + block_entries * i;
     for (int r = 0; r < n; ++r)
-      for (int c = 0; c < n; ++c) inverse[r * n + c] = T_[most * i + r * n + c] + e[r * n + c] * problem.C[first + c];
+      for (int c = 0; c < n; ++c) inverse[r * n + c] = T_[block_entries * i + r * n + c] + e[r * n + c] * problem.C[first + c];
     invert_block(inverse, n, smallest_local_pivot);
-    double S[most] = {};
+    double S[block_entries] = {};
     for (int r = 0; r < n; ++r)
       for (int k = 0; k < n; ++k)
         for (int c = 0; c < n; ++c) S[r * n + c] += inverse[r * n + k] * e[k * n + c];
@@ -268,7 +265,7 @@ void BlockSystem::solve_bodies(const ConstraintProblem& problem, std::span<const
   const int count = static_cast<int>(problem.blocks.size());
   const auto local = [&](int i, const double* v, double* out) {  // -(T + E C)^-1 v
     const int n = problem.blocks[i].rows;
-    const double* const inverse = local_.data() + most * i;
+    const double* const inverse = local_.data() + block_entries * i;
     for (int r = 0; r < n; ++r) {
       out[r] = alone_[i] ? -v[r] : 0.0;
       if (!alone_[i])
@@ -283,7 +280,7 @@ void BlockSystem::solve_bodies(const ConstraintProblem& problem, std::span<const
     if (alone_[i]) continue;
     const ConstraintBlock& block = problem.blocks[i];
     const int n = block.rows, first = block.first_row;
-    const double* const e = E_.data() + most * i;
+    const double* const e = E_.data() + block_entries * i;
     double v[6];
     std::copy_n(F.data() + first, n, v);
     for (int k = 0; k < n; ++k) {

@@ -20,6 +20,8 @@ namespace rotule {
 class BlockSystem {
  public:
   static constexpr int block_entries = 36;
+  /// Of the largest entry of a block that is inverted on its own.
+  static constexpr double smallest_local_pivot = 1e-14;
 
   /// Reads the problem's matrix; patterns are found anew only when the structure changed.
   void prepare(const ConstraintProblem& problem);

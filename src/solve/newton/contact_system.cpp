@@ -7,15 +7,14 @@ namespace rotule {
 
 namespace {
 
-constexpr int most = BlockSystem::block_entries;
-constexpr double smallest_local_pivot = 1e-14;
+constexpr int block_entries = BlockSystem::block_entries;
 
 }  // namespace
 
 void ContactSystem::prepare(const ConstraintProblem& problem) {
   linear_.prepare(problem);
   classify(problem, sets_);
-  D_.resize(most * problem.blocks.size());
+  D_.resize(block_entries * problem.blocks.size());
   activity_.resize(problem.blocks.size());
   rho_.resize(problem.rows());
   F_.resize(problem.rows());
@@ -36,7 +35,7 @@ double ContactSystem::evaluate(const ConstraintProblem& problem, std::span<const
     const ConstraintBlock& block = problem.blocks[i];
     const int first = block.first_row;
     activity_[i] = alart_curnier(problem, block, sets_[i], x.data() + first, w.data() + first, rho_.data() + first,
-                                 F_.data() + first, D_.data() + most * i);
+                                 F_.data() + first, D_.data() + block_entries * i);
     for (int r = first; r < first + block.rows; ++r) merit += F_[r] * F_[r] / rho_[r];
   }
   return merit;
@@ -46,7 +45,7 @@ void ContactSystem::freeze_directions(const ConstraintProblem& problem) {
   for (std::size_t i = 0; i < problem.blocks.size(); ++i) {
     if (activity_[i] != Activity::mixed || sets_[i].kind != RowSet::contact) continue;
     const int n = problem.blocks[i].rows;
-    double* const D = D_.data() + most * i;
+    double* const D = D_.data() + block_entries * i;
     for (int g = sets_[i].first_friction; g < sets_[i].first_friction + sets_[i].friction_count; ++g) {
       const int first = problem.friction[g].first_row - problem.blocks[i].first_row, end = first + problem.friction[g].count;
       bool sliding = false;
@@ -61,7 +60,7 @@ void ContactSystem::freeze_directions(const ConstraintProblem& problem) {
 void ContactSystem::factor(const ConstraintProblem& problem, double epsilon) {
   for (int i = 0; i < static_cast<int>(problem.blocks.size()); ++i) {
     const int n = problem.blocks[i].rows;
-    const double *const D = D_.data() + most * i, *const rho = rho_.data() + problem.blocks[i].first_row;
+    const double *const D = D_.data() + block_entries * i, *const rho = rho_.data() + problem.blocks[i].first_row;
     double *const T = linear_.T(i), *const E = linear_.E(i);
     linear_.set_alone(i, activity_[i] == Activity::apart);
     for (int r = 0; r < n; ++r)
@@ -79,7 +78,7 @@ void ContactSystem::solve_block(const ConstraintProblem& problem, int i, const d
   const BlockSet& set = sets_[i];
   const int n = block.rows;
   const double *const A = linear_.diagonal(i), *const rho = rho_.data() + block.first_row;
-  double F[6], D[most], B[most], w[6], best[6], smallest = infinity, first = 0;
+  double F[6], D[block_entries], B[block_entries], w[6], best[6], smallest = infinity, first = 0;
   for (int step = 0;; ++step) {
     for (int r = 0; r < n; ++r) {
       w[r] = q[r];
@@ -104,7 +103,7 @@ void ContactSystem::solve_block(const ConstraintProblem& problem, int i, const d
         for (int k = 0; k < n; ++k) sum += D[r * n + k] * rho[k] * A[k * n + c];
         B[r * n + c] = (r == c ? 1.0 : 0.0) - D[r * n + c] * (1 - 1e-10) + sum;
       }
-    invert_block(B, n, smallest_local_pivot);
+    invert_block(B, n, BlockSystem::smallest_local_pivot);
     for (int r = 0; r < n; ++r)
       for (int c = 0; c < n; ++c) x[r] -= B[r * n + c] * F[c];
   }

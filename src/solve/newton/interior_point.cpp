@@ -14,7 +14,7 @@ namespace rotule {
 
 namespace {
 
-constexpr double regularisation = 1e-8;  // proximal, over each row's own entry of A
+constexpr double proximal_regularisation = 1e-8;  // proximal, over each row's own entry of A
 
 double determinant(const double* v, int n) {
   double squares = 0;
@@ -141,7 +141,7 @@ void InteriorPoint::assemble(const ConstraintProblem& problem) {
     std::fill_n(E, n * n, 0.0);
     linear_->set_alone(i, false);
     for (int r = 0; r < n; ++r) {
-      T[r * n + r] = pinned_[first + r] ? 1.0 : regularisation / rho_[first + r];
+      T[r * n + r] = pinned_[first + r] ? 1.0 : proximal_regularisation / rho_[first + r];
       E[r * n + r] = pinned_[first + r] ? 0.0 : 1.0;
     }
   }
