@@ -2,10 +2,11 @@
 // the problem with w + S (x - a), S = epsilon / rho, has a better conditioned Jacobian, also where A is singular (a table with
 // four legs); it is solved by Newton steps with a nonmonotone line search on |F|^2 in the norm of 1 / rho, and its answer becomes
 // the next anchor. With a small epsilon one Newton step per anchor is enough and the last ones are quadratic.
-// Where Newton fails, the interior point (interior_point.h) finds a better place to start from; where that fails too, the method
-// of multipliers (augmented.h), with epsilon falling from step to step, and sweeps. Alart, Curnier (1991); Acary, Bremond, Huber,
-// "On solving contact problems with Coulomb friction" (2018), section 4. It fails (and says so) where the problem has no
-// solution, as Painleve's rod may, or where rounding exceeds the tolerance.
+// Where Newton gets stuck near the end, it walks along states of self-stress; where that does not help, the interior point
+// (interior_point.h) finds a better place to start from; then the method of multipliers (augmented.h), with epsilon falling from
+// step to step, and sweeps. Alart, Curnier (1991); Acary, Bremond, Huber, "On solving contact problems with Coulomb friction"
+// (2018), section 4. It fails (and says so) where the problem has no solution, as Painleve's rod may, or where rounding exceeds
+// the tolerance.
 #include <rotule/error.h>
 
 #include "solve/newton/augmented.h"
@@ -38,6 +39,7 @@ class ProxNewton {
   bool newton_until_stuck(const ConstraintProblem& problem, int max_steps, double epsilon, std::span<double> x);
   void multipliers(const ConstraintProblem& problem, std::span<double> x);
   void continuation(const ConstraintProblem& problem, std::span<double> x);
+  bool walk_along_self_stress(const ConstraintProblem& problem, std::span<double> x);
   [[nodiscard]] bool done() const { return best_ <= std::max(goal_, floor_) || iterations_ >= max_iterations_; }
 
   ContactSystem system_;
@@ -209,6 +211,32 @@ void ProxNewton::continuation(const ConstraintProblem& problem, std::span<double
   }
 }
 
+/// Where contacts that stick ask for motions that no rigid bodies have (two points of one body that are to close gaps of
+/// different size), the solution lies at the end of a state of self-stress: the more so the further, the smaller the
+/// contradiction is. Each anchor takes x along it by w rho / epsilon, until contacts begin to slip; there a full step makes the
+/// merit jump before it falls, so that no line search may forbid it. True where all is done; x is the best then.
+bool ProxNewton::walk_along_self_stress(const ConstraintProblem& problem, std::span<double> x) {
+  constexpr int most_steps = 10, most_failures = 8;
+  constexpr double near = 1e-5;  // a relative residual: further away other things are wrong
+  if (best_ > near) return done();
+  restore(x);
+  std::copy(x.begin(), x.end(), trusted_.begin());
+  double epsilon = proximal_;
+  for (int failures = 0; failures < most_failures && !done();) {
+    if (newton(problem, most_steps, epsilon, false, x)) {
+      std::copy(x.begin(), x.end(), trusted_.begin());
+      epsilon = std::max(0.3 * epsilon, smallest_proximal);
+      failures = 0;
+    } else {
+      std::copy(trusted_.begin(), trusted_.end(), x.begin());
+      epsilon = std::min(10 * epsilon, 1.0);
+      ++failures;
+    }
+  }
+  restore(x);
+  return done();
+}
+
 /// Newton for as long as it gains much; true where all is done. x is then the best.
 bool ProxNewton::newton_until_stuck(const ConstraintProblem& problem, int max_steps, double epsilon, std::span<double> x) {
   while (!done() && newton_around_anchors(problem, max_steps, epsilon, true, x)) {
@@ -221,6 +249,7 @@ void ProxNewton::run(const ConstraintProblem& problem, const ProxNewtonSettings&
   constexpr int most_steps = 30, sweeps = 20, interior_steps = 60;
   constexpr double interior_tolerance = 1e-9;
   if (newton_until_stuck(problem, most_steps, proximal_, x)) return;
+  if (walk_along_self_stress(problem, x)) return;
   // From the middle of the cones: slower than a good Newton, but sure in most cases; Newton then finishes.
   interior_.prepare(problem, system_.linear());
   restore(x);
@@ -230,6 +259,7 @@ void ProxNewton::run(const ConstraintProblem& problem, const ProxNewtonSettings&
   judge(problem, x);
   for (const double factor : {1.0, 100.0})
     if (newton_until_stuck(problem, most_steps, factor * proximal_, x)) return;
+  if (walk_along_self_stress(problem, x)) return;
   system_.sweep(problem, sweeps, x);
   judge(problem, x);
   restore(x);
