@@ -105,12 +105,13 @@ void ProxNewton::start(const ConstraintProblem& problem, const ProxNewtonSetting
 
 /// Newton steps around one anchor. True where they have reached what the anchor can give, or the residual fell well.
 bool ProxNewton::newton(const ConstraintProblem& problem, int max_steps, double epsilon, bool cautious, std::span<double> x) {
-  constexpr int memory = 4, most_cuts = 8;
+  constexpr int memory = 4, most_cuts = 8, most_jumps = 3;
   std::copy(x.begin(), x.end(), anchor_.begin());
   const double before = judge(problem, x);
   double merit = evaluate(problem, x, w_, epsilon);
   const double first_merit = merit;
   double recent[memory];
+  int jumps = 0;
   std::fill_n(recent, memory, merit);
   for (int k = 0; k < max_steps && iterations_ < max_iterations_; ++k) {
     system_.factor(problem, epsilon);
@@ -133,12 +134,15 @@ bool ProxNewton::newton(const ConstraintProblem& problem, int max_steps, double 
     }
     if (!(least < infinity)) return false;
     for (std::size_t r = 0; r < x.size(); ++r) x[r] += chosen * dx_[r];
-    const double now = judge(problem, x);
+    const double now = judge(problem, x), before_step = merit;
     if (best_ <= goal_) return true;
     merit = evaluate(problem, x, w_, epsilon);
     recent[k % memory] = merit;
     if (merit <= 1e-4 * first_merit || now <= 0.1 * before) return true;
     if (cautious && least > reference) return false;
+    // Across a kink the merit may jump once; a second time it goes round in circles, or away.
+    jumps += merit > before_step;
+    if (!cautious && jumps > most_jumps) return false;
   }
   return false;
 }
