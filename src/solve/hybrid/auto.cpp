@@ -22,17 +22,23 @@ namespace rotule {
 namespace {
 
 constexpr int most_rows_for_pivoting = 150;
+constexpr int most_rows_for_complement = 60;
 constexpr int tall = 4;
 constexpr double heavy = 30;
 constexpr double most_pairs_per_body = 1.5;
 
 struct Looks {
-  bool joints = false, others = false, cones = false;
+  int joint_rows = 0, other_rows = 0;
+  bool cones = false;
   int height = 0;         // most pairs between a body and the ground, along the shortest way
   double mass_ratio = 1;  // largest between bodies that touch
   int pairs = 0;          // runs of blocks between the same two bodies
   [[nodiscard]] bool stack(int bodies) const {
     return pairs <= most_pairs_per_body * bodies && (height >= tall || mass_ratio >= heavy);
+  }
+  /// Whether the Schur complement of the joints would be so large that the sparse factor of everything is cheaper.
+  [[nodiscard]] bool crowded() const {
+    return other_rows > most_rows_for_complement && 4 * other_rows > joint_rows && mass_ratio < heavy;
   }
 };
 
@@ -47,7 +53,8 @@ struct Auto {
 Looks look(const ConstraintProblem& problem, Auto& work) {
   Looks looks;
   classify(problem, work.sets);
-  for (const BlockSet& set : work.sets) (set.kind == RowSet::bilateral ? looks.joints : looks.others) = true;
+  for (std::size_t i = 0; i < work.sets.size(); ++i)
+    (work.sets[i].kind == RowSet::bilateral ? looks.joint_rows : looks.other_rows) += problem.blocks[i].rows;
   for (const FrictionRows& f : problem.friction) looks.cones = looks.cones || f.cone;
 
   // Neighbours of every body; one that cannot move is ground.
@@ -94,7 +101,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
            SolveReport& report) {
   auto& work = workspace.get<Auto>();
   const Looks looks = look(problem, work);
-  if (!looks.others && !problem.has_matrix() && problem.rows() > 0) {
+  if (looks.other_rows == 0 && !problem.has_matrix() && problem.rows() > 0) {
     solve(problem, LdltSettings{}, workspace, x, report);
     report.solver = LdltSettings::name;
     return;
@@ -120,7 +127,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   const HomotopySettings path{.tolerance = tolerance};
 
   SolverSettings first = limited(sweeps, sweeps_before_newton);
-  if (looks.joints)
+  if (looks.joint_rows > 0)
     first = limited(hybrid, hybrid_iterations);
   else if (!looks.cones && problem.rows() <= most_rows_for_pivoting)
     first = limited(pivoting, 200);
@@ -151,10 +158,10 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
     if (climb(limited(newton, first_newton))) return;
     const bool jammed = work.answer.best() > jam;
     if (jammed && climb(limited(path, longest_paths))) return;
-    if (climb(limited(newton, more_newton)) || jammed) return;
+    if (climb(limited(newton, more_newton))) return;
     climb(limited(path, work.answer.best() > far ? longest_paths : last_path));
   };
-  if (!climb(first)) strong();
+  if ((looks.joint_rows > 0 && looks.crowded()) || !climb(first)) strong();
   work.answer.finish(tolerance, x, report);
 }
 
