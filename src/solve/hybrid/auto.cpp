@@ -2,6 +2,8 @@
 // fits:
 //
 //   only joints                                     ldlt
+//   joints, many rows of contacts, limits or
+//   motors, and no large mass ratio                 prox_newton
 //   joints and contacts, limits or motors           hybrid
 //   boxes and bounds alone, at most 150 rows        block_pivoting
 //   a stack: few touching pairs per body, and 4 or
@@ -121,7 +123,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   // What sweeps have not done by then, Newton does sooner. What is still far from solved after that is a jam, and a path goes
   // through it; what is near gets there by more of Newton, where paths hardly ever helped (measured on the scenes of D7).
   constexpr int sweeps_before_newton = 200, hybrid_iterations = 60, first_newton = 150, more_newton = 850, longest_paths = 2500,
-                last_path = 300;
+                first_path = 600, last_path = 300;
   constexpr double jam = 1e-4, far = 1e-6;
   const ProxNewtonSettings newton{.tolerance = tolerance};
   const HomotopySettings path{.tolerance = tolerance};
@@ -157,7 +159,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   const auto strong = [&] {
     if (climb(limited(newton, first_newton))) return;
     const bool jammed = work.answer.best() > jam;
-    if (jammed && climb(limited(path, longest_paths))) return;
+    if (jammed && climb(limited(path, first_path))) return;
     if (climb(limited(newton, more_newton))) return;
     climb(limited(path, work.answer.best() > far ? longest_paths : last_path));
   };
