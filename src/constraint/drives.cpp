@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
-#include <utility>
 
 namespace rotule {
 
@@ -44,8 +43,9 @@ Axis axis_of(const Joint& joint, int axis, const Kinematics& bodies) {
 }  // namespace
 
 void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std::vector<DriveRow>& rows) {
-  std::vector<DriveRow> old = std::exchange(rows, {});
-  auto last = old.begin();
+  // New rows go behind the old ones, which then leave: no memory besides.
+  const std::size_t old_count = rows.size();
+  std::size_t last = 0;
   const auto evaluate = [&](int j, int number, const Drive& drive) {
     const Joint& joint = model.joints[j];
     const Axis axis = axis_of(joint, number, bodies);
@@ -61,8 +61,8 @@ void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std
       const auto before = [](const DriveRow& p, const DriveRow& q) {
         return std::tuple(p.joint, p.axis, p.kind) < std::tuple(q.joint, q.axis, q.kind);
       };
-      while (last != old.end() && before(*last, row)) ++last;
-      if (last != old.end() && !before(row, *last)) row.x = last->x;
+      while (last < old_count && before(rows[last], row)) ++last;
+      if (last < old_count && !before(row, rows[last])) row.x = rows[last].x;
       return row;
     };
     const auto limit = [&](DriveRow::Kind kind, double sign, double room) {
@@ -89,6 +89,7 @@ void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std
   };
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j)
     for (const Joint::AxisDrive& drive : model.joints[j].drives) evaluate(j, drive.axis, drive.drive);
+  rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(old_count));
 }
 
 }  // namespace rotule

@@ -1,6 +1,7 @@
 #include "step/contact_finder.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace rotule {
@@ -63,15 +64,20 @@ void ContactFinder::find(const Model& model, const State& s, const Kinematics& b
     const double closing = c.normal.dot((A.v + A.omega.cross(c.point - A.p)) - (B.v + B.omega.cross(c.point - B.p)));
     return c.gap > settings.margin + h * (std::max(closing, 0.0) + h * model.gravity.norm());
   });
-  std::stable_sort(found_.begin(), found_.end(), before);
+  order_.resize(found_.size());
+  std::iota(order_.begin(), order_.end(), 0);
+  std::sort(order_.begin(), order_.end(),
+            [&](int p, int q) { return before(found_[p], found_[q]) || (!before(found_[q], found_[p]) && p < q); });
 
   // Both lists are sorted: walk them together.
+  sorted_.clear();
   auto old = contacts.begin();
-  for (Contact& c : found_) {
+  for (const int k : order_) {
+    Contact& c = sorted_.emplace_back(found_[k]);
     while (old != contacts.end() && before(*old, c)) ++old;
     if (old != contacts.end() && !before(c, *old)) carry_over(*old++, c);
   }
-  contacts.swap(found_);
+  contacts.swap(sorted_);
 }
 
 }  // namespace rotule

@@ -34,7 +34,8 @@ class ContactFinder {
   std::vector<int> body_of_;   // and back
   std::vector<double> reach_;  // of the shape, from the body's centre of mass
   std::vector<Manifold> manifolds_;
-  std::vector<Contact> found_;
+  std::vector<Contact> found_, sorted_;
+  std::vector<int> order_;
 };
 
 }  // namespace rotule

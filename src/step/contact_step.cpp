@@ -84,7 +84,7 @@ void ContactStep::look_at_start(const JointedMechanism& mechanism, const State& 
 }
 
 void ContactStep::prepare(const JointedMechanism& mechanism, double h, ImpulseIsland& island) {
-  island.assemble(parts(mechanism), local_of_, false);
+  island.assemble(parts(mechanism), search_.local_of, false);
   island.write_rows(parts(mechanism), model_, mechanism.kinematics);
   island.gather(free_);
   ConstraintProblem& p = island.problem;
@@ -96,7 +96,7 @@ void ContactStep::prepare(const JointedMechanism& mechanism, double h, ImpulseIs
     p.x0.segment(row, jointed.problem.rows()) = jointed.x;
     row += jointed.problem.rows();
     for (std::size_t i = 0; i < jointed.bodies.size(); ++i)  // softened where F1 asks for it
-      island.local.segment<6>(6 * local_of_[jointed.bodies[i]]) = jointed.local.segment<6>(6 * i);
+      island.local.segment<6>(6 * search_.local_of[jointed.bodies[i]]) = jointed.local.segment<6>(6 * i);
   }
   write_drives(island);
   for (std::size_t k = 0; k < island.contacts.size(); ++k) {
@@ -169,7 +169,7 @@ void ContactStep::keep_answer(JointedMechanism& mechanism, double h, const Impul
   }
 }
 
-void ContactStep::bounce(const JointedMechanism& mechanism, const VecX& start, ImpulseIsland& island) {
+void ContactStep::bounce(const JointedMechanism& mechanism, ImpulseIsland& island, ImpulseIsland& bouncing) {
   // Who bounces: whoever was stopped, and met fast enough.
   const auto bounces = [&](const Contact& c) {
     return c.law.restitution > 0 && c.law.stiffness == 0 && c.x[0] > 0 && c.closing > settings_.restitution_speed;
@@ -177,31 +177,28 @@ void ContactStep::bounce(const JointedMechanism& mechanism, const VecX& start, I
   if (std::none_of(island.contacts.begin(), island.contacts.end(), [&](int k) { return bounces(contacts_[k]); })) return;
 
   // Once more from the free velocities, with the bounces asked for; contacts that were still open play no part.
-  const std::vector<int> all = island.contacts;
-  std::erase_if(island.contacts, [&](int k) { return contacts_[k].x[0] == 0 && contacts_[k].gap > settings_.slop; });
-  const VecX joint_b = island.problem.b.head(island.joint_rows());
-  island.assemble(parts(mechanism), local_of_, false);
-  island.write_rows(parts(mechanism), model_, mechanism.kinematics);
-  island.local = start;
-  ConstraintProblem& p = island.problem;
-  p.b.head(joint_b.size()) = joint_b;
-  write_drives(island);
-  for (std::size_t k = 0; k < island.contacts.size(); ++k) {
-    const Contact& c = contacts_[island.contacts[k]];
-    const ConstraintBlock& block = island.contact_block(k);
+  bouncing.take_parts(island);
+  std::erase_if(bouncing.contacts, [&](int k) { return contacts_[k].x[0] == 0 && contacts_[k].gap > settings_.slop; });
+  bouncing.assemble(parts(mechanism), search_.local_of, false);
+  bouncing.write_rows(parts(mechanism), model_, mechanism.kinematics);
+  bouncing.local = island.start;
+  ConstraintProblem& p = bouncing.problem;
+  p.b.head(island.joint_rows()) = island.problem.b.head(island.joint_rows());
+  write_drives(bouncing);
+  for (std::size_t k = 0; k < bouncing.contacts.size(); ++k) {
+    const Contact& c = contacts_[bouncing.contacts[k]];
+    const ConstraintBlock& block = bouncing.contact_block(k);
     for (int r = 0; r < block.rows; ++r) {
-      p.b[block.first_row + r] = -row_velocity(p, block, block.first_row + r, view(start));
+      p.b[block.first_row + r] = -row_velocity(p, block, block.first_row + r, view(island.start));
       p.x0[block.first_row + r] = c.x[r];
     }
     if (bounces(c)) p.b[block.first_row] += c.law.restitution * c.closing;
   }
-  const SolveReport first = island.report;
-  island.solve(recipe_.solver);
-  island.report.iterations += first.iterations;
-  island.report.converged = island.report.converged && first.converged;
-  island.apply();
-  island.scatter(bounced_);
-  island.contacts = all;
+  bouncing.solve(recipe_.solver);
+  island.report.iterations += bouncing.report.iterations;
+  island.report.converged = island.report.converged && bouncing.report.converged;
+  bouncing.apply();
+  bouncing.scatter(bounced_);
 }
 
 void ContactStep::advance(const VelocitySettings& settings, JointedMechanism& mechanism, State& s, double t, double h) {
@@ -209,14 +206,15 @@ void ContactStep::advance(const VelocitySettings& settings, JointedMechanism& me
   mechanism.free_velocities(settings, s, t, h, free_);
   for (Contact& c : contacts_) look_at_start(mechanism, s, h, c);
   evaluate_drives(model_, mechanism.kinematics, h, drives_);
-  island_count_ = split_into_impulse_islands(model_, parts(mechanism), islands_, local_of_);
+  island_count_ = split_into_impulse_islands(model_, parts(mechanism), islands_, search_);
+  if (bouncing_.size() < islands_.size()) bouncing_.resize(islands_.size());
   sigma_ = free_;
   bounced_ = free_;
   const StageClock::Scope stage(mechanism.clock, Stage::solve);
   parallel_for(island_count_, recipe_.threads, [&](int i) {
     ImpulseIsland& island = islands_[i];
     prepare(mechanism, h, island);
-    const VecX start = island.local;
+    island.start = island.local;
     solve_friction(island);
     if (mechanism.keep_problems) {
       island.kept_problem = island.problem;
@@ -227,7 +225,7 @@ void ContactStep::advance(const VelocitySettings& settings, JointedMechanism& me
     island.apply();
     island.scatter(sigma_);
     island.scatter(bounced_);
-    bounce(mechanism, start, island);
+    bounce(mechanism, island, bouncing_[i]);
   });
   for (int i = 0; i < island_count_; ++i) {
     ++mechanism.report.solves;
@@ -238,33 +236,34 @@ void ContactStep::advance(const VelocitySettings& settings, JointedMechanism& me
 
   // Positions go with the first solution, velocities with the bounce.
   const double before = kinetic_energy(model_, s);
-  const VecX start = s.u;
+  start_ = s.u;
   s.u = sigma_;
-  displace(mechanism, start, s, h);
+  displace(mechanism, s, h);
   s.u = bounced_;
   if (bounced_ != sigma_) step_bounce_ = std::max(0.0, kinetic_energy(model_, s) - before);
   if (const auto* projection = std::get_if<ProjectionSettings>(&recipe_.correction))
-    push_out(*projection, mechanism, {islands_.data(), static_cast<std::size_t>(island_count_)}, s, t + h);
+    push_out(*projection, mechanism, islands(), search_, s, t + h);
 }
 
-void ContactStep::displace(const JointedMechanism& mechanism, const VecX& start, State& s, double h) {
+void ContactStep::displace(const JointedMechanism& mechanism, State& s, double h) {
   touched_.assign(static_cast<std::size_t>(model_.partner_count()), 0);
   for (const Island& island : mechanism.islands)
     for (const int body : island.bodies) touched_[body] = 1;
   for (const Contact& c : contacts_)
     if (c.x[0] > 0) touched_[c.a] = touched_[c.b] = 1;
   // What nothing touches and no spring holds falls along its parabola: the mean velocity is exact there.
-  VecX move = h * s.u;
+  move_ = h * s.u;
   for (int i = 0; i < model_.body_count(); ++i)
     if (!touched_[i] && model_.forces.empty())
-      move.segment<3>(6 * i) = 0.5 * h * (s.u.segment<3>(6 * i) + start.segment<3>(6 * i));
-  rotule::displace(s, move, s);
+      move_.segment<3>(6 * i) = 0.5 * h * (s.u.segment<3>(6 * i) + start_.segment<3>(6 * i));
+  rotule::displace(s, move_, s);
 }
 
-void ContactStep::push_out(const ProjectionSettings& settings, JointedMechanism& mechanism, std::span<ImpulseIsland> islands,
-                           State& s, double t) {
+void ContactStep::push_out(const ProjectionSettings& settings, JointedMechanism& mechanism,
+                           std::span<const ImpulseIsland> islands, const IslandSearch& search, State& s, double t) {
   const StageClock::Scope stage(mechanism.clock, Stage::correct);
   const auto count = static_cast<int>(islands.size());
+  if (pushed_.size() < islands.size()) pushed_.resize(islands.size());
   const double height = weight_potential(model_, s);
   bool moved = false;
   double before = infinity;
@@ -276,16 +275,16 @@ void ContactStep::push_out(const ProjectionSettings& settings, JointedMechanism&
     double reach = 1;
     for (const BodyLanes<double>& body : now.bodies) reach = std::max(reach, body.p.cwiseAbs().maxCoeff());
     const double tolerance = std::max(settings.tolerance, 4 * std::numeric_limits<double>::epsilon() * reach);
-    std::vector<double> errors(static_cast<std::size_t>(count), 0.0);
+    errors_.assign(islands.size(), 0.0);
     for (int i = 0; i < count; ++i) {
       double joint = 0, overlap = 0;
       for (const int j : islands[i].jointed) joint = std::max(joint, mechanism.islands[j].largest_error());
       for (const int k : islands[i].contacts)
         if (contacts_[k].law.stiffness == 0) overlap = std::max(overlap, -gap_now(contacts_[k], now) - settings_.slop);
       for (const int k : islands[i].drives) joint = std::max(joint, limits_[k].overshoot);
-      if (joint > tolerance || overlap > tolerance) errors[i] = std::max(joint, overlap);
+      if (joint > tolerance || overlap > tolerance) errors_[i] = std::max(joint, overlap);
     }
-    const double worst = errors.empty() ? 0.0 : *std::max_element(errors.begin(), errors.end());
+    const double worst = errors_.empty() ? 0.0 : *std::max_element(errors_.begin(), errors_.end());
     if (worst == 0) break;
     if (iteration == settings.max_iterations || (iteration >= 2 && worst > 0.5 * before)) {
       mechanism.report.converged = mechanism.report.converged && worst < 1e3 * std::max(tolerance, settings_.slop);
@@ -294,12 +293,12 @@ void ContactStep::push_out(const ProjectionSettings& settings, JointedMechanism&
     before = worst;
     sigma_.setZero(s.u.size());
     parallel_for(count, recipe_.threads, [&](int i) {
-      if (errors[i] > 0) push_out_of_each_other(mechanism, islands[i]);
+      if (errors_[i] > 0) push_out_of_each_other(mechanism, search, islands[i], pushed_[i]);
     });
     for (int i = 0; i < count; ++i) {
-      if (errors[i] == 0) continue;
+      if (errors_[i] == 0) continue;
       ++mechanism.report.solves;
-      mechanism.report.iterations += islands[i].report.iterations;
+      mechanism.report.iterations += pushed_[i].report.iterations;
     }
     rotule::displace(s, sigma_, s);
     moved = true;
@@ -313,28 +312,28 @@ void ContactStep::push_out(const ProjectionSettings& settings, JointedMechanism&
   });
 }
 
-void ContactStep::push_out_of_each_other(const JointedMechanism& mechanism, ImpulseIsland& island) {
+void ContactStep::push_out_of_each_other(const JointedMechanism& mechanism, const IslandSearch& search,
+                                         const ImpulseIsland& island, ImpulseIsland& pushed) {
   // A7 c with inequalities: the smallest mass-weighted move that closes the joints and leaves no gap negative.
-  const std::vector<int> all_contacts = island.contacts, all_drives = island.drives;
-  std::erase_if(island.contacts, [&](int k) { return contacts_[k].law.stiffness > 0; });
-  std::erase_if(island.drives, [&](int k) { return limits_[k].kind > DriveRow::Kind::upper; });
+  pushed.take_parts(island);
+  std::erase_if(pushed.contacts, [&](int k) { return contacts_[k].law.stiffness > 0; });
+  std::erase_if(pushed.drives, [&](int k) { return limits_[k].kind > DriveRow::Kind::upper; });
   const Parts now{mechanism.islands, limits_, contacts_, static_cast<int>(model_.joints.size()), cone_};
-  island.assemble(now, local_of_, true);
-  island.write_rows(now, model_, mechanism.kinematics);
+  pushed.assemble(now, search.local_of, true);
+  pushed.write_rows(now, model_, mechanism.kinematics);
+  VecX& b = pushed.problem.b;
   int row = 0;
-  for (const int j : island.jointed) {
+  for (const int j : pushed.jointed) {
     const Island& jointed = mechanism.islands[j];
-    island.problem.b.segment(row, jointed.problem.rows()) = -jointed.values.C;
+    b.segment(row, jointed.problem.rows()) = -jointed.values.C;
     row += jointed.problem.rows();
   }
-  for (const int k : island.drives) island.problem.b[row++] = limits_[k].overshoot;
-  for (const int k : island.contacts) island.problem.b[row++] = -gap_now(contacts_[k], mechanism.kinematics);
-  island.solve(recipe_.solver);
-  island.local.setZero();
-  island.apply();
-  island.scatter(sigma_);
-  island.contacts = all_contacts;
-  island.drives = all_drives;
+  for (const int k : pushed.drives) b[row++] = limits_[k].overshoot;
+  for (const int k : pushed.contacts) b[row++] = -gap_now(contacts_[k], mechanism.kinematics);
+  pushed.solve(recipe_.solver);
+  pushed.local.setZero();
+  pushed.apply();
+  pushed.scatter(sigma_);
 }
 
 void ContactStep::finish(JointedMechanism& mechanism, State& s, double t, double h) {
@@ -344,10 +343,8 @@ void ContactStep::finish(JointedMechanism& mechanism, State& s, double t, double
   const auto* projection = std::get_if<ProjectionSettings>(&recipe_.correction);
   constexpr double worth_while = 1e-4;  // m
   if (projection && penetration() > std::max(worth_while, settings_.slop)) {
-    std::vector<int> local_of = local_of_;
-    const int count = split_into_impulse_islands(model_, parts(mechanism), late_, local_of_);
-    push_out(*projection, mechanism, {late_.data(), static_cast<std::size_t>(count)}, s, t);
-    local_of_.swap(local_of);
+    const int count = split_into_impulse_islands(model_, parts(mechanism), late_, late_search_);
+    push_out(*projection, mechanism, {late_.data(), static_cast<std::size_t>(count)}, late_search_, s, t);
     current_ = false;
     refresh(s, h);
   }

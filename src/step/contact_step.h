@@ -61,14 +61,15 @@ class ContactStep {
   void write_drives(ImpulseIsland& island) const;
   void solve_friction(ImpulseIsland& island);
   void keep_answer(JointedMechanism& mechanism, double h, const ImpulseIsland& island);
-  void bounce(const JointedMechanism& mechanism, const VecX& start, ImpulseIsland& island);
-  void push_out_of_each_other(const JointedMechanism& mechanism, ImpulseIsland& island);
+  void bounce(const JointedMechanism& mechanism, ImpulseIsland& island, ImpulseIsland& bouncing);
+  void push_out_of_each_other(const JointedMechanism& mechanism, const IslandSearch& search, const ImpulseIsland& island,
+                              ImpulseIsland& pushed);
   [[nodiscard]] Parts parts(const JointedMechanism& mechanism) const {
     return {mechanism.islands, drives_, contacts_, static_cast<int>(model_.joints.size()), cone_};
   }
-  void displace(const JointedMechanism& mechanism, const VecX& start, State& s, double h);
-  void push_out(const ProjectionSettings& settings, JointedMechanism& mechanism, std::span<ImpulseIsland> islands, State& s,
-                double t);
+  void displace(const JointedMechanism& mechanism, State& s, double h);
+  void push_out(const ProjectionSettings& settings, JointedMechanism& mechanism, std::span<const ImpulseIsland> islands,
+                const IslandSearch& search, State& s, double t);
   [[nodiscard]] double bias_of(const Contact& contact, double h, double& compliance) const;
 
   const Model& model_;
@@ -82,11 +83,14 @@ class ContactStep {
   std::vector<DriveRow> drives_, limits_;
   bool current_ = false;
   double last_h_ = 0;
-  std::vector<ImpulseIsland> islands_, late_;  // of the step; of overlaps found at its end
+  std::vector<ImpulseIsland> islands_, late_;     // of the step; of overlaps found at its end
+  std::vector<ImpulseIsland> bouncing_, pushed_;  // the same islands, with the problems of bounces and of positions
   int island_count_ = 0;
-  std::vector<int> local_of_;
-  VecX free_, sigma_, bounced_;  // velocities: of what nothing holds; of the first solution; after bounces
-  std::vector<char> touched_;    // bodies on which an impulse acts
+  IslandSearch search_, late_search_;
+  VecX start_, free_, sigma_, bounced_;  // velocities: before; of what nothing holds; of the first solution; after bounces
+  VecX move_;
+  std::vector<char> touched_;   // bodies on which an impulse acts
+  std::vector<double> errors_;  // of each island's positions
   double push_energy_ = 0, bounce_energy_ = 0, step_push_ = 0, step_bounce_ = 0;
 };
 

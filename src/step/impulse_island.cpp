@@ -84,6 +84,14 @@ void ImpulseIsland::gather(const VecX& global) {
   for (std::size_t i = 0; i < bodies.size(); ++i) local.segment<6>(6 * i) = slots[i].read(global);
 }
 
+void ImpulseIsland::take_parts(const ImpulseIsland& other) {
+  bodies = other.bodies;
+  slots = other.slots;
+  jointed = other.jointed;
+  drives = other.drives;
+  contacts = other.contacts;
+}
+
 void ImpulseIsland::scatter(VecX& global) const {
   for (std::size_t i = 0; i < bodies.size(); ++i) slots[i].write(local.segment<6>(6 * i), global);
 }
@@ -100,17 +108,17 @@ void ImpulseIsland::apply() {
   apply_impulses(problem, {x.data(), static_cast<std::size_t>(x.size())}, {local.data(), static_cast<std::size_t>(local.size())});
 }
 
-int split_into_impulse_islands(const Model& model, const Parts& parts, std::vector<ImpulseIsland>& out,
-                               std::vector<int>& local_of) {
-  std::vector<int> parent(model.partner_count());
+int split_into_impulse_islands(const Model& model, const Parts& parts, std::vector<ImpulseIsland>& out, IslandSearch& search) {
+  auto& [local_of, parent, island_of] = search;
+  parent.resize(model.partner_count());
   std::iota(parent.begin(), parent.end(), 0);
-  const auto root = [&](int i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+  const auto root = [&parents = search.parent](int i) {
+    while (parents[i] != i) i = parents[i] = parents[parents[i]];
     return i;
   };
   const auto join = [&](int p, int q) {
     const int a = root(p), b = root(q);
-    parent[std::max(a, b)] = std::min(a, b);
+    search.parent[std::max(a, b)] = std::min(a, b);
   };
   for (const Island& island : parts.jointed)
     for (const int body : island.bodies) join(island.bodies.front(), body);
@@ -118,8 +126,8 @@ int split_into_impulse_islands(const Model& model, const Parts& parts, std::vect
     if (model.movable(c.a) && model.movable(c.b)) join(c.a, c.b);
 
   // Islands in the order of their first body; bodies that nothing touches belong to none.
-  std::vector<int> island_of(model.partner_count(), -1);
-  const auto mark = [&](int body) { island_of[root(body)] = 0; };
+  island_of.assign(model.partner_count(), -1);
+  const auto mark = [&](int body) { search.island_of[root(body)] = 0; };
   for (const Island& island : parts.jointed) mark(island.bodies.front());
   for (const Contact& c : parts.contacts) mark(model.movable(c.a) ? c.a : c.b);
   int count = 0;
@@ -141,7 +149,7 @@ int split_into_impulse_islands(const Model& model, const Parts& parts, std::vect
     island.bodies.push_back(i);
     island.slots.push_back(model.slot(i));
   }
-  const auto island_with = [&](int a, int b) -> ImpulseIsland& { return out[island_of[root(model.movable(a) ? a : b)]]; };
+  const auto island_with = [&](int a, int b) -> ImpulseIsland& { return out[search.island_of[root(model.movable(a) ? a : b)]]; };
   for (std::size_t j = 0; j < parts.jointed.size(); ++j) {
     const int body = parts.jointed[j].bodies.front();
     island_with(body, body).jointed.push_back(static_cast<int>(j));

@@ -24,6 +24,7 @@ struct ImpulseIsland {
   std::vector<int> contacts;        // indices of contacts
   ConstraintProblem problem;
   VecX local;  // six velocities per body
+  VecX start;  // likewise, before any impulse
   VecX after;  // likewise, at the end of the step, where somebody asks
   VecX x;      // the answer to `problem`
   double residual = 0;
@@ -39,6 +40,9 @@ struct ImpulseIsland {
   /// J, masses and compliance of the present kinematics; joints' rows from their islands.
   void write_rows(const Parts& parts, const Model& model, const Kinematics& kinematics);
   void gather(const VecX& global);
+  /// The same bodies and parts as another; keeps its own algebra and memory, so that a second problem of the same island does not
+  /// undo the structure that solvers know of the first.
+  void take_parts(const ImpulseIsland& other);
   void scatter(VecX& global) const;
   void solve(const SolverSettings& solver);
   void judge();
@@ -54,9 +58,14 @@ struct ImpulseIsland {
   int joint_rows_ = 0;
 };
 
+/// What the search for islands works in, and its result: the places of model bodies in their islands.
+struct IslandSearch {
+  std::vector<int> local_of;
+  std::vector<int> parent, island_of;
+};
+
 /// Splits what joints and contacts tie together, in order of the first body; keeps the memory of `out`. Returns how many there
 /// are.
-int split_into_impulse_islands(const Model& model, const Parts& parts, std::vector<ImpulseIsland>& out,
-                               std::vector<int>& local_of);
+int split_into_impulse_islands(const Model& model, const Parts& parts, std::vector<ImpulseIsland>& out, IslandSearch& search);
 
 }  // namespace rotule

@@ -2,6 +2,8 @@
 // mass ratios of 1e5; where the others say that they converged, an exact answer is near.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "record/fclib_file.h"
 #include "record/problem_file.h"
 #include "solve/newton/homotopy.h"
@@ -52,6 +54,28 @@ TEST(NewtonSolvers, TheExactOneSolvesTheFilesOfOthers) {
            report);
     EXPECT_LE(report.residual, 1e-12) << file;
   }
+}
+
+// Two points of a box lie in a groove, each with a gap still to close: along the line between them no rigid body can do what both
+// ask for, so one must slip, however small the gaps. Newton must go through a state of self-stress until one does.
+TEST(NewtonSolvers, TheExactOneFindsWhatSlipsHoweverLittle) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> any(-1, 1);
+  const auto vector = [&](double x, double y, double z) { return Vec3(x * any(random), y * any(random), z * any(random)); };
+  int missed = 0;
+  for (int k = 0; k < 200; ++k) {
+    testing::ContactScene scene;
+    scene.law.mu = 0.8;
+    const int box = scene.add_box(3, {0.2, 0.1, 0.15}, {0, 0, 0.3});
+    constexpr double gap = 1e-10;
+    scene.add_contact(-1, box, Vec3(-0.2, 0, 0.2) + vector(0.05, 0.1, 0), Vec3(0.5, 0, 1) + vector(0.3, 0.3, 0), gap);
+    scene.add_contact(-1, box, Vec3(0.2, 0, 0.2) + vector(0.05, 0.1, 0), Vec3(-0.5, 0, 1) + vector(0.3, 0.3, 0),
+                      gap * any(random));
+    SolveReport report;
+    solved(scene.problem(), ProxNewtonSettings{.tolerance = 1e-10, .max_iterations = 100}, report);
+    missed += !report.converged;
+  }
+  EXPECT_LE(missed, 2);
 }
 
 // From x = 0, where nothing is known: joints, limits, boxes, cones, torsion and rolling.

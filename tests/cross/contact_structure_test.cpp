@@ -228,6 +228,7 @@ TEST(Auto, SaysWhomItChose) {
   for (VecX* v : {&joints.b, &joints.C, &joints.lower, &joints.upper, &joints.x0}) v->conservativeResize(rows);
   EXPECT_EQ(chosen(joints), "ldlt");
   EXPECT_EQ(chosen(testing::chain_on_floor(8)), "hybrid");
+  EXPECT_EQ(chosen(testing::chain_on_floor(40)), "prox_newton");
   EXPECT_EQ(chosen(testing::heavy_on_light(9, 1000)), "two_level");
   EXPECT_EQ(chosen(testing::box_stack(3, {.cone = false})), "block_pivoting");
   EXPECT_EQ(answer_of(testing::box_stack(2), NncgSettings{}).report.solver, "nncg");

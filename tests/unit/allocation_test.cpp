@@ -72,6 +72,38 @@ TEST(Allocation, NonePerStepOfImplicitMethodsOnParticles) {
     });
 }
 
+TEST(Allocation, NonePerStepOfWhatRests) {
+  // A stack, and a row of boxes, each an island of its own.
+  if (!counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";
+  Scene row = scenes::tower(1);
+  for (int i = 1; i < 6; ++i) {
+    BodyDef box = row.bodies.back();
+    box.name = "box " + std::to_string(i);
+    box.position.x() += 3.0 * i;
+    row.add(box);
+  }
+  row.name = "row";
+  for (Scene scene : {scenes::tower(5), scenes::pyramid(4), row})
+    for (const SolverSettings& solver : {SolverSettings(PgsSettings{}), SolverSettings(NncgSettings{}),
+                                         SolverSettings(ProxNewtonSettings{}), SolverSettings(AutoSettings{})}) {
+      scene.recipe.solver = solver;
+      World world(scene);
+      EXPECT_EQ(allocations_of_steps(world, 20), 0u) << scene.name << ": " << describe(scene.recipe);
+      EXPECT_GT(world.diagnostics().contacts, 0) << scene.name;
+    }
+}
+
+TEST(Allocation, NonePerStepOfMotorsAndLimits) {
+  if (!counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";
+  for (Scene scene : {scenes::rolling_mill(), scenes::gripper_pinch()})
+    for (const SolverSettings& solver : {SolverSettings(NncgSettings{}), SolverSettings(AutoSettings{})}) {
+      scene.recipe.solver = solver;
+      World world(scene);
+      for (int i = 0; i < 50; ++i) world.step();
+      EXPECT_EQ(allocations_of_steps(world, 20), 0u) << scene.name << ": " << describe(scene.recipe);
+    }
+}
+
 TEST(Allocation, NoneBetweenShocks) {
   // A shock changes the structure of the equations, and may allocate to analyse it; the steps before and after it may not.
   if (!counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";

@@ -2,6 +2,8 @@
 // fits:
 //
 //   only joints                                     ldlt
+//   joints, many rows of contacts, limits or
+//   motors, and no large mass ratio                 prox_newton
 //   joints and contacts, limits or motors           hybrid
 //   boxes and bounds alone, at most 150 rows        block_pivoting
 //   a stack: few touching pairs per body, and 4 or
@@ -9,10 +11,9 @@
 //   as heavy as one it touches                      two_level
 //   anything else                                   nncg
 //
-// Each has a budget; where it ends unconverged the next one goes on from its answer: see `ladder`. The report names the one
-// whose answer it is, and counts the iterations of all.
+// Each has a budget; where it ends unconverged prox_newton and homotopy go on from its answer: see `strong`. The report names the
+// one whose answer it is, and counts the iterations of all.
 #include <algorithm>
-#include <array>
 
 #include "problem/row_sets.h"
 #include "solve/best_answer.h"
@@ -23,17 +24,23 @@ namespace rotule {
 namespace {
 
 constexpr int most_rows_for_pivoting = 150;
+constexpr int most_rows_for_complement = 60;
 constexpr int tall = 4;
 constexpr double heavy = 30;
 constexpr double most_pairs_per_body = 1.5;
 
 struct Looks {
-  bool joints = false, others = false, cones = false;
+  int joint_rows = 0, other_rows = 0;
+  bool cones = false;
   int height = 0;         // most pairs between a body and the ground, along the shortest way
   double mass_ratio = 1;  // largest between bodies that touch
   int pairs = 0;          // runs of blocks between the same two bodies
   [[nodiscard]] bool stack(int bodies) const {
     return pairs <= most_pairs_per_body * bodies && (height >= tall || mass_ratio >= heavy);
+  }
+  /// Whether the Schur complement of the joints would be so large that the sparse factor of everything is cheaper.
+  [[nodiscard]] bool crowded() const {
+    return other_rows > most_rows_for_complement && 4 * other_rows > joint_rows && mass_ratio < heavy;
   }
 };
 
@@ -48,7 +55,8 @@ struct Auto {
 Looks look(const ConstraintProblem& problem, Auto& work) {
   Looks looks;
   classify(problem, work.sets);
-  for (const BlockSet& set : work.sets) (set.kind == RowSet::bilateral ? looks.joints : looks.others) = true;
+  for (std::size_t i = 0; i < work.sets.size(); ++i)
+    (work.sets[i].kind == RowSet::bilateral ? looks.joint_rows : looks.other_rows) += problem.blocks[i].rows;
   for (const FrictionRows& f : problem.friction) looks.cones = looks.cones || f.cone;
 
   // Neighbours of every body; one that cannot move is ground.
@@ -95,7 +103,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
            SolveReport& report) {
   auto& work = workspace.get<Auto>();
   const Looks looks = look(problem, work);
-  if (!looks.others && !problem.has_matrix() && problem.rows() > 0) {
+  if (looks.other_rows == 0 && !problem.has_matrix() && problem.rows() > 0) {
     solve(problem, LdltSettings{}, workspace, x, report);
     report.solver = LdltSettings::name;
     return;
@@ -112,41 +120,50 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   const BlockPivotingSettings pivoting{.tolerance = tolerance};
   const TwoLevelSettings two_level{.tolerance = tolerance};
 
-  // What sweeps have not done by then, Newton does sooner, and what Newton has not done by then, a path does (measured on the
-  // scenes of D7).
-  constexpr int sweeps_before_newton = 200, hybrid_iterations = 60, newton_before_path = 150, longest_paths = 2500;
-  const auto newton = limited(ProxNewtonSettings{.tolerance = tolerance}, newton_before_path);
-  const auto path = limited(HomotopySettings{.tolerance = tolerance}, longest_paths);
+  // What sweeps have not done by then, Newton does sooner. What is still far from solved after that is a jam, and a path goes
+  // through it; what is near gets there by more of Newton, where paths hardly ever helped (measured on the scenes of D7).
+  constexpr int sweeps_before_newton = 200, hybrid_iterations = 60, first_newton = 150, more_newton = 850, longest_paths = 2500,
+                first_path = 600, last_path = 300;
+  constexpr double jam = 1e-4, far = 1e-6;
+  const ProxNewtonSettings newton{.tolerance = tolerance};
+  const HomotopySettings path{.tolerance = tolerance};
 
-  // The ladder: the first rung by its looks, then what is stronger or slower.
-  std::array<SolverSettings, 3> ladder;
-  if (looks.joints)
-    ladder = {limited(hybrid, hybrid_iterations), newton, path};
+  SolverSettings first = limited(sweeps, sweeps_before_newton);
+  if (looks.joint_rows > 0)
+    first = limited(hybrid, hybrid_iterations);
   else if (!looks.cones && problem.rows() <= most_rows_for_pivoting)
-    ladder = {limited(pivoting, 200), newton, path};
+    first = limited(pivoting, 200);
   else if (looks.stack(problem.bodies()))
-    ladder = {limited(two_level, 24), newton, path};
-  else
-    ladder = {limited(sweeps, sweeps_before_newton), newton, path};
+    first = limited(two_level, 24);
 
   work.answer.begin(problem, "auto", report);
   report.solver = AutoSettings::name;
   std::copy_n(problem.x0.data(), x.size(), x.begin());
   if (work.answer.judge(x) <= tolerance) return work.answer.finish(tolerance, x, report);
+  // Each goes on from the best answer so far; true where that is good enough.
   const ConstraintProblem* from = &problem;
-  for (const SolverSettings& rung : ladder) {
+  const auto climb = [&](const SolverSettings& rung) {
+    if (from != &problem) std::ranges::copy(work.answer.best_x(), work.restarted.x0.begin());
     solve(*from, rung, workspace, x, work.rung);
     report.iterations += work.rung.iterations;
     report.smallest_pivot = std::min(report.smallest_pivot, work.rung.smallest_pivot);
     const double before = work.answer.best();
     if (work.answer.judge(x) < before) report.solver = work.rung.solver;
-    if (work.answer.best() <= tolerance) break;
+    if (work.answer.best() <= tolerance) return true;
     if (from == &problem) {
       work.restarted = problem;
       from = &work.restarted;
     }
-    std::ranges::copy(work.answer.best_x(), work.restarted.x0.begin());
-  }
+    return false;
+  };
+  const auto strong = [&] {
+    if (climb(limited(newton, first_newton))) return;
+    const bool jammed = work.answer.best() > jam;
+    if (jammed && climb(limited(path, first_path))) return;
+    if (climb(limited(newton, more_newton))) return;
+    climb(limited(path, work.answer.best() > far ? longest_paths : last_path));
+  };
+  if ((looks.joint_rows > 0 && looks.crowded()) || !climb(first)) strong();
   work.answer.finish(tolerance, x, report);
 }
 

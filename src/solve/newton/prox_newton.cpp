@@ -2,10 +2,11 @@
 // the problem with w + S (x - a), S = epsilon / rho, has a better conditioned Jacobian, also where A is singular (a table with
 // four legs); it is solved by Newton steps with a nonmonotone line search on |F|^2 in the norm of 1 / rho, and its answer becomes
 // the next anchor. With a small epsilon one Newton step per anchor is enough and the last ones are quadratic.
-// Where Newton fails, the interior point (interior_point.h) finds a better place to start from; where that fails too, the method
-// of multipliers (augmented.h), with epsilon falling from step to step, and sweeps. Alart, Curnier (1991); Acary, Bremond, Huber,
-// "On solving contact problems with Coulomb friction" (2018), section 4. It fails (and says so) where the problem has no
-// solution, as Painleve's rod may, or where rounding exceeds the tolerance.
+// Where Newton gets stuck near the end, it walks along states of self-stress; where that does not help, the interior point
+// (interior_point.h) finds a better place to start from; then the method of multipliers (augmented.h), with epsilon falling from
+// step to step, and sweeps. Alart, Curnier (1991); Acary, Bremond, Huber, "On solving contact problems with Coulomb friction"
+// (2018), section 4. It fails (and says so) where the problem has no solution, as Painleve's rod may, or where rounding exceeds
+// the tolerance.
 #include <rotule/error.h>
 
 #include "solve/newton/augmented.h"
@@ -38,6 +39,7 @@ class ProxNewton {
   bool newton_until_stuck(const ConstraintProblem& problem, int max_steps, double epsilon, std::span<double> x);
   void multipliers(const ConstraintProblem& problem, std::span<double> x);
   void continuation(const ConstraintProblem& problem, std::span<double> x);
+  bool walk_along_self_stress(const ConstraintProblem& problem, std::span<double> x);
   [[nodiscard]] bool done() const { return best_ <= std::max(goal_, floor_) || iterations_ >= max_iterations_; }
 
   ContactSystem system_;
@@ -103,12 +105,13 @@ void ProxNewton::start(const ConstraintProblem& problem, const ProxNewtonSetting
 
 /// Newton steps around one anchor. True where they have reached what the anchor can give, or the residual fell well.
 bool ProxNewton::newton(const ConstraintProblem& problem, int max_steps, double epsilon, bool cautious, std::span<double> x) {
-  constexpr int memory = 4, most_cuts = 8;
+  constexpr int memory = 4, most_cuts = 8, most_jumps = 3;
   std::copy(x.begin(), x.end(), anchor_.begin());
   const double before = judge(problem, x);
   double merit = evaluate(problem, x, w_, epsilon);
   const double first_merit = merit;
   double recent[memory];
+  int jumps = 0;
   std::fill_n(recent, memory, merit);
   for (int k = 0; k < max_steps && iterations_ < max_iterations_; ++k) {
     system_.factor(problem, epsilon);
@@ -131,12 +134,15 @@ bool ProxNewton::newton(const ConstraintProblem& problem, int max_steps, double 
     }
     if (!(least < infinity)) return false;
     for (std::size_t r = 0; r < x.size(); ++r) x[r] += chosen * dx_[r];
-    const double now = judge(problem, x);
+    const double now = judge(problem, x), before_step = merit;
     if (best_ <= goal_) return true;
     merit = evaluate(problem, x, w_, epsilon);
     recent[k % memory] = merit;
     if (merit <= 1e-4 * first_merit || now <= 0.1 * before) return true;
     if (cautious && least > reference) return false;
+    // Across a kink the merit may jump once; a second time it goes round in circles, or away.
+    jumps += merit > before_step;
+    if (!cautious && jumps > most_jumps) return false;
   }
   return false;
 }
@@ -209,6 +215,32 @@ void ProxNewton::continuation(const ConstraintProblem& problem, std::span<double
   }
 }
 
+/// Where contacts that stick ask for motions that no rigid bodies have (two points of one body that are to close gaps of
+/// different size), the solution lies at the end of a state of self-stress: the more so the further, the smaller the
+/// contradiction is. Each anchor takes x along it by w rho / epsilon, until contacts begin to slip; there a full step makes the
+/// merit jump before it falls, so that no line search may forbid it. True where all is done; x is the best then.
+bool ProxNewton::walk_along_self_stress(const ConstraintProblem& problem, std::span<double> x) {
+  constexpr int most_steps = 10, most_failures = 8;
+  constexpr double near = 1e-5;  // a relative residual: further away other things are wrong
+  if (best_ > near) return done();
+  restore(x);
+  std::copy(x.begin(), x.end(), trusted_.begin());
+  double epsilon = proximal_;
+  for (int failures = 0; failures < most_failures && !done();) {
+    if (newton(problem, most_steps, epsilon, false, x)) {
+      std::copy(x.begin(), x.end(), trusted_.begin());
+      epsilon = std::max(0.3 * epsilon, smallest_proximal);
+      failures = 0;
+    } else {
+      std::copy(trusted_.begin(), trusted_.end(), x.begin());
+      epsilon = std::min(10 * epsilon, 1.0);
+      ++failures;
+    }
+  }
+  restore(x);
+  return done();
+}
+
 /// Newton for as long as it gains much; true where all is done. x is then the best.
 bool ProxNewton::newton_until_stuck(const ConstraintProblem& problem, int max_steps, double epsilon, std::span<double> x) {
   while (!done() && newton_around_anchors(problem, max_steps, epsilon, true, x)) {
@@ -221,6 +253,7 @@ void ProxNewton::run(const ConstraintProblem& problem, const ProxNewtonSettings&
   constexpr int most_steps = 30, sweeps = 20, interior_steps = 60;
   constexpr double interior_tolerance = 1e-9;
   if (newton_until_stuck(problem, most_steps, proximal_, x)) return;
+  if (walk_along_self_stress(problem, x)) return;
   // From the middle of the cones: slower than a good Newton, but sure in most cases; Newton then finishes.
   interior_.prepare(problem, system_.linear());
   restore(x);
@@ -230,6 +263,7 @@ void ProxNewton::run(const ConstraintProblem& problem, const ProxNewtonSettings&
   judge(problem, x);
   for (const double factor : {1.0, 100.0})
     if (newton_until_stuck(problem, most_steps, factor * proximal_, x)) return;
+  if (walk_along_self_stress(problem, x)) return;
   system_.sweep(problem, sweeps, x);
   judge(problem, x);
   restore(x);
