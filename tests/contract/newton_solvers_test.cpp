@@ -115,8 +115,8 @@ TEST(Homotopy, SolvesAJamThatSweepsDoNot) {
   }
 }
 
-// A heap that creeps: slips of 1e-6 m/s decide where friction points, and the contacts have far more unknowns than the bodies have
-// freedoms. Needs a path that goes on to almost no regularisation, and factors that pivot.
+// A heap that creeps: slips of 1e-6 m/s decide where friction points, and the contacts have far more unknowns than the bodies
+// have freedoms. Needs a path that goes on to almost no regularisation, and factors that pivot.
 TEST(Homotopy, SolvesAHeapThatCreeps) {
   const std::string file = ROTULE_SOURCE_DIR "/data/jam/tripods.hdf5";
   for (const std::int64_t step : recorded_frames(file)) {

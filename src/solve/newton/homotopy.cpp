@@ -258,7 +258,8 @@ void Homotopy::prepare(const ConstraintProblem& problem, BlockSystem& linear) {
 
 void Homotopy::kick(double size, int seed, std::span<double> x) const {
   std::minstd_rand random(static_cast<unsigned>(seed));
-  for (std::size_t r = 0; r < x.size(); ++r) x[r] += size / weight_[r] * (2.0 * random() / std::minstd_rand::max() - 1);
+  for (std::size_t r = 0; r < x.size(); ++r)
+    x[r] += size / weight_[r] * (2 * static_cast<double>(random()) / static_cast<double>(std::minstd_rand::max()) - 1);
 }
 
 bool Homotopy::run(const ConstraintProblem& problem, std::span<const double> anchor, Schedule schedule, double tolerance,
