@@ -30,14 +30,22 @@ inline double force_potential(const Model& model, const State& s, double t, int 
 /// Above so many bodies and particles gravitation is left out of derivatives: its matrix is full, and it is soft.
 inline constexpr int most_gravitating_derivatives = 64;
 
+/// Where the blocks of a derivative go: sink(row, column, block), places counted in triples of u. It refers to a function that
+/// must outlive it: forces' derivatives are many templates, compiled once for all who gather them.
+class BlockSink {
+ public:
+  template <class Function>
+  BlockSink(Function& function)
+      : function_(&function),
+        call_([](void* f, int row, int column, const Mat3& block) { (*static_cast<Function*>(f))(row, column, block); }) {}
+  void operator()(int row, int column, const Mat3& block) const { call_(function_, row, column, block); }
+
+ private:
+  void* function_;
+  void (*call_)(void*, int, int, const Mat3&);
+};
+
 /// a df/du + b df/dq, block by block; springs between particles are left to who knows their places in his matrix.
-template <class Sink>
-void add_force_derivatives(const Model& model, const State& s, double t, double a, double b, bool positive, Sink& sink) {
-  add_spring_derivatives(model, s, a, b, positive, sink);
-  add_pair_derivatives(model, s, t, a, b, sink);
-  add_drag_derivatives(model, s, a, sink);
-  add_penalty_derivatives(model, s, a, b, sink);
-  if (s.bodies() + s.particles() <= most_gravitating_derivatives) add_gravitation_derivatives(model, s, b, sink);
-}
+void add_force_derivatives(const Model& model, const State& s, double t, double a, double b, bool positive, BlockSink sink);
 
 }  // namespace rotule
