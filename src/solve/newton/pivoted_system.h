@@ -3,7 +3,7 @@
 // partial pivoting (Eigen's SparseLU, after Demmel and others' SuperLU) of
 //   [ T + E C     E J ] [dx]   [-F]
 //   [ -M^-1 J^T    I  ] [du] = [ 0],
-// in which A, and what cancels in forming it, does not occur. Five to ten times BlockSystem's cost.
+// in which A, and what cancels in forming it, does not occur. Five to ten times BlockSystem's cost; allocates at each factor.
 #include <rotule/problem.h>
 
 #include <Eigen/SparseLU>
