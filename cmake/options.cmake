@@ -8,6 +8,10 @@ target_compile_options(rotule_options INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 sees overlaps in std::string that are not there (GCC bug 105651).
   target_compile_options(rotule_options INTERFACE -Wno-restrict)
+  # Over units of several files the compiler collects its memory less often: a tenth less time for some hundred MB more.
+  if(ROTULE_UNITY)
+    target_compile_options(rotule_options INTERFACE "SHELL:--param ggc-min-heapsize=524288")
+  endif()
 endif()
 target_compile_definitions(rotule_options INTERFACE EIGEN_MPL2_ONLY)
 if(ROTULE_SANITIZE)
