@@ -103,7 +103,7 @@ TEST(Homotopy, APathFromNothingEndsAtASolution) {
 }
 
 /// Every step in the file ends above `sweeps_miss` after that many sweeps, and is solved by paths.
-void expect_only_paths_solve(const std::string& file, double sweeps_miss, int sweeps) {
+void expect_paths_solve_what_sweeps_do_not(const std::string& file, double sweeps_miss, int sweeps) {
   const std::string path = ROTULE_SOURCE_DIR "/data/jam/" + file;
   for (const std::int64_t step : recorded_frames(path)) {
     SCOPED_TRACE(file + ", step " + std::to_string(step));
@@ -117,11 +117,11 @@ void expect_only_paths_solve(const std::string& file, double sweeps_miss, int sw
 }
 
 // Two steps of 200 balls jammed in a box with friction 1.
-TEST(Homotopy, SolvesAJamThatSweepsDoNot) { expect_only_paths_solve("marble_box.hdf5", 1e-6, 1000); }
+TEST(Homotopy, SolvesAJamThatSweepsDoNot) { expect_paths_solve_what_sweeps_do_not("marble_box.hdf5", 1e-6, 1000); }
 
 // A heap that creeps: slips of 1e-6 m/s decide where friction points, and the contacts have far more unknowns than the bodies
 // have freedoms. Needs a path that goes on to almost no regularisation, and factors that pivot.
-TEST(Homotopy, SolvesAHeapThatCreeps) { expect_only_paths_solve("tripods.hdf5", 1e-8, 5000); }
+TEST(Homotopy, SolvesAHeapThatCreeps) { expect_paths_solve_what_sweeps_do_not("tripods.hdf5", 1e-8, 5000); }
 
 // What the block LU finds and what the pivoted one finds are the same, with bodies, joints, and by matrix.
 TEST(PivotedSystem, AgreesWithTheBlockSystem) {
