@@ -12,11 +12,11 @@
 #include <array>
 #include <cmath>
 
+#include "analyse/largest_frequency.h"
+#include "analyse/relaxation.h"
 #include "bench/report.h"
 #include "scenes/builders.h"
-#include "step/largest_frequency.h"
-#include "step/relaxation.h"
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 using namespace rotule;
 
@@ -173,7 +173,7 @@ Hanging hang_explicitly(Scene scene, const IntegratorSettings& method, double h,
   return out;
 }
 
-/// By implicit Euler steps that begin at rest (step/relaxation.h), until forces are below a tenth of a particle's weight.
+/// By implicit Euler steps that begin at rest (analyse/relaxation.h), until forces are below a tenth of a particle's weight.
 Hanging hang_implicitly(const Scene& scene, int corner) {
   World world(scene);
   Hanging out{"relaxation"};

@@ -9,10 +9,10 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "analyse/parareal_run.h"
 #include "report.h"
 #include "scenes/builders.h"
-#include "step/parareal_run.h"
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace {
 

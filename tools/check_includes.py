@@ -21,7 +21,10 @@ SEES = {
     "constraint": ["collide", "dynamics", "model", "problem", "linalg", "math", "base"],
     "integrate": ["math", "base"],
 }
+SEES["mechanism"] = [*SEES]
 SEES["step"] = [*SEES]
+SEES["world"] = [*SEES]
+SEES["analyse"] = [*SEES]
 SEES["record"] = [*SEES]
 SEES["tune"] = [*SEES]
 
@@ -35,7 +38,7 @@ PUBLIC = {
     "problem.h": "problem",
     "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",
     "forces.h": "model", "particles.h": "model",
-    "world.h": "step", "relaxation.h": "step", "rotule.h": "step",
+    "world.h": "world", "relaxation.h": "analyse", "rotule.h": "analyse",
 }
 
 # Libraries that only some folders may know, by the beginning of the included path.

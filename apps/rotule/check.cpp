@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 
+#include "analyse/doctor.h"
 #include "commands.h"
-#include "step/doctor.h"
 
 namespace rotule::app {
 namespace {

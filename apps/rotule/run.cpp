@@ -12,14 +12,14 @@
 #include <map>
 #include <thread>
 
+#include "analyse/parareal_run.h"
 #include "base/text.h"
 #include "commands.h"
 #include "progress.h"
 #include "record/problem_file.h"
 #include "record/scene_json.h"
 #include "record/trajectory.h"
-#include "step/parareal_run.h"
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule::app {
 namespace {

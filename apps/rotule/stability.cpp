@@ -11,14 +11,14 @@
 #include <complex>
 #include <filesystem>
 
+#include "analyse/largest_frequency.h"
+#include "analyse/linearisation.h"
 #include "base/text.h"
 #include "commands.h"
 #include "integrate/stability.h"
 #include "model/choices.h"
 #include "record/json_text.h"
 #include "record/svg_plot.h"
-#include "step/largest_frequency.h"
-#include "step/linearisation.h"
 
 namespace rotule::app {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "record/scene_json.h"
 #include "record/version.h"
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule {
 namespace {

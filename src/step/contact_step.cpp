@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "dynamics/forces/weight.h"
-#include "step/joint_limits.h"
-#include "step/shock.h"
+#include "mechanism/joint_limits.h"
+#include "mechanism/shock.h"
 
 namespace rotule {
 

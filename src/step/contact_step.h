@@ -7,9 +7,9 @@
 // throws it back. Overlaps that are there all the same are taken out by moving the bodies, without giving them speed.
 #include <rotule/results.h>
 
+#include "mechanism/jointed_mechanism.h"
 #include "step/contact_finder.h"
 #include "step/impulse_island.h"
-#include "step/jointed_mechanism.h"
 
 namespace rotule {
 

@@ -3,7 +3,7 @@
 // the joints' own islands wrote them, then those of motors, limits and the like, then those of contacts.
 #include "constraint/contact.h"
 #include "constraint/drives.h"
-#include "step/island.h"
+#include "mechanism/island.h"
 
 namespace rotule {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "dynamics/forces/weight.h"
-#include "step/shock.h"
+#include "mechanism/shock.h"
 
 namespace rotule {
 

@@ -2,7 +2,7 @@
 // The books of a run (F3): energies, momenta and errors of a state, and forces of its joints.
 #include <rotule/results.h>
 
-#include "step/jointed_mechanism.h"
+#include "mechanism/jointed_mechanism.h"
 
 namespace rotule {
 

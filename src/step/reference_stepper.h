@@ -8,10 +8,10 @@
 #include "integrate/adaptive/tableau_8.h"
 #include "integrate/methods.h"
 #include "integrate/symplectic/rattle.h"
+#include "mechanism/course.h"
+#include "mechanism/joint_limits.h"
+#include "mechanism/shock.h"
 #include "step/contact_step.h"
-#include "step/course.h"
-#include "step/joint_limits.h"
-#include "step/shock.h"
 
 namespace rotule {
 

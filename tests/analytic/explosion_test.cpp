@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "step/largest_frequency.h"
+#include "analyse/largest_frequency.h"
 
 namespace rotule {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "analyse/linearisation.h"
 #include "scenes/builders.h"
-#include "step/linearisation.h"
 #include "support/constants.h"
 
 namespace rotule {

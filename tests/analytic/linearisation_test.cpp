@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "step/linearisation.h"
+#include "analyse/linearisation.h"
 #include "support/constants.h"
 
 namespace rotule {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "analyse/doctor.h"
+#include "analyse/linearisation.h"
 #include "scenes/builders.h"
-#include "step/doctor.h"
-#include "step/linearisation.h"
 #include "support/constants.h"
 #include "support/runs.h"
 

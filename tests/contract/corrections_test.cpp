@@ -11,7 +11,7 @@
 
 #include "constraint/tree_placement.h"
 #include "scenes/builders.h"
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "analyse/parareal_run.h"
 #include "scenes/builders.h"
-#include "step/parareal_run.h"
 
 namespace rotule {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "scenes/builders.h"
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule {
 namespace {

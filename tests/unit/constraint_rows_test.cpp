@@ -6,7 +6,7 @@
 #include <random>
 
 #include "constraint/constraint_set.h"
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "step/linearisation.h"
-#include "step/world_implementation.h"
+#include "analyse/linearisation.h"
+#include "world/world_implementation.h"
 
 namespace rotule {
 namespace {

@@ -7,7 +7,7 @@
 #include <Eigen/QR>
 
 #include "scenes/builders.h"
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule {
 namespace {

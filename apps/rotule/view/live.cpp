@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "json_numbers.h"
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule::app {
 namespace {

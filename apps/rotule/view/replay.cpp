@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule::app {
 namespace {

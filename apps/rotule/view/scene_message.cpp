@@ -13,7 +13,7 @@
 #include "model/solid_surface.h"
 #include "model/tessellate.h"
 #include "record/scene_json.h"
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule::app {
 namespace {

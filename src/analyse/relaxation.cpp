@@ -1,11 +1,11 @@
-#include "step/relaxation.h"
+#include "analyse/relaxation.h"
 
 #include <rotule/error.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule {
 

@@ -7,7 +7,7 @@
 
 #include "dynamics/forces/gyroscopic.h"
 #include "dynamics/forces/weight.h"
-#include "step/jointed_mechanism.h"
+#include "mechanism/jointed_mechanism.h"
 
 namespace rotule {
 

@@ -1,7 +1,7 @@
 // Equilibrium (B3): what is left of the sum of all forces on every body and particle, and how fast each moves.
 #include <algorithm>
 
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule {
 

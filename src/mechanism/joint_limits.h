@@ -7,8 +7,8 @@
 // Accelerations are linear in mu: one more evaluation per limit held tells how. What is held is found anew from every state, and
 // so is no part of it. Angles are known from -pi to pi; a limit beyond is not seen.
 #include "constraint/drives.h"
-#include "step/jointed_mechanism.h"
-#include "step/shock.h"
+#include "mechanism/jointed_mechanism.h"
+#include "mechanism/shock.h"
 
 namespace rotule {
 

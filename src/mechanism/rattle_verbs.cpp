@@ -1,8 +1,8 @@
 // What RATTLE asks of bodies under joints (integrate/symplectic/rattle.h).
 #include <algorithm>
 
+#include "mechanism/jointed_mechanism.h"
 #include "solve/solve.h"
-#include "step/jointed_mechanism.h"
 
 namespace rotule {
 

@@ -1,4 +1,4 @@
-#include "step/largest_frequency.h"
+#include "analyse/largest_frequency.h"
 
 #include <rotule/error.h>
 
@@ -6,7 +6,7 @@
 #include <Eigen/SparseCore>
 #include <cmath>
 
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule {
 

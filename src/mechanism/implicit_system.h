@@ -22,7 +22,7 @@
 #include "linalg/block_conjugate_gradients.h"
 #include "linalg/block_ldlt.h"
 #include "linalg/block_lu.h"
-#include "step/island.h"
+#include "mechanism/island.h"
 
 namespace rotule {
 

@@ -1,10 +1,10 @@
-#include "step/parareal_run.h"
+#include "analyse/parareal_run.h"
 
 #include <rotule/error.h>
 
 #include <cmath>
 
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule {
 

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "model/names.h"
 #include "model/validate.h"
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule {
 

@@ -1,4 +1,4 @@
-#include "step/island.h"
+#include "mechanism/island.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "step/doctor.h"
+#include "analyse/doctor.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "model/mass_properties.h"
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule {
 namespace {

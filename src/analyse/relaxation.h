@@ -8,7 +8,7 @@
 // is no equilibrium, or where it takes more than max_iterations.
 #include <rotule/relaxation.h>
 
-#include "step/jointed_mechanism.h"
+#include "mechanism/jointed_mechanism.h"
 
 namespace rotule {
 

@@ -1,4 +1,4 @@
-#include "step/joint_limits.h"
+#include "mechanism/joint_limits.h"
 
 #include <Eigen/LU>
 #include <algorithm>

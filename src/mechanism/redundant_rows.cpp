@@ -1,4 +1,4 @@
-#include "step/redundant_rows.h"
+#include "mechanism/redundant_rows.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "step/implicit_system.h"
+#include "mechanism/implicit_system.h"
 
 #include <rotule/error.h>
 

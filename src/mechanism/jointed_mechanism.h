@@ -12,7 +12,7 @@
 #include "dynamics/forces/force_set.h"
 #include "dynamics/free_rotation.h"
 #include "dynamics/kinematics.h"
-#include "step/island.h"
+#include "mechanism/island.h"
 
 namespace rotule {
 

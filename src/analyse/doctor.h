@@ -1,7 +1,7 @@
 #pragma once
 // The mechanism doctor (F5): what is wrong with a scene, by name. Looked at in the pose in which the joints are closed:
 //   degrees of freedom = 6 n - rank J, with J over the n bodies that can move;
-//   a row of J is redundant where others imply it (step/redundant_rows.h);
+//   a row of J is redundant where others imply it (mechanism/redundant_rows.h);
 //   a joint is in conflict where Newton projection (A7 c) cannot close it.
 // The rank is that of this very pose: a mechanism in a singular pose has more freedom there than elsewhere.
 #include <rotule/results.h>

@@ -1,4 +1,4 @@
-#include "step/shock.h"
+#include "mechanism/shock.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "step/linearisation.h"
+#include "analyse/linearisation.h"
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
@@ -6,7 +6,7 @@
 
 #include <rotule/error.h>
 
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule {
 

@@ -1,4 +1,4 @@
-#include "step/course.h"
+#include "mechanism/course.h"
 
 #include <algorithm>
 #include <cmath>

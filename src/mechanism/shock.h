@@ -2,8 +2,8 @@
 // Shocks (A8): a temporary constraint on a point of a body, solved together with all joints as one velocity correction and
 // applied 1 + e times. Factor 1 absorbs, 2 is elastic. With D the correction for factor 1, the shock changes the energy by
 // -(1 - e^2)/2 D^T M D: never up for e <= 1.
+#include "mechanism/jointed_mechanism.h"
 #include "model/support.h"
-#include "step/jointed_mechanism.h"
 
 namespace rotule {
 

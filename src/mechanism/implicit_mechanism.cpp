@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "constraint/formulation/formulations.h"
-#include "step/implicit_system.h"
+#include "mechanism/implicit_system.h"
 
 namespace rotule {
 

@@ -1,4 +1,4 @@
-#include "step/jointed_mechanism.h"
+#include "mechanism/jointed_mechanism.h"
 
 #include <rotule/error.h>
 
@@ -7,7 +7,7 @@
 
 #include "dynamics/forces/gyroscopic.h"
 #include "dynamics/forces/weight.h"
-#include "step/implicit_system.h"
+#include "mechanism/implicit_system.h"
 
 namespace rotule {
 

@@ -7,8 +7,8 @@
 
 #include "base/workspace.h"
 #include "constraint/geometric_stiffness.h"
+#include "mechanism/redundant_rows.h"
 #include "problem/operators.h"
-#include "step/redundant_rows.h"
 
 namespace rotule {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "step/world_implementation.h"
+#include "world/world_implementation.h"
 
 namespace rotule {
 

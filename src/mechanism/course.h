@@ -3,8 +3,8 @@
 // correction of drift, and walls and limits of joints to meet at the right instant.
 #include <rotule/integrators_adaptive.h>
 
-#include "step/joint_limits.h"
-#include "step/shock.h"
+#include "mechanism/joint_limits.h"
+#include "mechanism/shock.h"
 
 namespace rotule {
 
