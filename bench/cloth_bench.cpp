@@ -25,7 +25,7 @@ namespace {
 /// Implicit Euler by Newton's method, u+ = u + h a(q + h u+, u+).
 struct ImplicitEuler {
   explicit ImplicitEuler(const World& world)
-      : mechanism(world.implementation().model, world.recipe()), s(world.implementation().state) {}
+      : mechanism(implementation_of(world).model, world.recipe()), s(implementation_of(world).state) {}
   void step(double h, int newton_steps) {
     start = s;
     for (int k = 0; k < newton_steps; ++k) {
@@ -57,13 +57,13 @@ bool explodes(Scene scene, const IntegratorSettings& method, double h) {
   World world(scene);
   for (int k = 0; k < world.particles(); k += 3)
     world.set_particle(k, world.particle_position(k), 1e-6 * Vec3(std::sin(k), std::cos(k), 0.5));
-  const double start = energy(world.implementation().model, world.implementation().state);
+  const double start = energy(implementation_of(world).model, implementation_of(world).state);
   try {
     for (int i = 0; i < 1500; ++i) world.step();
   } catch (const Error&) {
     return true;
   }
-  return energy(world.implementation().model, world.implementation().state) > 1e6 * start;
+  return energy(implementation_of(world).model, implementation_of(world).state) > 1e6 * start;
 }
 
 double explosion_step(const Scene& scene, const IntegratorSettings& method, double predicted) {
@@ -169,7 +169,7 @@ Hanging hang_explicitly(Scene scene, const IntegratorSettings& method, double h,
   }
   out.cpu = bench::cpu_seconds() - start;
   out.steps = static_cast<int>(world.steps());
-  out.speed = world.implementation().state.u.cwiseAbs().maxCoeff();
+  out.speed = implementation_of(world).state.u.cwiseAbs().maxCoeff();
   return out;
 }
 

@@ -41,7 +41,7 @@ Recipe recipe_of(const Scene& scene, const char* method, double step) {
 }
 
 double apart(const World& a, const World& b) {
-  const State &p = a.implementation().state, &q = b.implementation().state;
+  const State &p = implementation_of(a).state, &q = implementation_of(b).state;
   VecX sigma(p.u.size());
   difference(p, q, sigma);
   return std::max(sigma.cwiseAbs().maxCoeff(), (p.u - q.u).cwiseAbs().maxCoeff());

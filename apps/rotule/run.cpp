@@ -142,7 +142,7 @@ double height_energy(const World& world) {
 
 /// Which solvers gave the answers of the last step, where one that chooses is asked: island by island.
 void count_picks(const World& world, std::map<std::string, std::int64_t>& picks) {
-  const auto& engine = world.implementation().engine;
+  const auto& engine = implementation_of(world).engine;
   if (!engine || !engine->stepper.contacts) return;
   for (const ImpulseIsland& island : engine->stepper.contacts->islands()) ++picks[std::string(island.report.solver)];
 }

@@ -10,6 +10,8 @@
 
 namespace rotule {
 
+struct WorldImplementation;
+
 class World {
  public:
   /// Throws Error where the scene or the recipe makes no sense; bodies and joints keep the ids that `Scene::add` gave.
@@ -111,12 +113,9 @@ class World {
   [[nodiscard]] Snapshot save() const;
   void load(const Snapshot& snapshot);
 
-  struct Implementation;
-  /// The engine inside, for tools of this library (recorder, doctor); not part of the installed interface.
-  [[nodiscard]] const Implementation& implementation() const { return *implementation_; }
-
  private:
-  std::unique_ptr<Implementation> implementation_;
+  std::unique_ptr<WorldImplementation> implementation_;
+  friend WorldImplementation& implementation_of(const World& world);
 };
 
 }  // namespace rotule

@@ -17,10 +17,10 @@ constexpr double notable_mass_ratio = 100;
 
 void look_at_rank(const World& world, Checkup& out) {
   out.redundant = world.redundancies();
-  for (const Joint& joint : world.implementation().model.joints) out.rows += joint.rows();
+  for (const Joint& joint : implementation_of(world).model.joints) out.rows += joint.rows();
   out.rank = out.rows;
   for (const Redundancy& r : out.redundant) out.rank -= r.rows;
-  const Particles& particles = world.implementation().model.particles;
+  const Particles& particles = implementation_of(world).model.particles;
   const auto free = std::count_if(particles.inverse_mass.begin(), particles.inverse_mass.end(), [](double w) { return w > 0; });
   out.particles = static_cast<int>(free);
   out.degrees_of_freedom = 6 * (out.bodies - out.fixed) + 3 * out.particles - out.rank;
@@ -79,7 +79,7 @@ Checkup examine(const Scene& scene) {
   out.islands = world.islands();
 
   static_cast<void>(world.diagnostics());  // rows and errors of the pose that the scene describes
-  const World::Implementation& inside = world.implementation();
+  const WorldImplementation& inside = implementation_of(world);
   for (int j = 0; j < out.joints; ++j)
     if (const double error = inside.engine->ledger.error(inside.engine->stepper.mechanism, j).position; error > open_joint)
       out.open.push_back({inside.model.joints[j].name, error});

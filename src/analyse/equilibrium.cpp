@@ -6,7 +6,7 @@
 namespace rotule {
 
 Balance World::balance(double force_tolerance, double speed_tolerance) const {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   w.ready();
   const Model& model = w.model;
   const State& s = w.state;
@@ -15,7 +15,7 @@ Balance World::balance(double force_tolerance, double speed_tolerance) const {
     recipe.formulation = AccelerationSettings{};
     recipe.correction = NoCorrectionSettings{};
     recipe.solver = LdltSettings{};
-    w.judge = std::make_unique<Implementation::Judge>(model, std::move(recipe));
+    w.judge = std::make_unique<WorldImplementation::Judge>(model, std::move(recipe));
   }
   JointedMechanism& mechanism = w.judge->mechanism;
   mechanism.external = w.external;

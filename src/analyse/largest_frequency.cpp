@@ -12,7 +12,7 @@ namespace rotule {
 
 LargestFrequency largest_frequency(const World& world, double tolerance) {
   static_cast<void>(world.evaluations());  // makes the engine, and with it the inertia of point masses
-  const World::Implementation& w = world.implementation();
+  const WorldImplementation& w = implementation_of(world);
   const Model& model = w.model;
   const State& s = w.state;
   if (!model.joints.empty()) throw Error("largest_frequency", "is for systems without joints");

@@ -12,7 +12,7 @@ namespace rotule {
 
 Linearisation linearise(const World& world) {
   static_cast<void>(world.islands());  // makes the engine, and with it the inertia of point masses
-  const World::Implementation& w = world.implementation();
+  const WorldImplementation& w = implementation_of(world);
   const Model& model = w.model;
   for (int i = 0; i < model.body_count(); ++i)
     if (model.movable(i) && !w.external.segment<3>(6 * i + 3).isZero(0))

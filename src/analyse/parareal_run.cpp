@@ -12,7 +12,7 @@ namespace {
 
 /// A stepper of its own for one slice, so that slices can be run at the same time.
 struct Propagator {
-  Propagator(const World::Implementation& w, Recipe chosen) : world(w), recipe(std::move(chosen)) {}
+  Propagator(const WorldImplementation& w, Recipe chosen) : world(w), recipe(std::move(chosen)) {}
 
   /// The state at `t` moved on by `duration`, in equal steps of about the recipe's dt. Begins afresh each time, so that the
   /// result depends on the state alone.
@@ -32,7 +32,7 @@ struct Propagator {
     if (projection && stepper) stepper->mechanism.project(*projection, s, t);
   }
 
-  const World::Implementation& world;
+  const WorldImplementation& world;
   Recipe recipe;
   std::optional<ReferenceStepper> stepper;
 };
@@ -58,8 +58,7 @@ Recipe coarser(const Recipe& recipe) {
 }
 
 PararealReport run_parareal(World& world, double duration, const PararealSettings& settings) {
-  // The world is ours to change: only its installed interface hands the inside out as const.
-  auto& w = const_cast<World::Implementation&>(world.implementation());  // NOLINT
+  WorldImplementation& w = implementation_of(world);
   if (settings.slices < 1 || settings.slices > 100000) throw Error("parareal", "slices must be from 1 to 100000");
   if (!(duration > 0) || !std::isfinite(duration)) throw Error("parareal", "the duration must be a positive number of seconds");
   if (!w.model.walls.empty())

@@ -34,9 +34,9 @@ void require(bool condition, const char* place, const char* what) {
 Relaxation::Relaxation(const World& world, const RelaxationSettings& settings)
     : settings_(settings),
       recipe_(relaxed(world.recipe(), settings)),
-      model_(world.implementation().model),
+      model_(implementation_of(world).model),
       mechanism_(model_, recipe_),
-      s_(world.implementation().state),
+      s_(implementation_of(world).state),
       t_(world.time()),
       h_(settings.step) {
   require(settings.step > 0 && std::isfinite(settings.step), "relax", "step must be greater than 0");
@@ -51,7 +51,7 @@ Relaxation::Relaxation(const World& world, const RelaxationSettings& settings)
           "joint \"" + joint.name + "\"",
           "relax knows nothing of motors, limits and friction; let the motion come to rest instead (--until-equilibrium)");
   s_.u.setZero();
-  mechanism_.external = world.implementation().external;
+  mechanism_.external = implementation_of(world).external;
   mechanism_.h = settings.step;
   if (settings_.force_tolerance == 0) {
     double heaviest = 0;
@@ -180,8 +180,8 @@ RelaxationReport relax(World& world, const RelaxationSettings& settings) {
   }
   const State& s = relaxation.state();
   for (const BodyId body : world.bodies()) {
-    const int i = world.implementation().body_slots.place(body);
-    if (!world.implementation().model.movable(i)) continue;
+    const int i = implementation_of(world).body_slots.place(body);
+    if (!implementation_of(world).model.movable(i)) continue;
     const Vec3 center = world.orientation(body).conjugate() * (world.center_of_mass(body) - world.position(body));
     world.set_pose(body, {s.p[i] - s.theta[i] * center, s.theta[i]});
     world.set_velocity(body, Vec3::Zero(), Vec3::Zero());

@@ -102,9 +102,10 @@ Jet ConstraintSet::evaluate_user_constraint(std::size_t i, const Kinematics& bod
                        {bodies[users_.b[i]], users_.frame_b[i], users_.turns_b[i] != 0}, t);
 }
 
-void ConstraintSet::evaluate(const Kinematics& bodies, double t, ConstraintProblem& problem, RowValues& values) const {
-  RowWriter write{problem, values, 0};
-  values.C_t.setZero(rows_);
+void ConstraintSet::evaluate(const Kinematics& bodies, double t, ConstraintProblem& problem, RowValues& values,
+                             int first_row) const {
+  RowWriter write{problem, values, first_row};
+  values.C_t.segment(first_row, rows_).setZero();
   for (std::size_t i = 0; i < locked_.joint.size(); ++i) {
     const BodyLanes<double>&a = bodies[locked_.a[i]], &b = bodies[locked_.b[i]];
     const JointPoint<double> point(a, b, locked_.r_a[i], locked_.r_b[i]);

@@ -16,6 +16,11 @@ struct RowValues {
   VecX C;      // constraint error
   VecX C_t;    // its explicit rate: not zero for time-driven constraints alone
   VecX gamma;  // J-dot u and what time adds to it
+
+  /// All zero.
+  void resize(int rows) {
+    for (VecX* v : {&C, &C_t, &gamma}) v->setZero(rows);
+  }
 };
 
 /// Two bodies with a frame each, some of whose six axes are locked: ball, hinge, slider, cylindrical, universal, planar, weld,
@@ -55,8 +60,8 @@ class ConstraintSet {
   [[nodiscard]] const std::vector<ConstraintBlock>& blocks() const { return blocks_; }
   [[nodiscard]] int rows() const { return rows_; }
 
-  /// J, C, C_t and gamma of all rows at this state and time.
-  void evaluate(const Kinematics& bodies, double t, ConstraintProblem& problem, RowValues& values) const;
+  /// J, C, C_t and gamma of all rows at this state and time, from `first_row` of the problem and the values on.
+  void evaluate(const Kinematics& bodies, double t, ConstraintProblem& problem, RowValues& values, int first_row = 0) const;
   /// sum lambda_r H_r of one block.
   [[nodiscard]] Mat12 hessian(int block, const Kinematics& bodies, double t, std::span<const double> lambda) const;
   /// The joint's point as its second body carries it, from that body's centre of mass, in world axes (of the first body for

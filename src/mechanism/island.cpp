@@ -102,8 +102,8 @@ std::vector<Island> split_into_islands(const Model& model) {
     island.problem.blocks = island.constraints.blocks();
     island.problem.resize(static_cast<int>(island.bodies.size()), rows);
     for (Mat6& W : island.problem.inverse_mass) W.setZero();
-    for (VecX* v : {&island.values.C, &island.values.C_t, &island.values.gamma, &island.pull, &island.x, &island.lambda})
-      v->setZero(rows);
+    island.values.resize(rows);
+    for (VecX* v : {&island.pull, &island.x, &island.lambda}) v->setZero(rows);
     for (VecX* v : {&island.u, &island.local}) v->setZero(6 * static_cast<Eigen::Index>(island.bodies.size()));
   }
   return islands;

@@ -60,7 +60,7 @@ void assign(std::vector<double>& to, std::vector<double> from) { to = std::move(
 
 void capture(const World& world, TrajectoryFrame& frame) {
   const Diagnostics ledger = world.diagnostics();
-  const World::Implementation& inside = world.implementation();
+  const WorldImplementation& inside = implementation_of(world);
   const int bodies = inside.model.body_count();
   const auto joints = inside.model.joints.size();
   frame.time = world.time();
@@ -101,7 +101,7 @@ void capture(const World& world, TrajectoryFrame& frame) {
 
 void time_stages(const World& world) {
   static_cast<void>(world.diagnostics());  // the engine is there from the first question on
-  world.implementation().engine->stepper.mechanism.clock.wanted = true;
+  implementation_of(world).engine->stepper.mechanism.clock.wanted = true;
 }
 
 bool names_recording(const std::string& path) {

@@ -82,7 +82,7 @@ void archive(Archive& io, State& s, std::size_t bodies) {
 }
 
 template <class Archive>
-void archive(Archive& io, World::Implementation& w) {
+void archive(Archive& io, WorldImplementation& w) {
   ReferenceStepper& stepper = w.ready().stepper;
   const auto bodies = static_cast<std::size_t>(w.model.body_count());
   io(w.time);
@@ -131,7 +131,7 @@ std::uint64_t checksum_of(std::span<const std::uint8_t> bytes) {
   return hash;
 }
 
-Header header_of(World::Implementation& w) {
+Header header_of(WorldImplementation& w) {
   Header header;
   header.bodies = static_cast<std::uint64_t>(w.model.body_count());
   header.particles = static_cast<std::uint64_t>(w.model.particle_count());

@@ -13,7 +13,7 @@
 
 namespace rotule {
 
-World::Implementation::Engine& World::Implementation::ready() {
+WorldImplementation::Engine& WorldImplementation::ready() {
   if (!engine) {
     model.settle_point_masses();
     engine.emplace(model, recipe);
@@ -26,7 +26,7 @@ World::Implementation::Engine& World::Implementation::ready() {
   return *engine;
 }
 
-void World::Implementation::changed() {
+void WorldImplementation::changed() {
   judge.reset();
   if (!engine) return;
   evaluations_before = engine->stepper.mechanism.evaluations;
@@ -34,7 +34,7 @@ void World::Implementation::changed() {
   engine.reset();
 }
 
-void World::Implementation::resize_state(int bodies) {
+void WorldImplementation::resize_state(int bodies) {
   state.p.resize(bodies, Vec3::Zero());
   state.theta.resize(bodies, Quat::Identity());
   for (VecX* v : {&state.u, &external}) {
@@ -44,7 +44,7 @@ void World::Implementation::resize_state(int bodies) {
   }
 }
 
-void World::Implementation::add_body(const BodyDef& def, const std::string& place) {
+void WorldImplementation::add_body(const BodyDef& def, const std::string& place) {
   const int i = model.body_count();
   model.add(compile_body(def, materials, place));
   place_body(model, state, i, {def.position, def.orientation});
@@ -53,7 +53,7 @@ void World::Implementation::add_body(const BodyDef& def, const std::string& plac
   body_slots.add();
 }
 
-int World::Implementation::find_body(std::string_view name) const {
+int WorldImplementation::find_body(std::string_view name) const {
   if (name == "world") return world_body;
   if (const auto found = body_of_name.find(std::string(name)); found != body_of_name.end()) return found->second;
   std::vector<std::string> known;
@@ -61,13 +61,13 @@ int World::Implementation::find_body(std::string_view name) const {
   throw Error(fmt::format("body {}", in_quotes(name)), "there is no such body; " + suggestion(name, known));
 }
 
-ForceEnd World::Implementation::find_end(const std::string& name) const {
+ForceEnd WorldImplementation::find_end(const std::string& name) const {
   if (name == "world") return {};
   if (const int particle = model.particles.find(name); particle >= 0) return {ForceEnd::Kind::particle, particle};
   return {ForceEnd::Kind::body, find_body(name)};
 }
 
-void World::Implementation::add_joint(const JointDef& def, const std::string& place) {
+void WorldImplementation::add_joint(const JointDef& def, const std::string& place) {
   const auto find = [&](const std::string& name) {
     const ForceEnd end = find_end(name);
     if (end.kind != ForceEnd::Kind::particle) return end.index;
@@ -79,7 +79,7 @@ void World::Implementation::add_joint(const JointDef& def, const std::string& pl
   joint_slots.add();
 }
 
-void World::Implementation::impulse(int body, const Vec3& impulse, const Vec3& at) {
+void WorldImplementation::impulse(int body, const Vec3& impulse, const Vec3& at) {
   JointedMechanism& mechanism = ready().stepper.mechanism;
   mechanism.kinematics.update(model, state);
   state.v(body) += model.inverse_mass[body] * impulse;
@@ -88,7 +88,7 @@ void World::Implementation::impulse(int body, const Vec3& impulse, const Vec3& a
   engine->stepper.forget();
 }
 
-void World::Implementation::look_at_start() {
+void WorldImplementation::look_at_start() {
   Engine& e = ready();
   e.ledger.diagnose(e.stepper.mechanism, state, time);
   require_finite(model, state);
@@ -116,13 +116,13 @@ void World::Implementation::look_at_start() {
 
 World::World(const Scene& scene) : World(scene, scene.recipe) {}
 
-World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::make_unique<Implementation>()) {
+World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::make_unique<WorldImplementation>()) {
   Scene named = scene;
   named.recipe = recipe;
   name_unnamed(named);
   validate(named);
   check_combination(recipe);
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   w.recipe = recipe;
   w.materials = named.materials;
   w.model.gravity = named.gravity;
@@ -149,7 +149,7 @@ World& World::operator=(World&&) noexcept = default;
 World::~World() = default;
 
 const StepReport& World::step(double h) {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   if (!(h > 0) || !std::isfinite(h)) throw Error("step", fmt::format("must be a positive number of seconds, is {}", h));
   try {
     const StepReport& report = w.ready().stepper.step(w.state, w.time, h);
@@ -170,7 +170,7 @@ std::int64_t World::steps() const { return implementation_->steps; }
 const Recipe& World::recipe() const { return implementation_->recipe; }
 
 void World::set_recipe(const Recipe& recipe) {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   validate(recipe, Place(""));
   check_combination(recipe);
   const Recipe before = std::exchange(w.recipe, recipe);
@@ -186,7 +186,7 @@ void World::set_recipe(const Recipe& recipe) {
 const Vec3& World::gravity() const { return implementation_->model.gravity; }
 
 BodyId World::add(const BodyDef& def) {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   BodyDef named = def;
   const auto taken = [&](const std::string& name) { return w.body_of_name.contains(name); };
   if (named.name.empty()) named.name = free_name("body", w.model.bodies.size(), taken);
@@ -199,7 +199,7 @@ BodyId World::add(const BodyDef& def) {
 }
 
 JointId World::add(const JointDef& def) {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   const std::string place = fmt::format("joint {}", in_quotes(name_of(def)));
   const auto taken = [&](const std::string& name) {
     return std::any_of(w.model.joints.begin(), w.model.joints.end(), [&](const Joint& joint) { return joint.name == name; });
@@ -221,7 +221,7 @@ JointId World::add(const JointDef& def) {
 }
 
 void World::remove(BodyId body) {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   const int i = w.body_slots.place(body);
   for (int j = w.joint_slots.count() - 1; j >= 0; --j)
     if (w.model.joints[j].a == i || w.model.joints[j].b == i) w.joint_slots.erase(j);
@@ -241,7 +241,7 @@ void World::remove(BodyId body) {
 }
 
 void World::remove(JointId joint) {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   const int j = w.joint_slots.place(joint);
   w.model.remove_joint(j);
   w.joint_slots.erase(j);
@@ -255,7 +255,7 @@ BodyId World::body(std::string_view name) const {
 }
 
 JointId World::joint(std::string_view name) const {
-  const Implementation& w = *implementation_;
+  const WorldImplementation& w = *implementation_;
   std::vector<std::string> known;
   for (int j = 0; j < w.joint_slots.count(); ++j) {
     if (w.model.joints[j].name == name) return w.joint_slots.id(j);
@@ -286,7 +286,7 @@ bool World::contains(BodyId body) const { return implementation_->body_slots.con
 bool World::contains(JointId joint) const { return implementation_->joint_slots.contains(joint); }
 
 Vec3 World::position(BodyId body) const {
-  const Implementation& w = *implementation_;
+  const WorldImplementation& w = *implementation_;
   return body_frame(w.model, w.state, w.body_slots.place(body)).position;
 }
 Quat World::orientation(BodyId body) const { return implementation_->state.theta[implementation_->body_slots.place(body)]; }
@@ -300,7 +300,7 @@ Mat3 World::inertia(BodyId body) const {
 }
 
 void World::set_pose(BodyId body, const Pose& pose) {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   if (!pose.position.allFinite() || !(std::abs(pose.orientation.norm() - 1) < 1e-3))
     throw Error("set_pose", "needs a finite position and a unit quaternion");
   place_body(w.model, w.state, w.body_slots.place(body), pose);
@@ -308,7 +308,7 @@ void World::set_pose(BodyId body, const Pose& pose) {
 }
 
 void World::set_velocity(BodyId body, const Vec3& velocity, const Vec3& angular_velocity) {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   const int i = w.body_slots.place(body);
   if (!velocity.allFinite() || !angular_velocity.allFinite()) throw Error("set_velocity", "needs finite velocities");
   if (!w.model.movable(i)) throw Error("set_velocity", fmt::format("body {} is fixed", in_quotes(w.model.bodies[i].name)));
@@ -317,7 +317,7 @@ void World::set_velocity(BodyId body, const Vec3& velocity, const Vec3& angular_
 }
 
 void World::set_force(BodyId body, const Vec3& force, const Vec3& torque) {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   const int i = w.body_slots.place(body);
   if (!force.allFinite() || !torque.allFinite()) throw Error("set_force", "needs a finite force and torque");
   Vec6 both;
@@ -335,7 +335,7 @@ void World::apply_impulse(BodyId body, const Vec3& impulse, const Vec3& at) {
 }
 
 double World::shock(BodyId body, const Vec3& at, double restitution, const Vec3& direction) {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   if (!(restitution >= 0 && restitution <= 1))
     throw Error("shock", fmt::format("restitution must be from 0 to 1, is {}", restitution));
   if (!at.allFinite() || !direction.allFinite()) throw Error("shock", "needs a finite point and direction");
@@ -348,7 +348,7 @@ double World::shock(BodyId body, const Vec3& at, double restitution, const Vec3&
 }
 
 int World::project() {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   ReferenceStepper& stepper = w.ready().stepper;
   ProjectionSettings settings;
   if (const auto* chosen = std::get_if<ProjectionSettings>(&w.recipe.correction)) settings = *chosen;
@@ -359,7 +359,7 @@ int World::project() {
 }
 
 Diagnostics World::diagnostics() const {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   auto& engine = w.ready();
   Diagnostics out;
   try {
@@ -381,7 +381,7 @@ Diagnostics World::diagnostics() const {
 }
 
 std::vector<ContactResult> World::contacts() const {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   std::vector<ContactResult> out;
   auto& contacts = w.ready().stepper.contacts;
   if (!contacts) return out;
@@ -392,21 +392,21 @@ std::vector<ContactResult> World::contacts() const {
 }
 
 JointError World::joint_error(JointId joint) const {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   auto& engine = w.ready();
   engine.ledger.diagnose(engine.stepper.mechanism, w.state, w.time);
   return engine.ledger.error(engine.stepper.mechanism, w.joint_slots.place(joint));
 }
 
 JointForce World::joint_force(JointId joint) const {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   auto& engine = w.ready();
   engine.stepper.mechanism.refresh_forces(w.time, w.state);
   return engine.ledger.force(engine.stepper.mechanism, w.joint_slots.place(joint));
 }
 
 std::vector<Redundancy> World::redundancies() const {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   auto& engine = w.ready();
   engine.stepper.mechanism.refresh_forces(w.time, w.state);
   std::vector<Redundancy> out;
@@ -459,7 +459,7 @@ std::span<const double> World::particle_positions() const {
 }
 
 void World::set_particle(int particle, const Vec3& position, const Vec3& velocity) {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   require_particle(w.model, particle);
   if (!position.allFinite() || !velocity.allFinite()) throw Error("set_particle", "needs a finite position and velocity");
   w.state.x.segment<3>(3 * particle) = position;
@@ -497,7 +497,7 @@ int World::islands() const {
 }
 
 std::vector<std::string> World::warnings() const {
-  Implementation& w = *implementation_;
+  WorldImplementation& w = *implementation_;
   std::vector<std::string> out = w.start_warnings;
   const std::vector<Redundancy> redundant = redundancies();
   if (!redundant.empty()) {

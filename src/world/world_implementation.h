@@ -12,7 +12,7 @@
 
 namespace rotule {
 
-struct World::Implementation {
+struct WorldImplementation {
   Model model;
   State state;
   Recipe recipe;
@@ -61,5 +61,8 @@ struct World::Implementation {
   void impulse(int body, const Vec3& impulse, const Vec3& at);
   void look_at_start();
 };
+
+/// For the tools of this library (recorder, doctor, viewer): users never see it.
+inline WorldImplementation& implementation_of(const World& world) { return *world.implementation_; }
 
 }  // namespace rotule

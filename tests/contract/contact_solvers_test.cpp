@@ -11,6 +11,7 @@
 #include "support/allocation_counter.h"
 #include "support/contact_problems.h"
 #include "support/impulses.h"
+#include "support/source_dir.h"
 #include "support/variants.h"
 
 namespace rotule {
@@ -228,7 +229,7 @@ TEST(ContactSolvers, SolveTheFilesOfFclib) {
   for (const char* file :
        {"Capsules-i125-1213", "LMGC_100_PR_PerioBox-i00361-60-03000", "Spheres-i099-356-679", "local_problem_test"}) {
     SCOPED_TRACE(file);
-    const ConstraintProblem p = read_fclib(std::string(ROTULE_SOURCE_DIR "/data/fclib/") + file + ".hdf5");
+    const ConstraintProblem p = read_fclib(testing::source_dir() + "/data/fclib/" + file + ".hdf5");
     int accurate = 0;
     for (const SolverSettings& settings : contact_solvers()) {
       if (!traits_of(settings).cone) continue;

@@ -81,7 +81,7 @@ struct Dense {
 
 Dense dense_system(const World& world) {
   static_cast<void>(world.diagnostics());  // evaluates the rows here
-  const Island& island = world.implementation().engine->stepper.mechanism.islands.at(0);
+  const Island& island = implementation_of(world).engine->stepper.mechanism.islands.at(0);
   const ConstraintProblem& p = island.problem;
   Dense out{MatX::Zero(6 * p.bodies(), 6 * p.bodies()), MatX::Zero(p.rows(), 6 * p.bodies()), island.values.C, island.bodies};
   for (int i = 0; i < p.bodies(); ++i) out.M.block<6, 6>(6 * i, 6 * i) = MatX(p.inverse_mass[i]).fullPivLu().inverse();
@@ -112,10 +112,10 @@ TEST(NewtonProjection, MakesTheSmallestMassWeightedMove) {
   Disturbance(3).disturb_poses(world, 0.01);
   const Dense system = dense_system(world);
   const VecX expected = smallest_move(system, -system.C);
-  const State before = world.implementation().state;
+  const State before = implementation_of(world).state;
   EXPECT_EQ(world.project(), 1);
   VecX move(6 * before.bodies());
-  difference(world.implementation().state, before, move);
+  difference(implementation_of(world).state, before, move);
   EXPECT_LT((move - expected).norm(), 1e-12 * expected.norm() + 1e-15);
 }
 
@@ -123,11 +123,11 @@ TEST(VelocityProjection, IsExactInOneSolveAndLeastInEnergy) {
   World world(with_iterations(scenes::mannequin(), 5));
   Disturbance(4).disturb_velocities(world, 2);
   const Dense system = dense_system(world);
-  const VecX u = world.implementation().state.u;
+  const VecX u = implementation_of(world).state.u;
   EXPECT_GT((system.J * u).norm(), 1);
   const VecX expected = u + smallest_move(system, -system.J * u);
   EXPECT_EQ(world.project(), 0) << "positions are closed already";
-  const VecX after = world.implementation().state.u;
+  const VecX after = implementation_of(world).state.u;
   EXPECT_LT((after - expected).norm(), 1e-11 * u.norm());
   EXPECT_LT(world.diagnostics().joint_error.velocity, 1e-12);
   // Pythagoras in the kinetic metric: what is taken away is orthogonal to what stays.
@@ -148,10 +148,10 @@ TEST(Shock, IsTheVelocityCorrectionOfAStoppedPoint) {
     system.J.conservativeResizeLike(MatX::Zero(joints + 3, system.J.cols()));
     system.J.block<3, 3>(joints, 6 * i).setIdentity();
     system.J.block<3, 3>(joints, 6 * i + 3) = -skew(r);
-    const VecX u = world.implementation().state.u;
+    const VecX u = implementation_of(world).state.u;
     const VecX expected = u + (1 + e) * smallest_move(system, -system.J * u);
     world.shock(hand, world.center_of_mass(hand) + r, e);
-    EXPECT_LT((world.implementation().state.u - expected).norm(), 1e-11 * u.norm()) << e;
+    EXPECT_LT((implementation_of(world).state.u - expected).norm(), 1e-11 * u.norm()) << e;
   }
 }
 
@@ -214,7 +214,7 @@ TEST(TreePlacement, ClosesEveryKindOfJointToRounding) {
     World world(every_kind());
     Disturbance(8).disturb_poses(world, size);
     ASSERT_GT(world.diagnostics().joint_error.position, 0.1 * size);
-    const auto& w = world.implementation();
+    const auto& w = implementation_of(world);
     State s = w.state;
     place(w.model, placement_order(w.model), s);
     for (int i = 0; i < s.bodies(); ++i) world.set_pose(world.bodies()[i], body_frame(w.model, s, i));
@@ -232,7 +232,7 @@ TEST(TreePlacement, ClosesEveryKindOfJointToRounding) {
 
 TEST(TreePlacement, MovesTheChildAndNotTheParent) {
   World world(every_kind());
-  const auto& w = world.implementation();
+  const auto& w = implementation_of(world);
   State s = w.state;
   s.p[1] += Vec3(0.1, 0, 0);  // body two, whose parent one stands right
   const State before = s;

@@ -11,6 +11,7 @@
 #include "solve/solve.h"
 #include "support/contact_problems.h"
 #include "support/impulses.h"
+#include "support/source_dir.h"
 
 namespace rotule {
 namespace {
@@ -50,8 +51,7 @@ TEST(NewtonSolvers, TheExactOneSolvesTheFilesOfOthers) {
   for (const char* file :
        {"local_problem_test", "Capsules-i125-1213", "Spheres-i099-356-679", "LMGC_100_PR_PerioBox-i00361-60-03000"}) {
     SolveReport report;
-    solved(read_fclib(std::string(ROTULE_SOURCE_DIR "/data/fclib/") + file + ".hdf5"), ProxNewtonSettings{.tolerance = 1e-12},
-           report);
+    solved(read_fclib(testing::source_dir() + "/data/fclib/" + file + ".hdf5"), ProxNewtonSettings{.tolerance = 1e-12}, report);
     EXPECT_LE(report.residual, 1e-12) << file;
   }
 }
@@ -104,7 +104,7 @@ TEST(Homotopy, APathFromNothingEndsAtASolution) {
 
 /// Every step in the file ends above `sweeps_miss` after that many sweeps, and is solved by paths.
 void expect_paths_solve_what_sweeps_do_not(const std::string& file, double sweeps_miss, int sweeps) {
-  const std::string path = ROTULE_SOURCE_DIR "/data/jam/" + file;
+  const std::string path = testing::source_dir() + "/data/jam/" + file;
   for (const std::int64_t step : recorded_frames(path)) {
     SCOPED_TRACE(file + ", step " + std::to_string(step));
     const ConstraintProblem p = read_problem(path, step, 0).problem;

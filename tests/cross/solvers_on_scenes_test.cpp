@@ -67,7 +67,7 @@ struct SceneAnswer {
 
 /// Accelerations and joint forces of the state in which `world` is, by another solver.
 SceneAnswer solve_with(const World& world, const SolverSettings& solver) {
-  const World::Implementation& w = world.implementation();
+  const WorldImplementation& w = implementation_of(world);
   Recipe recipe = w.recipe;
   recipe.solver = solver;
   JointedMechanism mechanism(w.model, recipe);
@@ -87,7 +87,7 @@ SceneAnswer solve_with(const World& world, const SolverSettings& solver) {
 }
 
 bool has_loops(const World& world) {
-  const auto& islands = world.implementation().engine->stepper.mechanism.islands;
+  const auto& islands = implementation_of(world).engine->stepper.mechanism.islands;
   return std::any_of(islands.begin(), islands.end(), [](const Island& island) { return island.has_loops; });
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/cli.h"
+#include "support/source_dir.h"
 
 namespace rotule {
 namespace {
@@ -42,7 +43,7 @@ TEST_F(RecordedCli, AProblemIsSolvedAgain) {
 TEST_F(RecordedCli, ATournamentTakesFramesThatHoldAProblem) {
   record();
   const Result said =
-      rotule("tournament ../in/fall.h5 '" ROTULE_SOURCE_DIR
+      rotule("tournament ../in/fall.h5 '" + testing::source_dir() +
              "/data/fclib/local_problem_test.hdf5' --solvers prox_newton,pgs,ldlt --frames 1 --to 1e-2,1e-6 --csv ../in/out.csv");
   ASSERT_EQ(said.status, 0) << said.err;
   EXPECT_NE(said.out.find("fall.h5:59:0: "), std::string::npos) << said.out;  // the last frame, not the empty first

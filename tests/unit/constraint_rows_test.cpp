@@ -145,8 +145,7 @@ struct Evaluated {
     set = ConstraintSet(model, joints, local);
     problem.blocks = set.blocks();
     problem.resize(model.body_count(), set.rows());
-    values.C.setZero(set.rows());
-    values.gamma.setZero(set.rows());
+    values.resize(set.rows());
   }
   void at(const Model& model, const State& s) {
     kinematics.update(model, s);
@@ -172,7 +171,7 @@ TEST_P(Rows, AreWhatTheirGeometrySays) {
     Scene by_user = scene;
     scene.add(c.joint);
     const World world(scene);
-    const Model& model = world.implementation().model;
+    const Model& model = implementation_of(world).model;
     const Joint& joint = model.joints.front();
 
     // The same rows as functions, each a constraint of its own.
@@ -184,9 +183,9 @@ TEST_P(Rows, AreWhatTheirGeometrySays) {
     for (const Function& function : c.rows(frames)) by_user.add(Constraint{.between = GetParam(), .function = function});
     const World user_world(by_user);
 
-    Evaluated kernels(model), jets(user_world.implementation().model);
+    Evaluated kernels(model), jets(implementation_of(user_world).model);
     ASSERT_EQ(kernels.set.rows(), jets.set.rows());
-    const State start = world.implementation().state;
+    const State start = implementation_of(world).state;
     kernels.at(model, start);
     if (joint.kind != Joint::Kind::rod) {
       EXPECT_LT(kernels.values.C.cwiseAbs().maxCoeff(), 1e-14) << "closed where it was described";
@@ -195,7 +194,7 @@ TEST_P(Rows, AreWhatTheirGeometrySays) {
     for (int round = 0; round < 5; ++round) {
       const State s = random_state(model, start);
       kernels.at(model, s);
-      jets.at(user_world.implementation().model, s);
+      jets.at(implementation_of(user_world).model, s);
       const MatX J = kernels.jacobian();
       EXPECT_LT((kernels.values.C - jets.values.C).norm(), 1e-13);
       EXPECT_LT((J - jets.jacobian()).norm(), 1e-13);
@@ -237,7 +236,7 @@ TEST_P(Rows, FramesStandWhereTheJointWasDescribed) {
     Scene scene = bodies();
     scene.add(c.joint);
     const World world(scene);
-    const auto& w = world.implementation();
+    const auto& w = implementation_of(world);
     const Joint& joint = w.model.joints.front();
     const auto in_world = [&](int body, const Pose& X) {
       if (body == world_body) return X;
@@ -275,8 +274,8 @@ TEST(UserRows, TimeEntersThroughJets) {
                          return b.position.x() - (Jet(0.3) * t * t + sin(Jet(2.0) * t)) * b.position.z();
                        }});
   const World world(scene);
-  const Model& model = world.implementation().model;
-  State s = world.implementation().state;
+  const Model& model = implementation_of(world).model;
+  State s = implementation_of(world).state;
   s.p[0] = Vec3(0.4, -1, 0.7);
   s.v(0) = Vec3(0.1, 0.2, -0.6);
   Evaluated rows(model);

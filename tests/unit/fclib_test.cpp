@@ -10,13 +10,14 @@
 #include "record/fclib_file.h"
 #include "support/files.h"
 #include "support/impulses.h"
+#include "support/source_dir.h"
 
 namespace rotule {
 namespace {
 
 using testing::span;
 
-const std::string folder = ROTULE_SOURCE_DIR "/data/fclib/";
+const std::string folder = testing::source_dir() + "/data/fclib/";
 
 TEST(Fclib, HasTheContactsThatItsAuthorsCounted) {
   const struct {

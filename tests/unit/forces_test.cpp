@@ -40,7 +40,7 @@ class Forces : public ::testing::Test {
   }
 
   struct Parts {
-    explicit Parts(const World& world) : model(world.implementation().model), state(world.implementation().state) {}
+    explicit Parts(const World& world) : model(implementation_of(world).model), state(implementation_of(world).state) {}
     const Model& model;
     State state;
     ForceScratch scratch;

@@ -13,9 +13,9 @@ namespace rotule {
 namespace {
 
 struct Bench {
-  explicit Bench(const Scene& scene) : world(scene), mechanism(world.implementation().model, world.recipe()) {
+  explicit Bench(const Scene& scene) : world(scene), mechanism(implementation_of(world).model, world.recipe()) {
     static_cast<void>(world.islands());
-    s = world.implementation().state;
+    s = implementation_of(world).state;
     mechanism.begin_step(s, 0);
   }
   VecX accelerations(const State& at) {
@@ -53,7 +53,7 @@ void expect_newton(const Scene& scene, double a, double b, double tolerance) {
   srand(1);
   for (int trial = 0; trial < 3; ++trial) {
     VecX x = VecX::Random(n);
-    const Model& model = bench.world.implementation().model;
+    const Model& model = implementation_of(bench.world).model;
     for (int i = 0; i < model.body_count(); ++i)
       if (!model.movable(i)) x.segment<6>(6 * i).setZero();
     for (int k = 0; k < model.particle_count(); ++k)

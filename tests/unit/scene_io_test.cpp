@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "model/scene_fields.h"
+#include "support/source_dir.h"
 
 namespace rotule {
 namespace {
@@ -213,7 +214,7 @@ std::string content(const std::filesystem::path& path) {
   return out.str();
 }
 
-const std::filesystem::path source_root = ROTULE_SOURCE_DIR;
+const std::filesystem::path source_root = testing::source_dir();
 
 TEST(SceneSchema, TheCommittedOneIsTheGeneratedOne) {
   EXPECT_EQ(content(source_root / "scenes" / "schema.json"), scene_schema()) << "rotule schema > scenes/schema.json";

@@ -64,7 +64,7 @@ Live::Live(std::string name, Scene scene, std::uint16_t generation, std::size_t 
 }
 
 void Live::describe() {
-  const Model& model = world_.implementation().model;
+  const Model& model = implementation_of(world_).model;
   joined_mass_ = joined_masses(model);
   centers_.clear();
   for (const Body& body : model.bodies) centers_.push_back(body.center_of_mass);
@@ -87,7 +87,7 @@ void Live::step() {
 
 void Live::pull() {
   if (grips_.empty() && pulled_.empty()) return;
-  const auto& inside = world_.implementation();
+  const auto& inside = implementation_of(world_);
   const double h = world_.recipe().dt;
   for (const int body : pulled_) world_.set_force(inside.body_slots.id(body), Vec3::Zero());
   pulled_.clear();
@@ -118,7 +118,7 @@ void Live::pull() {
 }
 
 void Live::drag(std::uint64_t who, const Grip& grip) {
-  const Model& model = world_.implementation().model;
+  const Model& model = implementation_of(world_).model;
   if (grip.body < 0 || grip.body >= model.body_count())
     throw Error("drag", fmt::format("there is no body {}; there are {}", grip.body, model.body_count()));
   if (model.bodies[grip.body].fixed) throw Error("drag", model.bodies[grip.body].name + " is fixed");
@@ -129,7 +129,7 @@ void Live::release(std::uint64_t who) { grips_.erase(who); }
 
 void Live::throw_ball(const Vec3& from, const Vec3& velocity, double radius, double mass) {
   if (balls_ >= most_balls) throw Error("throw", fmt::format("{} balls are the most; restart to begin anew", most_balls));
-  const auto& names = world_.implementation().body_of_name;
+  const auto& names = implementation_of(world_).body_of_name;
   std::string name;
   do name = fmt::format("ball_{}", ++balls_);
   while (names.contains(name));
@@ -151,7 +151,7 @@ void Live::keep_books(unsigned parts) {
   constexpr double most_share = 0.02, short_enough = 0.2;  // of the steps' time; ms
   constexpr int most_frames = 6;
   const bool due = ledger_ms_ < short_enough || stepped_ms_ * most_share > ledger_ms_ || ++frames_without_ledger_ >= most_frames;
-  if (!due && !(parts & view_forces) && ledger_generation_ == generation_ && world_.implementation().engine) return;
+  if (!due && !(parts & view_forces) && ledger_generation_ == generation_ && implementation_of(world_).engine) return;
   const auto before = std::chrono::steady_clock::now();
   ledger_ = world_.diagnostics();
   ledger_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
@@ -163,7 +163,7 @@ void Live::keep_books(unsigned parts) {
 void Live::capture(unsigned parts) {
   keep_books(parts);
   const Diagnostics& ledger = ledger_;
-  const auto& inside = world_.implementation();
+  const auto& inside = implementation_of(world_);
   const auto count = static_cast<std::size_t>(inside.model.body_count());
   const JointedMechanism& mechanism = inside.engine->stepper.mechanism;
   auto out = std::make_shared<ViewFrame>();
@@ -251,11 +251,11 @@ std::shared_ptr<const std::string> Live::scene(std::uint16_t generation) const {
   return found == scenes_.end() ? scenes_.at(generation_) : found->second;
 }
 
-int Live::bodies() const { return world_.implementation().model.body_count(); }
+int Live::bodies() const { return implementation_of(world_).model.body_count(); }
 
 Json Live::body(int body, std::int64_t frame) {
   if (frame != last() || body < 0 || body >= bodies()) return nullptr;
-  const auto& inside = world_.implementation();
+  const auto& inside = implementation_of(world_);
   const Model& model = inside.model;
   const Pose pose = body_frame(model, inside.state, body);
   const Body& about = model.bodies[body];

@@ -26,7 +26,7 @@ Scene recorded_scene(const TrajectoryReader& file, const std::string& path) {
 /// Around all places that something is at in any frame; quanta and the film's camera come from it.
 Bounds recorded_bounds(const TrajectoryReader& file, const World& world) {
   Bounds out = bounds_of(world);
-  const Model& model = world.implementation().model;
+  const Model& model = implementation_of(world).model;
   const std::size_t count = file.frames(), stride = std::max<std::size_t>(1, count / 200);
   for (std::size_t f = 0; f < count; f += stride) {
     const TrajectoryFrame frame = file.frame(f);
@@ -56,7 +56,7 @@ Replay::Replay(const std::string& path, std::uint16_t generation)
       generation_(generation) {
   if (times_.empty()) throw Error(path, "holds no frames");
   if (!std::is_sorted(times_.begin(), times_.end())) throw Error(path, "its times do not rise");
-  const Model& model = world_.implementation().model;
+  const Model& model = implementation_of(world_).model;
   const std::size_t bodies = file_.body_names().size(), joints = file_.joint_names().size();
   if (bodies != model.bodies.size() || joints != model.joints.size() ||
       file_.particles() != static_cast<std::size_t>(model.particle_count()))
@@ -68,7 +68,7 @@ Replay::Replay(const std::string& path, std::uint16_t generation)
   scene_text_ = std::make_shared<const std::string>(scene_message(about, scene_, world_));
 }
 
-int Replay::bodies() const { return world_.implementation().model.body_count(); }
+int Replay::bodies() const { return implementation_of(world_).model.body_count(); }
 
 const TrajectoryFrame& Replay::read(std::int64_t frame) {
   if (frame != number_) frame_ = file_.frame(static_cast<std::size_t>(frame));
@@ -78,7 +78,7 @@ const TrajectoryFrame& Replay::read(std::int64_t frame) {
 
 std::shared_ptr<const ViewFrame> Replay::frame(std::int64_t frame) {
   const TrajectoryFrame& from = read(frame);
-  const Model& model = world_.implementation().model;
+  const Model& model = implementation_of(world_).model;
   auto out = std::make_shared<ViewFrame>();
   out->generation = generation_;
   out->time = from.time;
@@ -110,7 +110,7 @@ std::shared_ptr<const ViewFrame> Replay::frame(std::int64_t frame) {
 Json Replay::body(int body, std::int64_t frame) {
   if (body < 0 || body >= bodies()) return nullptr;
   const TrajectoryFrame& from = read(frame);
-  const Model& model = world_.implementation().model;
+  const Model& model = implementation_of(world_).model;
   const Body& about = model.bodies[body];
   const auto i = static_cast<std::size_t>(body);
   const Eigen::Map<const Vec3> v(from.velocity.data() + 3 * i), omega(from.angular_velocity.data() + 3 * i);

@@ -171,7 +171,7 @@ Json links_json(const Model& model) {
 
 Bounds bounds_of(const World& world) {
   Bounds out;
-  const auto& inside = world.implementation();
+  const auto& inside = implementation_of(world);
   for (int i = 0; i < inside.model.body_count(); ++i) {
     const Shape& shape = inside.model.bodies[i].shape;
     const Pose pose = body_frame(inside.model, inside.state, i);
@@ -215,7 +215,7 @@ std::vector<ViewNumber> view_numbers(bool live) {
 }
 
 std::string scene_message(const SceneMessage& about, const Scene& scene, const World& world) {
-  const auto& inside = world.implementation();
+  const auto& inside = implementation_of(world);
   const Model& model = inside.model;
   Json bodies = Json::array();
   for (const Body& body : model.bodies) {
