@@ -229,12 +229,12 @@ std::string growth(const std::vector<int>& sides, bool quiet) {
     World world(scene);
     ImplicitEuler implicit(world);
     implicit.step(1.0 / 60, 1);
-    implicit.mechanism.report = {};
+    implicit.mechanism.now.report = {};
     constexpr int steps = 3;
     const double start = bench::cpu_seconds();
     for (int i = 0; i < steps; ++i) implicit.step(1.0 / 60, 1);
     const double cpu = (bench::cpu_seconds() - start) / steps, count = static_cast<double>(side) * side;
-    const double iterations = implicit.mechanism.report.iterations / static_cast<double>(steps);
+    const double iterations = implicit.mechanism.now.report.iterations / static_cast<double>(steps);
     rows += fmt::format(
         R"({}    {{"side": {}, "cpu_seconds_per_step": {:.5g}, "iterations_per_step": {:.4g}, "peak_megabytes": {:.0f}}})",
         rows.empty() ? "" : ",\n", side, cpu, iterations, peak_megabytes());

@@ -142,9 +142,8 @@ double height_energy(const World& world) {
 
 /// Which solvers gave the answers of the last step, where one that chooses is asked: island by island.
 void count_picks(const World& world, std::map<std::string, std::int64_t>& picks) {
-  const auto& engine = implementation_of(world).engine;
-  if (!engine || !engine->stepper.contacts) return;
-  for (const ImpulseIsland& island : engine->stepper.contacts->islands()) ++picks[std::string(island.report.solver)];
+  const Stepper& stepper = implementation_of(world).ready();
+  for (int i = 0; i < stepper.island_count(); ++i) ++picks[std::string(stepper.island(i).report.solver)];
 }
 
 std::string counted(std::int64_t count, const char* one, const char* many) {

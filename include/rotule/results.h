@@ -48,9 +48,15 @@ struct StepReport {
   int halvings = 0;           // how many times (part of) the step had to be halved for them to be solved
   bool converged = true;
   int shocks = 0;
-  int late_shocks = 0;  // whether shocks followed too fast to be located in time, and were left to the end of the step
-  int inner_steps = 1;  // that a method with error control made
-  int contacts = 0;     // at the end of the step
+  int late_shocks = 0;       // whether shocks followed too fast to be located in time, and were left to the end of the step
+  int inner_steps = 1;       // that a method with error control made
+  int contacts = 0;          // at the end of the step
+  int attempts = 1;          // at a step by impulses: made again where it gained energy or left joints open
+  double energy_gained = 0;  // J that the last attempt still gained though nothing drives the mechanism
+  double joints_open = 0;    // m, rad by which it still left joints open
+
+  /// Whether the last attempt was as good as it should be.
+  [[nodiscard]] bool sound() const { return energy_gained == 0 && joints_open == 0; }
 };
 
 /// A body or particle that is not in equilibrium, with what is left of the sum of forces on it, joints included.

@@ -33,11 +33,15 @@ class World {
   void set_recipe(const Recipe& recipe);
   [[nodiscard]] const Vec3& gravity() const;
 
-  // Changes between steps. A removed body takes its joints with it. Stale ids throw.
+  // Changes between steps. What is not concerned by them is not made anew, and goes on as if nothing had happened. A removed body
+  // takes its joints and forces with it. A new force may name bodies and particles; those of the scene have the numbers of its
+  // list as ids. Stale ids throw.
   BodyId add(const BodyDef& body);
   JointId add(const JointDef& joint);
+  ForceId add(const ForceDef& force);
   void remove(BodyId body);
   void remove(JointId joint);
+  void remove(ForceId force);
 
   [[nodiscard]] BodyId body(std::string_view name) const;
   [[nodiscard]] JointId joint(std::string_view name) const;
@@ -47,6 +51,7 @@ class World {
   [[nodiscard]] const std::string& name(JointId joint) const;
   [[nodiscard]] bool contains(BodyId body) const;
   [[nodiscard]] bool contains(JointId joint) const;
+  [[nodiscard]] bool contains(ForceId force) const;
 
   // The state. `position` and `orientation` are of the body's frame, `velocity` of the centre of mass.
   [[nodiscard]] Vec3 position(BodyId body) const;

@@ -81,13 +81,13 @@ Checkup examine(const Scene& scene) {
   static_cast<void>(world.diagnostics());  // rows and errors of the pose that the scene describes
   const WorldImplementation& inside = implementation_of(world);
   for (int j = 0; j < out.joints; ++j)
-    if (const double error = inside.engine->ledger.error(inside.engine->stepper.mechanism, j).position; error > open_joint)
+    if (const double error = inside.stepper->joint_error(j).position; error > open_joint)
       out.open.push_back({inside.model.joints[j].name, error});
 
   world.project();
   static_cast<void>(world.diagnostics());  // rows and errors of the pose that was reached
   for (int j = 0; j < out.joints; ++j)
-    if (const double error = inside.engine->ledger.error(inside.engine->stepper.mechanism, j).position; error > open_joint)
+    if (const double error = inside.stepper->joint_error(j).position; error > open_joint)
       out.conflicts.push_back({inside.model.joints[j].name, error});
   look_at_rank(world, out);
   look_at_masses(inside.model, out);

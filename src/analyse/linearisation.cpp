@@ -86,7 +86,8 @@ Linearisation linearise(const World& world) {
   Eigen::Index first = 0;
   for (const Island& island : mechanism.islands) {
     const int count = static_cast<int>(island.bodies.size());
-    const MatX K = geometric_stiffness(island.constraints, mechanism.kinematics, w.time, island.lambda, count);
+    const MatX K = geometric_stiffness(mechanism.linkages[island.linkages.front()].constraints, mechanism.kinematics, w.time,
+                                       mechanism.now.joints[island.linkages.front()].lambda, count);
     // A particle has three columns: nothing stands in the other three.
     const auto columns = [&](int body) { return island.slots[body].turns ? 6 : 3; };
     const auto first_column = [&](int body) { return column[island.slots[body].first / 3]; };

@@ -18,8 +18,12 @@ struct Propagator {
   /// result depends on the state alone.
   void run(State& s, double t, double duration, StepPlan* plan = nullptr) {
     stepper.emplace(world.model, recipe);
-    if (AdaptiveMemory* memory = stepper->adaptive_memory()) memory->plan = plan;
-    stepper->mechanism.external = world.external;
+    std::visit(
+        [&](auto& method) {
+          if constexpr (requires { method.memory.plan; }) method.memory.plan = plan;
+        },
+        stepper->method);
+    stepper->set_external(world.external);
     const bool adaptive = std::visit([](const auto& settings) { return settings.traits.adaptive; }, recipe.integrator);
     const std::int64_t steps = adaptive ? 1 : std::max<std::int64_t>(1, std::llround(duration / recipe.dt));
     const double h = duration / static_cast<double>(steps);
@@ -106,7 +110,7 @@ PararealReport run_parareal(World& world, double duration, const PararealSetting
   w.state = at.back();
   w.time = start + duration;
   w.steps += std::max<std::int64_t>(1, std::llround(duration / w.recipe.dt));
-  w.ready().stepper.forget();
+  w.ready().forget();
   return report;
 }
 

@@ -152,12 +152,12 @@ bool Relaxation::iterate() {
 
   // Where to, and how far.
   ++report_.iterations;
-  mechanism_.report = {};
+  mechanism_.now.report = {};
   mechanism_.linearise(t_, s_);
   if (!find_direction()) throw Error("relax", "found no way downhill; its forces may have no potential");
   trial_ = s_;
   const double alpha = search();
-  report_.linear_iterations += mechanism_.report.iterations;
+  report_.linear_iterations += mechanism_.now.report.iterations;
   if (alpha >= 1)
     h_ = std::min(2 * h_, 1e4);
   else if (alpha < 0.25)

@@ -177,6 +177,22 @@ Vec3 ConstraintSet::lever(int block, const Kinematics& bodies, bool second) cons
   return Vec3::Zero();  // a user's constraint has no point of its own: torque is reported about the centre of mass
 }
 
+void ConstraintSet::renumber(std::span<const int> body, std::span<const int> joint) {
+  const auto renumber_pool = [&](auto& pool) {
+    if (!body.empty())
+      for (std::vector<int>* ends : {&pool.a, &pool.b})
+        for (int& end : *ends)
+          if (end != world_body) end = body[end];
+    if (!joint.empty())
+      for (int& number : pool.joint) number = joint[number];
+  };
+  renumber_pool(locked_);
+  renumber_pool(rods_);
+  renumber_pool(users_);
+  if (!joint.empty())
+    for (ConstraintBlock& block : blocks_) block.source = joint[block.source];
+}
+
 std::pair<int, int> ConstraintSet::bodies_of(int block) const {
   auto i = static_cast<std::size_t>(block);
   if (i < locked_.joint.size()) return {locked_.a[i], locked_.b[i]};

@@ -67,6 +67,8 @@ class ConstraintSet {
   /// The joint's point as its second body carries it, from that body's centre of mass, in world axes (of the first body for
   /// `second` false).
   [[nodiscard]] Vec3 lever(int block, const Kinematics& bodies, bool second) const;
+  /// New numbers of bodies and joints, by old ones; empty where they stay.
+  void renumber(std::span<const int> body, std::span<const int> joint);
   /// The block's partners, by their numbers.
   [[nodiscard]] std::pair<int, int> bodies_of(int block) const;
 

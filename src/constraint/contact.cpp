@@ -62,6 +62,12 @@ void append_contacts(const Manifold& m, const Model& model, const Kinematics& bo
   }
 }
 
+double penetration(std::span<const Contact> contacts) {
+  double deepest = 0;
+  for (const Contact& c : contacts) deepest = std::max(deepest, -c.gap);
+  return deepest;
+}
+
 double gap_now(const Contact& c, const Kinematics& bodies) {
   const BodyLanes<double>&A = bodies[c.a], &B = bodies[c.b];
   return c.normal.dot((B.p + B.R * c.on_b) - (A.p + A.R * c.on_a));

@@ -6,6 +6,8 @@
 #include <rotule/contacts.h>
 #include <rotule/problem.h>
 
+#include <span>
+
 #include "collide/narrow/manifold.h"
 #include "dynamics/kinematics.h"
 
@@ -42,6 +44,9 @@ SurfaceLaw combine(const SurfaceLaw& p, const SurfaceLaw& q);
 
 /// The contacts of a manifold, one per point.
 void append_contacts(const Manifold& manifold, const Model& model, const Kinematics& bodies, std::vector<Contact>& out);
+
+/// The deepest overlap of all, m.
+double penetration(std::span<const Contact> contacts);
 
 /// The present gap between the two material points, along the normal as it was found.
 double gap_now(const Contact& contact, const Kinematics& bodies);

@@ -1,7 +1,10 @@
 #pragma once
 // Every method over one kind of mechanism, and the one that settings name.
+#include <rotule/error.h>
 #include <rotule/integrators.h>
 
+#include <string>
+#include <utility>
 #include <variant>
 
 #include "integrate/explicit/explicit_euler.h"
@@ -33,8 +36,23 @@ using AnyIntegrator =
                  TwoThirds<M>, Taylor2<M>, Taylor3<M>, LinearImplicitEuler<M>, ImplicitEuler<M>, Trapezoid<M>,
                  ImplicitMidpoint<M>, Gauss4<M>, Gauss6<M>, Bdf2<M>, Sdirk<M>, GeneralisedAlpha<M>>;
 
-template <ImplicitMechanism M>
-AnyIntegrator<M> make_integrator(const IntegratorSettings& settings) {
+/// A variant with more alternatives: for methods that want more of a mechanism than these verbs.
+template <class Variant, class... More>
+struct WithMoreAlternatives;
+template <class... Alternatives, class... More>
+struct WithMoreAlternatives<std::variant<Alternatives...>, More...> {
+  using type = std::variant<Alternatives..., More...>;
+};
+template <class Variant, class... More>
+using WithMore = typename WithMoreAlternatives<Variant, More...>::type;
+
+/// For a mechanism that has no more than these verbs.
+struct NoMoreMethods {};
+
+/// The method that the settings name. `more` makes those that AnyIntegrator has not; where it does not know one either, it is
+/// refused.
+template <ImplicitMechanism M, class Any = AnyIntegrator<M>, class More = NoMoreMethods>
+Any make_integrator(const IntegratorSettings& settings, const More& more = {}) {
   struct Make {
     AnyIntegrator<M> operator()(const Rk4Settings&) { return Rk4<M>(); }
     AnyIntegrator<M> operator()(const ExplicitEulerSettings&) { return ExplicitEuler<M>(); }
@@ -57,13 +75,14 @@ AnyIntegrator<M> make_integrator(const IntegratorSettings& settings) {
     AnyIntegrator<M> operator()(const SdirkSettings& s) { return Sdirk<M>(s); }
     AnyIntegrator<M> operator()(const GeneralisedAlphaSettings& s) { return GeneralisedAlpha<M>(s); }
   };
-  // Methods that want more of a mechanism than these verbs have a place of their own (step/reference_stepper.h).
   return std::visit(
-      []<class S>(const S& chosen) -> AnyIntegrator<M> {
-        if constexpr (S::traits.adaptive || S::traits.constrained)
-          return Rk4<M>();
+      [&more]<class S>(const S& chosen) -> Any {
+        if constexpr (requires { Make()(chosen); })
+          return std::visit([](auto&& method) -> Any { return std::move(method); }, Make()(chosen));
+        else if constexpr (requires { more(chosen); })
+          return more(chosen);
         else
-          return Make()(chosen);
+          throw Error("integrator", std::string(S::name) + " wants more of a mechanism than this one has");
       },
       settings);
 }

@@ -15,7 +15,7 @@ void Course::begin_inner_step(const State& s, double t) {
   mechanism_.begin_step(s, t);
   t_ = t;
   find_held(s);
-  converged_ = mechanism_.report.converged;
+  converged_ = mechanism_.now.report.converged;
 }
 
 void Course::settle(State& s, double t) {
@@ -101,7 +101,7 @@ void Course::strike(State& s, double t) {
   shocks_.find(mechanism_.model, s, points_, 10 * position_unit_);
   if (limits_.any()) limits_.find_struck(s, points_, 10 * std::max(position_unit_, angle_unit_));
   if (!points_.empty()) {
-    mechanism_.report.shocks += static_cast<int>(points_.size());
+    mechanism_.now.report.shocks += static_cast<int>(points_.size());
     shock_energy_ += shocks_.apply(mechanism_, s, t, points_, true);
   }
   t_ = t;

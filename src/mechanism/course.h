@@ -29,7 +29,7 @@ class Course {
 
   void begin_inner_step(const State& s, double t);
   /// A trial step that is not taken leaves no trace.
-  void reject_trial() { mechanism_.report.converged = converged_; }
+  void reject_trial() { mechanism_.now.report.converged = converged_; }
   /// Corrects drift as the recipe says, as closely as the tolerance makes sense, or all the way.
   void settle(State& s, double t);
   void settle_all_the_way() { all_the_way_ = true; }
@@ -40,14 +40,14 @@ class Course {
   [[nodiscard]] double error_norm(const VecX& sigma, const VecX& u) const;
   /// Three radians: charts end at two pi.
   [[nodiscard]] double longest_step(const State& s) const;
-  void unconverged_step() { mechanism_.report.converged = false; }
+  void unconverged_step() { mechanism_.now.report.converged = false; }
 
   [[nodiscard]] bool has_events() const { return !mechanism_.model.walls.empty() || limits_.any(); }
   /// The least, over walls and bodies and over limits, of max(gap, h times the gap's rate): below zero for a point behind a wall
   /// that goes further.
   [[nodiscard]] double event(const State& s, double h);
   void strike(State& s, double t);
-  void late_event() { ++mechanism_.report.late_shocks; }
+  void late_event() { ++mechanism_.now.report.late_shocks; }
 
  private:
   /// What rests on a limit as well as errors allow is held by it.

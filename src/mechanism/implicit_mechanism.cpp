@@ -14,7 +14,7 @@ Eigen::Matrix<double, 12, 1> ImplicitSystem::row_change(const Island& island, in
   const ConstraintBlock& block = island.problem.blocks[n];
   std::array<double, 6> unit{};
   unit[row - block.first_row] = 1;
-  const Mat12 H = island.constraints.hessian(n, *kinematics_, t_, {unit.data(), static_cast<std::size_t>(block.rows)});
+  const Mat12 H = constraints_of(island).hessian(n, *kinematics_, t_, {unit.data(), static_cast<std::size_t>(block.rows)});
   Eigen::Matrix<double, 12, 1> velocity = Eigen::Matrix<double, 12, 1>::Zero(), acceleration = velocity, turned = velocity;
   // World axes against the chart's.
   const auto turn_back = [&](const JacobianRows& J, const Vec3& rate, int first) {

@@ -62,8 +62,9 @@ void visit_couplings(const Model& model, const Ties& ties, Visitor&& visit) {
 
 }  // namespace
 
-ImplicitSystem::ImplicitSystem(const Model& model, const Recipe& recipe, const std::vector<Island>& islands)
-    : model_(model), recipe_(recipe), islands_(islands) {
+ImplicitSystem::ImplicitSystem(const Model& model, const Recipe& recipe, const std::vector<Linkage>& linkages,
+                               const std::vector<Island>& islands, const std::vector<JointAnswer>& answers)
+    : model_(model), recipe_(recipe), linkages_(linkages), islands_(islands), answers_(answers) {
   std::visit([&](const auto& settings) { positive_ = settings.positive; }, recipe.implicit_solver);
   split();
 }
@@ -184,8 +185,9 @@ void ImplicitSystem::assemble_bodies(double a, double b) {
     for (std::size_t n = 0; n < island.problem.blocks.size(); ++n) {
       const ConstraintBlock& block = island.problem.blocks[n];
       const auto rows = static_cast<std::size_t>(block.rows);
-      Mat12 H = island.constraints.hessian(static_cast<int>(n), *kinematics_, t_, {island.lambda.data() + block.first_row, rows});
-      const auto lambda = island.lambda.segment(block.first_row, block.rows);
+      const VecX& forces = answers_[island.linkages.front()].lambda;
+      Mat12 H = constraints_of(island).hessian(static_cast<int>(n), *kinematics_, t_, {forces.data() + block.first_row, rows});
+      const auto lambda = forces.segment(block.first_row, block.rows);
       const Vec6 on_a = island.problem.J_a.middleRows(block.first_row, block.rows).transpose() * lambda;
       const Vec6 on_b = island.problem.J_b.middleRows(block.first_row, block.rows).transpose() * lambda;
       H.block<3, 3>(3, 3) -= 0.5 * skew(on_a.tail<3>());

@@ -28,7 +28,9 @@ namespace rotule {
 
 class ImplicitSystem {
  public:
-  ImplicitSystem(const Model& model, const Recipe& recipe, const std::vector<Island>& islands);
+  /// Islands are of joints alone, one per linkage; `answers` are what the joints of each last gave.
+  ImplicitSystem(const Model& model, const Recipe& recipe, const std::vector<Linkage>& linkages,
+                 const std::vector<Island>& islands, const std::vector<JointAnswer>& answers);
 
   /// Where the next solves stand. Islands must have been evaluated there; `torques` are what acts on each body and `udot` what
   /// comes of it, constraint forces included.
@@ -67,7 +69,12 @@ class ImplicitSystem {
 
   const Model& model_;
   const Recipe& recipe_;
+  [[nodiscard]] const ConstraintSet& constraints_of(const Island& island) const {
+    return linkages_[island.linkages.front()].constraints;
+  }
+  const std::vector<Linkage>& linkages_;
   const std::vector<Island>& islands_;
+  const std::vector<JointAnswer>& answers_;
   Share mechanism_, particles_;
   std::vector<std::array<std::int64_t, 2>> spring_blocks_;  // of springs between particles: (i, j) and (j, i), -1 where pinned
   bool positive_ = true;

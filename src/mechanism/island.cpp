@@ -1,15 +1,89 @@
 #include "mechanism/island.h"
 
+#include <Eigen/LU>
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
+#include "base/spans.h"
 #include "solve/solve.h"
 
 namespace rotule {
 
-void Island::evaluate(const Model& model, const Kinematics& kinematics, double t) {
-  constraints.evaluate(kinematics, t, problem, values);
+void Island::assemble(const IslandParts& parts, std::span<const int> local_of, Rows rows) {
+  problem.blocks.clear();
+  problem.friction.clear();
+  const auto place = [&](int body) { return body == world_body ? -1 : local_of[body]; };
+  int row = 0;
+  for (const int j : linkages) {
+    const Linkage& linkage = parts.linkages[j];
+    for (ConstraintBlock block : linkage.constraints.blocks()) {
+      for (std::int32_t* body : {&block.body_a, &block.body_b})
+        if (*body >= 0) *body = local_of[linkage.bodies[*body]];
+      block.first_row += row;
+      problem.blocks.push_back(block);
+    }
+    row += linkage.constraints.rows();
+  }
+  values.resize(row);
+  first_drive_ = problem.blocks.size();
+  for (const int k : drives) {
+    const DriveRow& drive = parts.drives[k];
+    problem.blocks.push_back({row++, 1, place(drive.a), place(drive.b), drive.joint});
+  }
+  first_contact_ = problem.blocks.size();
+  for (const int k : contacts) {
+    const Contact& c = parts.contacts[k];
+    const int count = rows == Rows::normals ? 1 : c.rows();
+    problem.blocks.push_back({row, count, place(c.a), place(c.b), parts.joint_count + k});
+    row += count;
+  }
+
+  problem.resize(static_cast<int>(bodies.size()), row);
+  for (Mat6& W : problem.inverse_mass) W.setZero();
+  local.resize(6 * static_cast<Eigen::Index>(bodies.size()));
+  x.setZero(row);
+  for (std::size_t k = 0; k < drives.size(); ++k) {
+    const int r = drive_block(k).first_row;
+    problem.lower[r] = parts.drives[drives[k]].lower;
+    problem.upper[r] = parts.drives[drives[k]].upper;
+  }
+  for (std::size_t k = 0; k < contacts.size(); ++k) {
+    if (rows == Rows::normals)
+      problem.lower[contact_block(k).first_row] = 0;
+    else
+      write_laws(parts.contacts[contacts[k]], parts.cone, contact_block(k), problem);
+  }
+}
+
+void Island::take_parts(const Island& other) {
+  bodies = other.bodies;
+  slots = other.slots;
+  linkages = other.linkages;
+  drives = other.drives;
+  contacts = other.contacts;
+}
+
+void Island::evaluate(std::span<const Linkage> all, const Model& model, const Kinematics& kinematics, double t) {
+  int row = 0;
+  for (const int j : linkages) {
+    all[j].constraints.evaluate(kinematics, t, problem, values, row);
+    problem.C.segment(row, all[j].compliance.size()) = all[j].compliance;
+    row += all[j].constraints.rows();
+  }
   for (std::size_t i = 0; i < bodies.size(); ++i) kinematics.write_inverse_mass(model, bodies[i], problem.inverse_mass[i]);
+}
+
+void Island::evaluate(const IslandParts& parts, const Model& model, const Kinematics& kinematics, double t) {
+  evaluate(parts.linkages, model, kinematics, t);
+  for (std::size_t k = 0; k < drives.size(); ++k) {
+    const DriveRow& drive = parts.drives[drives[k]];
+    const int r = drive_block(k).first_row;
+    problem.J_a.row(r) = drive.J_a.transpose();
+    problem.J_b.row(r) = drive.J_b.transpose();
+    problem.C[r] = drive.compliance;
+  }
+  for (std::size_t k = 0; k < contacts.size(); ++k)
+    write_jacobian(parts.contacts[contacts[k]], kinematics, contact_block(k), problem);
 }
 
 void Island::gather(const VecX& global, VecX& into) const {
@@ -20,93 +94,58 @@ void Island::scatter(VecX& global) const {
   for (std::size_t i = 0; i < bodies.size(); ++i) slots[i].write(local.segment<6>(6 * i), global);
 }
 
-void Island::solve(const SolverSettings& solver, bool warm) {
-  if (warm)
-    problem.x0 = x;
-  else
-    problem.x0.setZero();
-  rotule::solve(problem, solver, workspace, {x.data(), static_cast<std::size_t>(x.size())}, report);
-}
+void Island::solve(const SolverSettings& solver) { rotule::solve(problem, solver, workspace, view(x), report); }
 
 void Island::keep() {
   kept_problem = problem;
   kept_x = x;
 }
 
-void Island::judge() {
-  residual = rotule::residual(problem, {x.data(), static_cast<std::size_t>(x.size())}, residual_scratch).relative;
-}
+void Island::judge() { residual = rotule::residual(problem, view(x), residual_scratch).relative; }
 
-void Island::apply_impulses() {
-  rotule::apply_impulses(problem, {x.data(), static_cast<std::size_t>(x.size())},
-                         {local.data(), static_cast<std::size_t>(local.size())});
-}
+void Island::apply_impulses() { rotule::apply_impulses(problem, view(x), view(local)); }
 
-namespace {
-
-/// Whether the joints are more than a tree needs: a tree has one joint fewer than bodies, the world counting as a body.
-bool closes_loops(const Model& model, const std::vector<int>& joints, const std::vector<int>& bodies) {
-  const bool grounded = std::any_of(joints.begin(), joints.end(), [&](int j) {
-    return !model.movable(model.joints[j].a) || !model.movable(model.joints[j].b);
-  });
-  return joints.size() > bodies.size() - (grounded ? 0 : 1);
-}
-
-double longest_reach(const Model& model, const std::vector<int>& joints) {
-  double longest = 0;
-  for (const int j : joints) {
-    const Joint& joint = model.joints[j];
-    if (joint.a != world_body) longest = std::max(longest, joint.X_A.position.norm());
-    if (joint.b != world_body) longest = std::max(longest, joint.X_B.position.norm());
-    longest = std::max(longest, joint.length);
-  }
-  return longest > 0 ? longest : infinity;
-}
-
-}  // namespace
-
-std::vector<Island> split_into_islands(const Model& model) {
-  // Union-find over movable partners.
-  std::vector<int> parent(model.partner_count());
-  std::iota(parent.begin(), parent.end(), 0);
-  const auto root = [&](int i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-  };
-  for (const Joint& joint : model.joints)
-    if (model.movable(joint.a) && model.movable(joint.b)) {
-      const int a = root(joint.a), b = root(joint.b);
-      parent[std::max(a, b)] = std::min(a, b);
-    }
-
-  std::vector<std::vector<int>> joints_of(model.partner_count()), bodies_of(model.partner_count());
-  for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
-    const Joint& joint = model.joints[j];
-    joints_of[root(model.movable(joint.a) ? joint.a : joint.b)].push_back(j);
-  }
-  for (int i = 0; i < model.partner_count(); ++i)
-    if (model.movable(i)) bodies_of[root(i)].push_back(i);
-
-  std::vector<Island> islands;
+void make_islands(const Model& model, std::span<const Linkage> linkages, std::vector<Island>& islands,
+                  std::span<const int> stood) {
+  std::vector<Island> before = std::exchange(islands, std::vector<Island>(linkages.size()));
   std::vector<int> local(model.partner_count(), -1);
-  for (int i = 0; i < model.partner_count(); ++i) {
-    if (joints_of[i].empty()) continue;
-    Island& island = islands.emplace_back();
-    island.bodies = std::move(bodies_of[i]);
+  for (std::size_t k = 0; k < linkages.size(); ++k) {
+    Island& island = islands[k];
+    const bool known = !stood.empty() && stood[k] >= 0;
+    if (known) island = std::move(before[stood[k]]);
+    island.bodies = linkages[k].bodies;
+    island.linkages = {static_cast<int>(k)};
+    island.slots.clear();
     for (const int body : island.bodies) island.slots.push_back(model.slot(body));
-    for (std::size_t k = 0; k < island.bodies.size(); ++k) local[island.bodies[k]] = static_cast<int>(k);
-    island.has_loops = closes_loops(model, joints_of[i], island.bodies);
-    island.reach = longest_reach(model, joints_of[i]);
-    island.constraints = ConstraintSet(model, joints_of[i], local);
-    const int rows = island.constraints.rows();
-    island.problem.blocks = island.constraints.blocks();
-    island.problem.resize(static_cast<int>(island.bodies.size()), rows);
-    for (Mat6& W : island.problem.inverse_mass) W.setZero();
-    island.values.resize(rows);
-    for (VecX* v : {&island.pull, &island.x, &island.lambda}) v->setZero(rows);
+    for (std::size_t i = 0; i < island.bodies.size(); ++i) local[island.bodies[i]] = static_cast<int>(i);
+    island.assemble({linkages, {}, {}}, local);
+    if (known) continue;
+    island.pull.setZero(island.joint_rows());
     for (VecX* v : {&island.u, &island.local}) v->setZero(6 * static_cast<Eigen::Index>(island.bodies.size()));
   }
-  return islands;
+}
+
+void soften(const Model& model, const Kinematics& kinematics, const Linkage& linkage, const JointAnswer& answer, double t,
+            double h, std::span<const int> local_of, Island& island) {
+  LumpedStiffness& K = island.stiffness;
+  lump_stiffness(linkage.constraints, kinematics, t, answer.lambda, static_cast<int>(linkage.bodies.size()), K);
+  for (std::size_t k = 0; k < linkage.bodies.size(); ++k) {
+    const int body = linkage.bodies[k], place = local_of[body];
+    const Mat3& R = kinematics.bodies[body].R;
+    const double m = model.mass(body);
+    // Particles do not turn; theirs is what Kinematics puts there.
+    const Mat3 I = model.is_particle(body) ? Mat3(m * Mat3::Identity()) : Mat3(R * model.inertia[body] * R.transpose());
+    const Mat3 mass = m * Mat3::Identity() + h * h * K.linear[k];
+    const Mat3 inertia = I + h * h * K.angular[k];
+    Mat6& W = island.problem.inverse_mass[place];
+    W.topLeftCorner<3, 3>() = mass.inverse();
+    W.bottomRightCorner<3, 3>() = inertia.inverse();
+    // `local` holds M^-1 times the momentum; the softened mass divides the same momentum.
+    auto v = island.local.segment<3>(6 * place);
+    auto omega = island.local.segment<3>(6 * place + 3);
+    v = W.topLeftCorner<3, 3>() * (m * Vec3(v));
+    omega = W.bottomRightCorner<3, 3>() * (I * Vec3(omega));
+  }
 }
 
 }  // namespace rotule

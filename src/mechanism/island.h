@@ -1,58 +1,96 @@
 #pragma once
-// An island: bodies (and particles) that joints tie together, and the algebra of their constraints. Islands know nothing of each
-// other, so they can be solved at the same time.
+// An island: bodies (and particles) that constraints tie together, and the algebra of one solve over them (D3). Islands know
+// nothing of each other, so they can be solved at the same time. For integrators, which feel joints alone, there is one per
+// linkage; a step by impulses makes them anew, of linkages, drives of joints and contacts. Rows come in that order, each written
+// where it is solved.
 #include <rotule/recipe.h>
 
+#include <span>
 #include <vector>
 
 #include "base/workspace.h"
+#include "constraint/contact.h"
+#include "constraint/drives.h"
 #include "constraint/geometric_stiffness.h"
-#include "mechanism/redundant_rows.h"
+#include "mechanism/linkage.h"
 #include "problem/operators.h"
 
 namespace rotule {
 
+/// What islands are made of, each in one list.
+struct IslandParts {
+  std::span<const Linkage> linkages;
+  std::span<const DriveRow> drives;
+  std::span<const Contact> contacts;
+  int joint_count = 0;  // blocks of contacts are numbered behind those of joints
+  bool cone = true;
+};
+
 struct Island {
-  std::vector<int> bodies;          // movable partners, by their numbers; the place in this list is the index in `problem`
-  std::vector<VelocitySlot> slots;  // of each, in u
-  ConstraintSet constraints;
+  std::vector<int> bodies;                      // movable partners, rising; the place in this list is the index in `problem`
+  std::vector<VelocitySlot> slots;              // of each, in u
+  std::vector<int> linkages, drives, contacts;  // what ties them, by place in IslandParts
   ConstraintProblem problem;
-  RowValues values;
-  VecX u;       // the bodies' velocities, six per body
-  VecX local;   // likewise, whatever velocity or acceleration is being solved for
-  VecX pull;    // what stabilisation adds to the rows' accelerations in this step; zero without it
-  VecX x;       // the answer to `problem`
-  VecX lambda;  // constraint forces of the last dynamic solve, N and N m
-  bool has_lambda = false;
-  VecX drift_force;           // what the joints gave in the last drift of RATTLE: where the next one starts its search
-  double residual = 0;        // relative, of the last dynamic solve that was judged
-  double reach = infinity;    // m, the longest lever from a body to one of its joints, or length of a rod
-  bool has_loops = false;     // whether joints close loops, so that some rows may follow from others
-  RedundantRows redundant;    // those that do
-  LumpedStiffness stiffness;  // of the constraint forces, where a formulation wants it
+  RowValues values;     // of the joints' rows
+  VecX u;               // the bodies' velocities, six per body
+  VecX local;           // likewise, whatever velocity or acceleration is being solved for
+  VecX start;           // likewise, before any impulse
+  VecX after;           // likewise, at the end of the step, where somebody asks
+  VecX pull;            // what stabilisation adds to the rows' accelerations in this step; zero without it
+  VecX x;               // the answer to `problem`
+  double residual = 0;  // relative, of the last dynamic solve that was judged
   SolveReport report;
+  LumpedStiffness stiffness;       // of the constraint forces, where a formulation wants it
   ConstraintProblem kept_problem;  // the last dynamic solve and its answer, where asked for
   VecX kept_x;
   Workspace workspace;
   ResidualScratch residual_scratch;
 
-  /// J, C and gamma, and the inverse masses, at this state.
-  void evaluate(const Model& model, const Kinematics& kinematics, double t);
+  /// Which rows a contact has: all, or, for the projection of positions, its normal alone.
+  enum class Rows : std::uint8_t { all, normals };
+
+  /// The structure: blocks, laws and sizes. `local_of` maps partners to places in `bodies`.
+  void assemble(const IslandParts& parts, std::span<const int> local_of, Rows rows = Rows::all);
+  /// The same bodies and parts as another; keeps its own algebra and memory, so that a second problem of the same island does not
+  /// undo the structure that solvers know of the first.
+  void take_parts(const Island& other);
+  /// J, C and gamma, masses and compliance at this state.
+  void evaluate(const IslandParts& parts, const Model& model, const Kinematics& kinematics, double t);
+  /// The same where joints are all there is.
+  void evaluate(std::span<const Linkage> all, const Model& model, const Kinematics& kinematics, double t);
+
   /// The island's part of a vector over all bodies, into `u` or `local`; and back.
   void gather(const VecX& global, VecX& into) const;
   void scatter(VecX& global) const;
-  /// Solves `problem` into `x`; `warm` starts iterations from the last answer, else from zero.
-  void solve(const SolverSettings& solver, bool warm);
+  /// Solves `problem` into `x`, iterations starting from problem.x0.
+  void solve(const SolverSettings& solver);
   /// Copies the problem and its answer aside.
   void keep();
   /// Sets `residual` by the one judge of problem.h.
   void judge();
   /// local += M^-1 J^T x.
   void apply_impulses();
+
   [[nodiscard]] double largest_error() const { return values.C.size() ? values.C.cwiseAbs().maxCoeff() : 0.0; }
+  /// Rows of joints come first.
+  [[nodiscard]] int joint_rows() const { return static_cast<int>(values.C.size()); }
+  [[nodiscard]] std::span<const ConstraintBlock> joint_blocks() const { return {problem.blocks.data(), first_drive_}; }
+  /// Blocks of the k-th of its drives and contacts.
+  [[nodiscard]] const ConstraintBlock& drive_block(std::size_t k) const { return problem.blocks[first_drive_ + k]; }
+  [[nodiscard]] const ConstraintBlock& contact_block(std::size_t k) const { return problem.blocks[first_contact_ + k]; }
+
+ private:
+  std::size_t first_drive_ = 0, first_contact_ = 0;
 };
 
-/// Bodies connected by joints, in order of their first body; bodies without joints belong to no island.
-std::vector<Island> split_into_islands(const Model& model);
+/// One island per linkage. Where `stood` tells at which places linkages were before, their islands go with them, memory of
+/// solvers included.
+void make_islands(const Model& model, std::span<const Linkage> linkages, std::vector<Island>& islands,
+                  std::span<const int> stood = {});
+
+/// Puts M + h^2 K in the place of the masses of an island's jointed bodies, and the momentum in `local` over it (F1): K comes
+/// from the forces that the joints last gave.
+void soften(const Model& model, const Kinematics& kinematics, const Linkage& linkage, const JointAnswer& answer, double t,
+            double h, std::span<const int> local_of, Island& island);
 
 }  // namespace rotule

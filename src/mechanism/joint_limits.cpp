@@ -18,24 +18,24 @@ bool JointLimits::only_limits(const Joint& joint) {
 }
 
 JointLimits::JointLimits(const Model& model)
-    : model_(model), any_(std::any_of(model.joints.begin(), model.joints.end(), only_limits)) {}
+    : model_(&model), any_(std::any_of(model.joints.begin(), model.joints.end(), only_limits)) {}
 
 void JointLimits::evaluate(const State& s) {
-  kinematics_.update(model_, s);
-  evaluate_drives(model_, kinematics_, 1, rows_);
+  kinematics_.update(*model_, s);
+  evaluate_drives(*model_, kinematics_, 1, rows_);
 }
 
 double JointLimits::along(const DriveRow& row, const VecX& u) const {
   double out = 0;
-  if (model_.movable(row.a)) out += row.J_a.dot(u.segment<6>(6 * row.a));
-  if (model_.movable(row.b)) out += row.J_b.dot(u.segment<6>(6 * row.b));
+  if (model_->movable(row.a)) out += row.J_a.dot(u.segment<6>(6 * row.a));
+  if (model_->movable(row.b)) out += row.J_b.dot(u.segment<6>(6 * row.b));
   return out;
 }
 
 double JointLimits::bias(const DriveRow& row) const {
   const Vec3 n = row.J_b.head<3>();
   if (n.isZero(0)) return 0;  // about an axis that both bodies share
-  const Joint& joint = model_.joints[row.joint];
+  const Joint& joint = model_->joints[row.joint];
   const BodyLanes<double>&A = kinematics_[row.a], &B = kinematics_[row.b];
   const Vec3 x = B.p + B.R * joint.X_B.position;
   return n.dot(B.omega.cross(B.omega.cross(x - B.p)) - A.omega.cross(A.omega.cross(x - A.p)));
@@ -49,8 +49,8 @@ void JointLimits::solve(JointedMechanism& mechanism, const State& s, double t, c
   external_ = mechanism.external;
   for (std::size_t k = 0; k < held_.size(); ++k) {
     const DriveRow& row = rows_[held_[k]];
-    if (model_.movable(row.a)) mechanism.external.segment<6>(6 * row.a) += row.J_a;
-    if (model_.movable(row.b)) mechanism.external.segment<6>(6 * row.b) += row.J_b;
+    if (model_->movable(row.a)) mechanism.external.segment<6>(6 * row.a) += row.J_a;
+    if (model_->movable(row.b)) mechanism.external.segment<6>(6 * row.b) += row.J_b;
     mechanism.accelerations(t, s, response_[k]);
     mechanism.external = external_;
     response_[k] -= udot;
@@ -108,7 +108,7 @@ void JointLimits::find_struck(const State& s, std::vector<ShockPoint>& points, d
   evaluate(s);
   for (const DriveRow& row : rows_) {
     if (-row.overshoot >= slack || along(row, s.u) >= 0) continue;
-    const bool first = model_.movable(row.a), second = model_.movable(row.b);
+    const bool first = model_->movable(row.a), second = model_->movable(row.b);
     ShockPoint point;
     point.limit = true;
     point.body = first ? row.a : row.b;

@@ -39,7 +39,7 @@ class JointLimits {
   [[nodiscard]] double bias(const DriveRow& row) const;
   void solve(JointedMechanism& mechanism, const State& s, double t, const VecX& udot);
 
-  const Model& model_;
+  const Model* model_;
   bool any_ = false;
   Kinematics kinematics_;
   std::vector<DriveRow> rows_;

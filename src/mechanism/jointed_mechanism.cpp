@@ -12,42 +12,60 @@
 namespace rotule {
 
 JointedMechanism::JointedMechanism(const Model& m, const Recipe& r)
-    : model(m), recipe(r), islands(split_into_islands(m)), external(VecX::Zero(m.velocity_count())), h(r.dt) {
-  if (std::holds_alternative<TreePlacementSettings>(r.correction)) placements_ = placement_order(m);
-  if (std::holds_alternative<ArticulatedBodySettings>(r.solver))
-    if (const auto j = loop_closing_joint(m))
-      throw Error("solver articulated_body", "joint \"" + m.joints[*j].name + "\" closes a loop; use solver ldlt or schur");
+    : model(m), recipe(r), external(VecX::Zero(m.velocity_count())), h(r.dt) {
+  find_linkages(m, linkages, now.joints);
+  make_islands(m, linkages, islands);
+  look_at_loops();
+}
+
+void JointedMechanism::look_at_loops() {
+  if (std::holds_alternative<TreePlacementSettings>(recipe.correction)) placements_ = placement_order(model);
+  if (std::holds_alternative<ArticulatedBodySettings>(recipe.solver))
+    if (const auto j = loop_closing_joint(model))
+      throw Error("solver articulated_body", "joint \"" + model.joints[*j].name + "\" closes a loop; use solver ldlt or schur");
+}
+
+void JointedMechanism::model_changed(std::span<const int> body, std::span<const int> joint) {
+  for (Linkage& linkage : linkages) renumber(linkage, body, joint);
+  const std::vector<int> stood = find_linkages(model, linkages, now.joints);
+  make_islands(model, linkages, islands, stood);
+  forget_shape();
+  look_at_loops();
+}
+
+void JointedMechanism::forget_shape() {
+  implicit_.reset();
+  rotors_.clear();
+  last_accelerations_.resize(0);
 }
 
 JointedMechanism::~JointedMechanism() = default;
 
 void JointedMechanism::count_solves() {
-  for (const Island& island : islands) {
-    ++report.solves;
-    report.iterations += island.report.iterations;
-    report.converged = report.converged && island.report.converged;
-  }
+  for (const Island& island : islands) count(island.report, now.report);
 }
 
 void JointedMechanism::evaluate(const State& s, double t) {
   kinematics.update(model, s);
-  for_each_island([&](Island& island) { island.evaluate(model, kinematics, t); });
+  for_each_island([&](Island& island, const Linkage&, const JointAnswer&) { island.evaluate(linkages, model, kinematics, t); });
 }
 
 void JointedMechanism::begin_step(const State& s, double t) {
   const auto* stabilised = std::get_if<StabilisedAccelerationSettings>(&recipe.formulation);
-  const bool loops = std::any_of(islands.begin(), islands.end(), [](const Island& island) { return island.has_loops; });
+  const bool loops = std::any_of(linkages.begin(), linkages.end(), [](const Linkage& linkage) { return linkage.has_loops; });
   if (!stabilised && !loops) return;
   kinematics.update(model, s);
-  for_each_island([&](Island& island) {
-    if (!stabilised && !island.has_loops) return;
-    island.evaluate(model, kinematics, t);
+  for_each_island([&](Island& island, Linkage& linkage, const JointAnswer&) {
+    if (!stabilised && !linkage.has_loops) return;
+    island.evaluate(linkages, model, kinematics, t);
     if (stabilised) {
       island.gather(s.u, island.u);
       stabilisation_pull(island.values, island.u, stabilised->beta_position, stabilised->beta_velocity, h, island.problem,
                          island.pull);
     }
-    if (island.has_loops) island.redundant.set_aside(island.problem, island.workspace);
+    if (!linkage.has_loops) return;
+    linkage.redundant.set_aside(island.problem, island.workspace);
+    linkage.compliance = island.problem.C;
   });
 }
 
@@ -81,8 +99,8 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
   // What the joints add, island by island.
   const StageClock::Scope stage(clock, Stage::solve);
   const auto* penalty = std::get_if<PenaltySettings>(&recipe.formulation);
-  for_each_island([&](Island& island) {
-    island.evaluate(model, kinematics, t);
+  for_each_island([&](Island& island, const Linkage&, JointAnswer& answer) {
+    island.evaluate(linkages, model, kinematics, t);
     island.gather(s.u, island.u);
     island.gather(udot, island.local);
     if (penalty) {
@@ -93,13 +111,14 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
         held_rows(island.values, island.u, held_g_, island.problem);
       }
       formulate_acceleration(island.values, island.local, island.pull, island.problem);
-      island.solve(recipe.solver, true);
+      island.problem.x0 = answer.x;
+      island.solve(recipe.solver);
       if (keep_problems) island.keep();
     }
     island.apply_impulses();
     island.scatter(udot);
-    island.lambda = island.x;
-    island.has_lambda = true;
+    answer.x = answer.lambda = island.x;
+    answer.known = true;
   });
   if (!penalty) count_solves();
   last_accelerations_ = udot;
@@ -113,41 +132,91 @@ void JointedMechanism::hold_joints(const VecX& u_0, double g) {
 
 void JointedMechanism::linearise(double t, const State& s) {
   const bool known = last_accelerations_.size() == s.u.size() &&
-                     std::all_of(islands.begin(), islands.end(), [](const Island& i) { return i.has_lambda; });
+                     std::all_of(now.joints.begin(), now.joints.end(), [](const JointAnswer& a) { return a.known; });
   if (!known) accelerations(t, s, sigma_);
   evaluate(s, t);
-  if (!implicit_) implicit_ = std::make_unique<ImplicitSystem>(model, recipe, islands);
+  if (!implicit_) implicit_ = std::make_unique<ImplicitSystem>(model, recipe, linkages, islands, now.joints);
   implicit_->linearise(kinematics, s, t, last_accelerations_, h, held_g_ > 0);
 }
 
 void JointedMechanism::solve_implicit(double a, double b, const VecX& r, VecX& out) {
   const StageClock::Scope stage(clock, Stage::solve);
-  implicit_->solve(a, b, r, out, report);
+  implicit_->solve(a, b, r, out, now.report);
 }
 
 void JointedMechanism::refresh_forces(double t, const State& s) {
   const bool impulses = std::holds_alternative<VelocitySettings>(recipe.formulation);
-  const bool known = std::all_of(islands.begin(), islands.end(), [](const Island& i) { return i.has_lambda; });
+  const bool known = std::all_of(now.joints.begin(), now.joints.end(), [](const JointAnswer& a) { return a.known; });
   if (impulses && known) return evaluate(s, t);
 
   // Iterative solvers start from their last answer: put it back afterwards, so that asking changes nothing.
   const std::int64_t evaluations_before = evaluations;
-  const StepReport report_before = report;
+  const StepReport report_before = now.report;
   const bool keep_before = std::exchange(keep_problems, false);
-  warm_.resize(islands.size());
-  for (std::size_t i = 0; i < islands.size(); ++i) warm_[i] = islands[i].x;
+  answers_ = now.joints;
   accelerations(t, s, sigma_);
   for (std::size_t i = 0; i < islands.size(); ++i) {
-    if (std::holds_alternative<PenaltySettings>(recipe.formulation))
-      islands[i].residual = 0;  // springs solve nothing
-    else
+    JointAnswer& answer = now.joints[i];
+    const JointAnswer& before = answers_[i];
+    if (impulses && before.known) {
+      answer = before;
+      continue;
+    }
+    if (std::holds_alternative<PenaltySettings>(recipe.formulation)) {
+      answer.residual = 0;  // springs solve nothing
+    } else {
       islands[i].judge();
-    islands[i].x = warm_[i];
-    if (impulses) islands[i].has_lambda = false;  // the step's own still lack
+      answer.residual = islands[i].residual;
+    }
+    answer.x = before.x;
+    if (impulses) answer.known = false;  // the step's own still lack
   }
   keep_problems = keep_before;
   evaluations = evaluations_before;
-  report = report_before;
+  now.report = report_before;
+}
+
+void JointedMechanism::free_velocities(const VelocitySettings& settings, const State& s, double t, double step, VecX& free) {
+  // Before the first step nobody knows the constraint forces yet: those of the same pose at rest will do. (Forces of the motion
+  // itself may be enormous just after a blow, and would freeze what it set in motion.)
+  const auto unknown = [](const JointAnswer& answer) { return !answer.known; };
+  if (settings.geometric_stiffness && std::any_of(now.joints.begin(), now.joints.end(), unknown)) {
+    State rest = s;
+    rest.u.setZero();
+    refresh_forces(t, rest);
+  }
+
+  ++evaluations;
+  kinematics.update(model, s);
+
+  // M^-1 (M u + h f), with gyroscopic terms implicit.
+  sum_forces(t, s);
+  divide_by_mass(forces_);
+  free = s.u + step * forces_;
+  for (int i = 0; i < model.body_count(); ++i)
+    if (model.movable(i))
+      free.segment<3>(6 * i + 3) +=
+          implicit_gyroscopic_step(model.inertia[i], kinematics.bodies[i].R, s.omega(i), step) - s.omega(i);
+}
+
+bool JointedMechanism::is_passive() const {
+  // Motors bring energy in, springs give back what they hold; limits and friction only ever take.
+  const auto drives = [](const Joint::AxisDrive& axis) { return axis.drive.motor_strength > 0 || axis.drive.stiffness > 0; };
+  return external.isZero(0) && model.forces.empty() &&
+         std::none_of(model.joints.begin(), model.joints.end(), [&](const Joint& joint) {
+           return joint.kind == Joint::Kind::user || std::any_of(joint.drives.begin(), joint.drives.end(), drives);
+         });
+}
+
+void JointedMechanism::stiffen(const State& s, double t, std::span<const JointAnswer> found) {
+  constexpr double stiffer = 4;
+  if (found.empty()) {
+    for (JointAnswer& answer : now.joints) answer.known = false;
+    refresh_forces(t, s);
+    for (JointAnswer& answer : now.joints) answer.known = true;
+  } else {
+    for (std::size_t i = 0; i < found.size(); ++i) now.joints[i].lambda = stiffer * found[i].lambda;
+  }
 }
 
 void JointedMechanism::project_velocities(State& s, double t) {
@@ -156,14 +225,15 @@ void JointedMechanism::project_velocities(State& s, double t) {
 }
 
 void JointedMechanism::close_velocities(State& s) {
-  for_each_island([&](Island& island) { close_velocities(island, s); });
+  for_each_island([&](Island& island, const Linkage&, const JointAnswer&) { close_velocities(island, s); });
   count_solves();
 }
 
 void JointedMechanism::close_velocities(Island& island, State& s) {
   island.gather(s.u, island.local);
   formulate_velocity(island.values, island.local, 0, island.problem);
-  island.solve(recipe.solver, false);
+  island.problem.x0.setZero();
+  island.solve(recipe.solver);
   island.apply_impulses();
   island.scatter(s.u);
 }
@@ -183,13 +253,14 @@ int JointedMechanism::project(const ProjectionSettings& settings, State& s, doub
     const double rounding = 4 * std::numeric_limits<double>::epsilon() * reach;
     if (!(error > std::max(settings.tolerance, rounding))) break;
     if (iterations == settings.max_iterations || (iterations >= 2 && error > 0.5 * before)) {
-      report.converged = report.converged && error < 1e3 * std::max(settings.tolerance, rounding);
+      now.report.converged = now.report.converged && error < 1e3 * std::max(settings.tolerance, rounding);
       break;
     }
     before = error;
-    for_each_island([&](Island& island) {
+    for_each_island([&](Island& island, const Linkage&, const JointAnswer&) {
       formulate_position(island.values, island.problem);
-      island.solve(recipe.solver, false);
+      island.problem.x0.setZero();
+      island.solve(recipe.solver);
       island.local.setZero();
       island.apply_impulses();
       island.scatter(sigma_);
@@ -199,6 +270,13 @@ int JointedMechanism::project(const ProjectionSettings& settings, State& s, doub
   }
   close_velocities(s);
   return iterations;
+}
+
+void JointedMechanism::correct(State& s, double t) {
+  if (const auto* projection = std::get_if<ProjectionSettings>(&recipe.correction))
+    project(*projection, s, t);
+  else if (std::holds_alternative<TreePlacementSettings>(recipe.correction))
+    place(s, t);
 }
 
 void JointedMechanism::place(State& s, double t) {

@@ -12,6 +12,7 @@
 #include "dynamics/forces/force_set.h"
 #include "dynamics/free_rotation.h"
 #include "dynamics/kinematics.h"
+#include "mechanism/attempt.h"
 #include "mechanism/island.h"
 
 namespace rotule {
@@ -41,23 +42,21 @@ class JointedMechanism {
   /// level the step's own multipliers stay, and only the rows are evaluated anew.
   void refresh_forces(double t, const State& s);
 
-  /// One step at velocity level (C1, F1).
-  void velocity_step(const VelocitySettings& settings, State& s, double t, double h);
-
-  /// The first half of it, for whoever solves the constraints together with others: velocities that forces alone would give, into
-  /// `free`, and each island's rows, softened masses, velocities over them and right-hand side.
+  /// Velocities that forces alone would give after a step: where impulses start from. Kinematics are those of the state then.
   void free_velocities(const VelocitySettings& settings, const State& s, double t, double h, VecX& free);
 
   /// Whether nothing but weight and joints that know no time acts, so that energy cannot grow.
   [[nodiscard]] bool is_passive() const;
-  /// For a velocity-level step that gained energy: its stiffness will come from the forces of this very motion where `factor` is
-  /// 1, else from the present ones times `factor`.
-  void stiffen(const State& s, double t, double factor);
+  /// For a step by impulses that gained energy: its stiffness will come from the forces of this very motion; or, where those were
+  /// not enough either, from several times what the last attempt found.
+  void stiffen(const State& s, double t, std::span<const JointAnswer> found);
 
   /// Closes positions, then velocities (A7 c, d); returns the Newton iterations.
   int project(const ProjectionSettings& settings, State& s, double t);
   /// A7 a, then d.
   void place(State& s, double t);
+  /// Closes the joints in the way that the recipe says.
+  void correct(State& s, double t);
   /// A7 d alone.
   void project_velocities(State& s, double t);
 
@@ -79,41 +78,44 @@ class JointedMechanism {
   /// (M - a D - b K) out = M r + J^T y with J out = J r, where linearised last.
   void solve_implicit(double a, double b, const VecX& r, VecX& out);
 
-  /// A7 d for the islands that `wanted` says yes to, once their rows are those of this state.
-  template <class Wanted>
-  void close_velocities_of(State& s, Wanted&& wanted) {
-    for (std::size_t i = 0; i < islands.size(); ++i)
-      if (wanted(static_cast<int>(i))) close_velocities(islands[i], s);
-  }
+  /// A7 d for one island of joints, once its rows are those of this state.
+  void close_velocities(Island& island, State& s);
+
+  /// Bodies, joints or forces of the model came or went: new numbers of those that were there (-1: it left), by old ones; empty
+  /// where numbers stay. Linkages that are not concerned stay as they are. Throws Error where a joint does not fit the recipe.
+  void model_changed(std::span<const int> body, std::span<const int> joint);
+  /// Drops what was made for the model's present shape when it was first asked for; the next question makes it anew.
+  void forget_shape();
 
   /// Rows and masses of all islands at this state.
   void evaluate(const State& s, double t);
 
   const Model& model;
   const Recipe& recipe;
-  std::vector<Island> islands;
+  std::vector<Linkage> linkages;
+  std::vector<Island> islands;  // of joints alone, one per linkage
+  Attempt now;                  // what the present step has come to
   Kinematics kinematics;
   VecX external;               // forces that a user set, laid out as u
   double h = 0;                // the step being made: stabilisation terms are scaled with it
   bool keep_problems = false;  // whether islands keep a copy of what they solved
   std::int64_t evaluations = 0;
-  StepReport report;
   mutable StageClock clock;  // measuring changes nothing
 
  private:
   template <class Work>
   void for_each_island(Work&& work) {
-    parallel_for(static_cast<int>(islands.size()), recipe.threads, [&](int i) { work(islands[i]); });
+    parallel_for(static_cast<int>(islands.size()), recipe.threads, [&](int i) { work(islands[i], linkages[i], now.joints[i]); });
   }
-  /// Puts M + h^2 K in the place of the island's mass, and the momentum in `local` over it.
-  void soften(Island& island, double t, double step) const;
   /// All that acts but joints and the gyroscopic torque, into forces_.
   void sum_forces(double t, const State& s);
   /// Overwrites forces with M^-1 times them; the kinematics must be those of the state.
   void divide_by_mass(VecX& forces) const;
   void close_velocities(State& s);
-  void close_velocities(Island& island, State& s);
   void count_solves();
+
+  /// Throws Error where solver or correction cannot do with loops that the model has.
+  void look_at_loops();
 
   /// Every body from `from`, with the velocities of `s`, for `step` seconds without any force.
   void drift_freely(const State& from, State& s, double step) const;
@@ -124,7 +126,7 @@ class JointedMechanism {
   VecX held_u_;  // of hold_joints; g is 0 where it is not in force
   double held_g_ = 0;
   std::unique_ptr<ImplicitSystem> implicit_;  // made when first asked for
-  std::vector<VecX> warm_;                    // answers put aside while a query solves
+  std::vector<JointAnswer> answers_;          // put aside while a query solves
   std::vector<Placement> placements_;
   /// Of one island and drift: the rows at its start, and what the joints gave.
   struct Drift {

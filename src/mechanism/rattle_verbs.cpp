@@ -1,6 +1,7 @@
 // What RATTLE asks of bodies under joints (integrate/symplectic/rattle.h).
 #include <algorithm>
 
+#include "base/spans.h"
 #include "mechanism/jointed_mechanism.h"
 #include "solve/solve.h"
 
@@ -40,8 +41,9 @@ void JointedMechanism::drift(State& s, double t, double step) {
     Island& island = islands[i];
     Drift& drift = drifts_[i];
     drift.problem = island.problem;
-    if (island.drift_force.size() != island.x.size()) island.drift_force.setZero(island.x.size());
-    drift.impulse = step * island.drift_force;
+    VecX& force = now.joints[i].drift_force;
+    if (force.size() != island.x.size()) force.setZero(island.x.size());
+    drift.impulse = step * force;
   }
 
   // Newton's method on C(q at the end) = 0 with the matrix of the start, J W J^T h: each round gains a factor of the order of h
@@ -54,8 +56,7 @@ void JointedMechanism::drift(State& s, double t, double step) {
       Island& island = islands[i];
       const Drift& drift = drifts_[i];
       island.gather(s.u, island.local);
-      apply_impulses(drift.problem, {drift.impulse.data(), static_cast<std::size_t>(drift.impulse.size())},
-                     {island.local.data(), static_cast<std::size_t>(island.local.size())});
+      apply_impulses(drift.problem, view(drift.impulse), view(island.local));
       island.scatter(s.u);
     }
     drift_freely(start_, s, step);
@@ -67,7 +68,7 @@ void JointedMechanism::drift(State& s, double t, double step) {
     if (!(error > 2 * rounding)) break;
     // As closed as rounding allows, or no longer getting better.
     if (iterations == most || (iterations >= 2 && error > 0.95 * before)) {
-      report.converged = report.converged && error < 1e4 * rounding;
+      now.report.converged = now.report.converged && error < 1e4 * rounding;
       break;
     }
     before = error;
@@ -76,13 +77,12 @@ void JointedMechanism::drift(State& s, double t, double step) {
       Drift& drift = drifts_[i];
       drift.problem.b = -island.values.C / step;
       drift.problem.x0.setZero();
-      rotule::solve(drift.problem, recipe.solver, island.workspace, {island.x.data(), static_cast<std::size_t>(island.x.size())},
-                    island.report);
+      rotule::solve(drift.problem, recipe.solver, island.workspace, view(island.x), island.report);
       drift.impulse += island.x;
     }
     count_solves();
   }
-  for (std::size_t i = 0; i < islands.size(); ++i) islands[i].drift_force = drifts_[i].impulse / step;
+  for (std::size_t i = 0; i < islands.size(); ++i) now.joints[i].drift_force = drifts_[i].impulse / step;
 }
 
 void JointedMechanism::constrain_velocities(State& s, double) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/spans.h"
 #include "problem/operators.h"
 #include "solve/solve.h"
 
@@ -16,8 +17,6 @@ constexpr double dependent_pivot = 1e-9;
 constexpr double poor_pivot = 1e-3;
 /// A dropped row of which more than this is left, once the kept ones have been taken out of it, follows from them no longer.
 constexpr double independent_remainder = 1e-8;
-
-std::span<double> view(VecX& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 
 }  // namespace
 

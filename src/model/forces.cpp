@@ -2,6 +2,7 @@
 
 #include <rotule/error.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -60,14 +61,19 @@ Quat orientation_of(const ForceEnd& end, const State& state) {
 }
 
 struct Adder {
+  int source;
   const std::string& place;
   Model& model;
   const State& state;
   const std::function<ForceEnd(const std::string&)>& find;
 
   void operator()(const Spring& def) const {
-    SpringForce out{held_at(find(def.between[0]), def.from, state), held_at(find(def.between[1]), def.to, state), def.stiffness,
-                    def.damping, 0};
+    SpringForce out{held_at(find(def.between[0]), def.from, state),
+                    held_at(find(def.between[1]), def.to, state),
+                    def.stiffness,
+                    def.damping,
+                    0,
+                    source};
     const double length = (place_of(out.a, state) - place_of(out.b, state)).norm();
     if (length == 0)
       throw Error(place, "its ends are in the same place, where a spring has no direction; move one of them apart");
@@ -82,6 +88,7 @@ struct Adder {
     pool.stiffness.push_back(out.stiffness);
     pool.damping.push_back(out.damping);
     pool.rest_length.push_back(out.rest_length);
+    pool.source.push_back(source);
   }
 
   void operator()(const AngleSpring& def) const {
@@ -94,6 +101,7 @@ struct Adder {
     const Vec3 a = x[0] - x[1], b = x[2] - x[1];
     if (a.norm() == 0 || b.norm() == 0) throw Error(place, "two of its points are in the same place; move one of them apart");
     out.stiffness = def.stiffness;
+    out.source = source;
     out.rest_angle = def.rest_angle.value_or(std::atan2(a.cross(b).norm(), a.dot(b)));
     model.forces.angles.push_back(out);
   }
@@ -107,11 +115,12 @@ struct Adder {
     out.reference_b = to_b * reference;
     out.stiffness = def.stiffness;
     out.damping = def.damping;
+    out.source = source;
     model.forces.torsions.push_back(out);
   }
 
   void operator()(const Drag& def) const {
-    DragForce out{{}, {}, def.viscous, def.quadratic, def.angular};
+    DragForce out{{}, {}, def.viscous, def.quadratic, def.angular, def.on.empty(), source};
     if (def.on.empty()) {
       for (int i = 0; i < model.body_count(); ++i)
         if (model.movable(i)) out.bodies.push_back(i);
@@ -132,17 +141,17 @@ struct Adder {
     model.forces.drags.push_back(std::move(out));
   }
 
-  void operator()(const Gravitation& def) const { model.forces.gravitations.push_back(def); }
+  void operator()(const Gravitation& def) const { model.forces.gravitations.push_back({def, source}); }
 
   void operator()(const PenaltyPlane& def) const {
-    PenaltyPlane out = def;
+    PlaneForce out{def, source};
     out.normal.normalize();
     model.forces.planes.push_back(std::move(out));
   }
 
   void operator()(const UserForce& def) const {
     // The user speaks of the body's frame; the engine's coordinates start at the centre of mass.
-    UserForceEntry out{def.name, find(def.between[0]), find(def.between[1]), def};
+    UserForceEntry out{def.name, find(def.between[0]), find(def.between[1]), def, source};
     for (ForceEnd* end : {&out.a, &out.b})
       if (end->kind == ForceEnd::Kind::body) end->r = -model.bodies[end->index].center_of_mass;
     model.forces.users.push_back(std::move(out));
@@ -170,6 +179,32 @@ void Forces::remove_body(int index) {
   for (DragForce& drag : drags) {
     std::erase(drag.bodies, index);
     for (int& body : drag.bodies) body -= body > index;
+  }
+}
+
+bool Forces::contains(int source) const {
+  const auto in = [source](const auto& pool) {
+    return std::any_of(pool.begin(), pool.end(), [source](const auto& force) { return force.source == source; });
+  };
+  return in(springs) || in(angles) || in(torsions) || in(drags) || in(gravitations) || in(planes) || in(users) ||
+         std::find(particle_springs.source.begin(), particle_springs.source.end(), source) != particle_springs.source.end();
+}
+
+void Forces::remove(int source) {
+  const auto drop = [source](auto& pool) { std::erase_if(pool, [source](const auto& force) { return force.source == source; }); };
+  drop(springs);
+  drop(angles);
+  drop(torsions);
+  drop(drags);
+  drop(gravitations);
+  drop(planes);
+  drop(users);
+  ParticleSprings& pool = particle_springs;
+  for (auto n = static_cast<std::ptrdiff_t>(pool.count()); n-- > 0;) {
+    if (pool.source[static_cast<std::size_t>(n)] != source) continue;
+    const auto drop_one = [n](auto& list) { list.erase(list.begin() + n); };
+    drop_one(pool.i), drop_one(pool.j), drop_one(pool.source);
+    drop_one(pool.stiffness), drop_one(pool.damping), drop_one(pool.rest_length);
   }
 }
 
@@ -204,12 +239,13 @@ void add_particles(const ParticleGroup& group, Model& model, State& state) {
           set.rest_lengths.empty()
               ? (group.positions[static_cast<std::size_t>(i)] - group.positions[static_cast<std::size_t>(j)]).norm()
               : set.rest_lengths[n]);
+      pool.source.push_back(no_source);
     }
 }
 
-void add_force(const ForceDef& def, const std::string& place, Model& model, const State& state,
+void add_force(const ForceDef& def, int source, const std::string& place, Model& model, const State& state,
                const std::function<ForceEnd(const std::string&)>& find) {
-  std::visit(Adder{place, model, state, find}, def);
+  std::visit(Adder{source, place, model, state, find}, def);
 }
 
 }  // namespace rotule

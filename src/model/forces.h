@@ -37,21 +37,28 @@ struct ForceEnd {
   Vec3 r = Vec3::Zero();  // of a body: from its centre of mass, in body axes; of the world: the point itself
 };
 
+/// Every compiled force knows its definition's number, so that it can be taken away again; what belongs to a group of particles
+/// has none.
+inline constexpr int no_source = -1;
+
 struct SpringForce {
   ForceEnd a, b;
   double stiffness = 0, damping = 0, rest_length = 0;
+  int source = no_source;
 };
 
 /// Springs between particles alone.
 struct ParticleSprings {
   std::vector<int> i, j;
   std::vector<double> stiffness, damping, rest_length;
+  std::vector<int> source;
   [[nodiscard]] int count() const { return static_cast<int>(i.size()); }
 };
 
 struct AngleSpringForce {
   std::array<ForceEnd, 3> ends;
   double stiffness = 0, rest_angle = 0;
+  int source = no_source;
 };
 
 /// Angle from `reference_a` of the first body to `reference_b` of the second about `axis` of the first, each in its body's axes.
@@ -59,17 +66,29 @@ struct TorsionSpringForce {
   ForceEnd a, b;
   Vec3 axis = Vec3::Zero(), reference_a = Vec3::Zero(), reference_b = Vec3::Zero();
   double stiffness = 0, damping = 0;
+  int source = no_source;
 };
 
 struct DragForce {
   std::vector<int> bodies, particles;  // those that it acts on
   double viscous = 0, quadratic = 0, angular = 0;
+  bool on_all = false;  // on bodies that are added later, too
+  int source = no_source;
+};
+
+struct GravitationForce : Gravitation {
+  int source = no_source;
+};
+
+struct PlaneForce : PenaltyPlane {
+  int source = no_source;
 };
 
 struct UserForceEntry {
   std::string name;
   ForceEnd a, b;  // r: the origin of the body's frame
   UserForce def;
+  int source = no_source;
 };
 
 struct Forces {
@@ -78,8 +97,8 @@ struct Forces {
   std::vector<AngleSpringForce> angles;
   std::vector<TorsionSpringForce> torsions;
   std::vector<DragForce> drags;
-  std::vector<Gravitation> gravitations;
-  std::vector<PenaltyPlane> planes;  // normals of length one
+  std::vector<GravitationForce> gravitations;
+  std::vector<PlaneForce> planes;  // normals of length one
   std::vector<UserForceEntry> users;
 
   [[nodiscard]] bool empty() const {
@@ -88,15 +107,18 @@ struct Forces {
   }
   /// Drops what holds on to the body, and renumbers those behind it.
   void remove_body(int index);
+  /// What the definition of that number became; whether anything of it is there, and away with it.
+  [[nodiscard]] bool contains(int source) const;
+  void remove(int source);
 };
 
 struct Model;
 
 /// Appends a group and its springs to the model and the state.
 void add_particles(const ParticleGroup& group, Model& model, State& state);
-/// Appends a force; throws Error with the place where the ends of a spring meet. `find` turns a name into what it names; for a
-/// body without a point given, r is zero.
-void add_force(const ForceDef& def, const std::string& place, Model& model, const State& state,
+/// Appends a force, the definition's number being `source`; throws Error with the place where the ends of a spring meet. `find`
+/// turns a name into what it names; for a body without a point given, r is zero.
+void add_force(const ForceDef& def, int source, const std::string& place, Model& model, const State& state,
                const std::function<ForceEnd(const std::string&)>& find);
 
 }  // namespace rotule

@@ -27,6 +27,9 @@ void Model::add(Body body) {
   inertia.push_back(body.inertia);
   inverse_inertia.push_back(moves && !body.point_mass ? Mat3(body.inertia.inverse()) : Mat3(Mat3::Zero()));
   bodies.push_back(std::move(body));
+  if (moves)
+    for (DragForce& drag : forces.drags)
+      if (drag.on_all) drag.bodies.push_back(body_count() - 1);
 }
 
 void Model::add(Joint joint) { joints.push_back(std::move(joint)); }

@@ -61,6 +61,9 @@ struct Body {
   int group = 0;        // bodies of the same group, unless 0, do not touch each other
 };
 
+/// Whether the partner is one of the joint's.
+inline bool holds(const Joint& joint, int partner) { return joint.a == partner || joint.b == partner; }
+
 struct Model {
   std::vector<Body> bodies;
   std::vector<Joint> joints;

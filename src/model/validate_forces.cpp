@@ -98,8 +98,12 @@ void check_details(const Force&, const Place&, const Partners&) {}
 
 }  // namespace
 
-Partners::Partners(const Scene& scene) : scene_(scene) {
-  for (const BodyDef& body : scene.bodies) bodies_.insert(body.name);
+Partners::Partners(std::vector<std::string> bodies, std::unordered_map<std::string, std::size_t> groups)
+    : names_(std::move(bodies)), bodies_(names_.begin(), names_.end()), counts_(std::move(groups)) {}
+
+Partners::Partners(const Scene& scene) {
+  for (const BodyDef& body : scene.bodies) names_.push_back(body.name);
+  bodies_.insert(names_.begin(), names_.end());
   for (const ParticleGroup& group : scene.particles) counts_.emplace(group.name, group.positions.size());
   for (const SolidDef& solid : scene.solids) counts_.emplace(name_of(solid), particle_count(solid));
 }
@@ -119,7 +123,7 @@ void Partners::check(const Place& at, const std::string& name, bool groups) cons
       fail(at, fmt::format("{} is not there; the group has particles 0 to {}", in_quotes(name), found->second - 1));
     }
   std::vector<std::string> known{"world"};
-  for (const BodyDef& body : scene_.bodies) known.push_back(body.name);
+  known.insert(known.end(), names_.begin(), names_.end());
   for (const auto& [group, count] : counts_) known.push_back(group);
   fail(at, fmt::format("unknown body or particle {}; {}", in_quotes(name), suggestion(name, known)));
 }
@@ -156,14 +160,17 @@ void validate_forces(const Scene& scene) {
   const Partners partners(scene);
   for (std::size_t i = 0; i < scene.forces.size(); ++i) {
     const Place item = forces / i;
-    const Place here = item / kind_of(scene.forces[i]);
-    std::visit(
-        [&](const auto& force) {
-          visit_fields(force, RangeCheck{here});
-          check_details(force, here, partners);
-        },
-        scene.forces[i]);
+    validate(scene.forces[i], partners, item / kind_of(scene.forces[i]));
   }
+}
+
+void validate(const ForceDef& def, const Partners& partners, const Place& place) {
+  std::visit(
+      [&](const auto& force) {
+        visit_fields(force, RangeCheck{place});
+        check_details(force, place, partners);
+      },
+      def);
 }
 
 }  // namespace rotule

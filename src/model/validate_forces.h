@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "base/place.h"
 
@@ -15,6 +16,8 @@ namespace rotule {
 class Partners {
  public:
   explicit Partners(const Scene& scene);
+  /// Bodies by name; groups of particles with how many each has.
+  Partners(std::vector<std::string> bodies, std::unordered_map<std::string, std::size_t> groups);
 
   /// Throws where there is no such body or particle. `groups`: whether a whole group may be named.
   void check(const Place& at, const std::string& name, bool groups = false) const;
@@ -22,12 +25,13 @@ class Partners {
   [[nodiscard]] bool is_particle(const std::string& name) const { return name != "world" && !bodies_.contains(name); }
 
  private:
-  const Scene& scene_;
+  std::vector<std::string> names_;  // of bodies, in their order
   std::unordered_set<std::string> bodies_;
   std::unordered_map<std::string, std::size_t> counts_;
 };
 
 void validate_particles(const Scene& scene);
 void validate_forces(const Scene& scene);
+void validate(const ForceDef& force, const Partners& partners, const Place& place);
 
 }  // namespace rotule

@@ -81,10 +81,10 @@ void capture(const World& world, TrajectoryFrame& frame) {
   frame.joint_torque.resize(3 * joints);
   frame.joint_error.resize(joints);
   for (std::size_t j = 0; j < joints; ++j) {  // the ledger has just been brought up to this state
-    const JointForce force = inside.engine->ledger.force(inside.engine->stepper.mechanism, static_cast<int>(j));
+    const JointForce force = inside.stepper->last_joint_force(static_cast<int>(j));
     Eigen::Map<Vec3>(frame.joint_force.data() + 3 * j) = force.force;
     Eigen::Map<Vec3>(frame.joint_torque.data() + 3 * j) = force.torque;
-    frame.joint_error[j] = inside.engine->ledger.error(inside.engine->stepper.mechanism, static_cast<int>(j)).position;
+    frame.joint_error[j] = inside.stepper->joint_error(static_cast<int>(j)).position;
   }
   frame.kinetic_energy = ledger.kinetic_energy;
   frame.potential_energy = ledger.potential_energy;
@@ -94,15 +94,11 @@ void capture(const World& world, TrajectoryFrame& frame) {
   frame.contacts = ledger.contacts;
   frame.penetration = ledger.penetration;
   frame.shock_energy = ledger.shock_energy;
-  const JointedMechanism& mechanism = inside.engine->stepper.mechanism;
-  frame.iterations = mechanism.report.iterations;
-  frame.stage_seconds.assign(mechanism.clock.seconds().begin(), mechanism.clock.seconds().end());
+  frame.iterations = inside.stepper->last_report().iterations;
+  frame.stage_seconds.assign(inside.stepper->stage_seconds().begin(), inside.stepper->stage_seconds().end());
 }
 
-void time_stages(const World& world) {
-  static_cast<void>(world.diagnostics());  // the engine is there from the first question on
-  implementation_of(world).engine->stepper.mechanism.clock.wanted = true;
-}
+void time_stages(const World& world) { implementation_of(world).ready().time_stages(true); }
 
 bool names_recording(const std::string& path) {
   if (path.ends_with(".h5") || path.ends_with(".hdf5")) return true;

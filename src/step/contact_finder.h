@@ -10,18 +10,25 @@ namespace rotule {
 
 class ContactFinder {
  public:
-  ContactFinder() = default;
-  /// Bodies tied by a joint, or of one group, never touch.
-  explicit ContactFinder(const Model& model);
+  /// Bodies tied by a joint, or of one group, never touch. Where the recipe has no contacts, none are ever found.
+  ContactFinder(const Model& model, const Recipe& recipe);
 
-  /// All contacts whose gap is at most the margin, or may close within `h`, in an order that the state alone decides. Impulses of
-  /// contacts that were in `contacts` before stay with them, turned with their frames.
-  void find(const Model& model, const State& s, const Kinematics& bodies, const ContactSettings& settings, double h, int threads,
-            std::vector<Contact>& contacts);
+  /// The contacts of this very state, if those at hand are of another one.
+  void refresh(const State& s, double h, std::vector<Contact>& contacts);
+  /// Somebody moved the bodies.
+  void forget() { current_ = false; }
+
+  // What came and went between steps; contacts of all others keep their impulses.
+  void body_added();
+  void body_removed(int body, std::vector<Contact>& contacts);
+  void joint_added(const Joint& joint);
+  /// Once the model has it no longer.
+  void joint_removed(const Joint& joint);
 
   /// What the next search depends on besides the state.
   template <class Archive>
   void archive(Archive& io) {
+    io(current_);
     BroadPhase::Memory memory = world_.broad_phase().memory();
     io(memory.boxes);
     io(memory.pairs);
@@ -29,13 +36,27 @@ class ContactFinder {
   }
 
  private:
+  /// All contacts whose gap is at most the margin, or may close within `h`, in an order that the state alone decides. Impulses of
+  /// contacts that were in `contacts` before stay with them, turned with their frames.
+  void find(const State& s, double h, std::vector<Contact>& contacts);
+  void add_proxy(int body);
+  [[nodiscard]] int proxy(int partner) const;
+
+  const Model& model_;
+  const Recipe& recipe_;
+  bool wanted_;           // whether contacts are on
+  bool current_ = false;  // whether those at hand are of the present state
+  Kinematics kinematics_;
   CollisionWorld world_;
-  std::vector<int> proxy_of_;  // model body to proxy, or -1
-  std::vector<int> body_of_;   // and back
-  std::vector<double> reach_;  // of the shape, from the body's centre of mass
+  std::vector<int> proxy_of_;  // body to proxy, or -1
+  std::vector<int> body_of_;   // and back; -1 where the proxy is free
+  std::vector<double> reach_;  // of each body's shape, from its centre of mass
   std::vector<Manifold> manifolds_;
   std::vector<Contact> found_, sorted_;
   std::vector<int> order_;
 };
+
+/// What the recipe says of contacts, whichever law of friction holds.
+ContactSettings contact_settings(const Recipe& recipe);
 
 }  // namespace rotule

@@ -7,9 +7,10 @@
 
 namespace rotule {
 
-Ledger::Ledger(const JointedMechanism& mechanism) : places_(mechanism.model.joints.size()) {
-  for (int i = 0; i < static_cast<int>(mechanism.islands.size()); ++i) {
-    const auto& blocks = mechanism.islands[i].constraints.blocks();
+void Ledger::find_joints(const JointedMechanism& mechanism) {
+  places_.assign(mechanism.model.joints.size(), {});
+  for (int i = 0; i < static_cast<int>(mechanism.linkages.size()); ++i) {
+    const auto& blocks = mechanism.linkages[i].constraints.blocks();
     for (int k = 0; k < static_cast<int>(blocks.size()); ++k) places_[blocks[k].source] = {i, k};
   }
 }
@@ -34,10 +35,8 @@ Diagnostics Ledger::diagnose(JointedMechanism& mechanism, const State& s, double
     out.angular_momentum += s.particle_position(k).cross(momentum);
   }
   mechanism.refresh_forces(t, s);
-  for (Island& island : mechanism.islands) {
-    island.gather(s.u, island.u);
-    out.residual = std::max(out.residual, island.residual);
-  }
+  for (Island& island : mechanism.islands) island.gather(s.u, island.u);
+  for (const JointAnswer& answer : mechanism.now.joints) out.residual = std::max(out.residual, answer.residual);
   for (int j = 0; j < static_cast<int>(places_.size()); ++j) {
     const JointError e = error(mechanism, j);
     out.joint_error.position = std::max(out.joint_error.position, e.position);
@@ -47,8 +46,8 @@ Diagnostics Ledger::diagnose(JointedMechanism& mechanism, const State& s, double
 }
 
 JointError Ledger::error(const JointedMechanism& mechanism, int joint) const {
-  const Island& island = mechanism.islands[places_[joint].island];
-  const ConstraintBlock& block = island.constraints.blocks()[places_[joint].block];
+  const Island& island = mechanism.islands[places_[joint].linkage];
+  const ConstraintBlock& block = island.problem.blocks[places_[joint].block];
   JointError out;
   for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
     out.position = std::max(out.position, std::abs(island.values.C[r]));
@@ -59,25 +58,26 @@ JointError Ledger::error(const JointedMechanism& mechanism, int joint) const {
 
 JointForce Ledger::force(const JointedMechanism& mechanism, int joint) const {
   const JointPlace place = places_[joint];
-  const Island& island = mechanism.islands[place.island];
-  const ConstraintBlock& block = island.constraints.blocks()[place.block];
-  const Vec6 on_b =
-      island.problem.J_b.middleRows(block.first_row, block.rows).transpose() * island.lambda.segment(block.first_row, block.rows);
+  const Linkage& linkage = mechanism.linkages[place.linkage];
+  const ConstraintProblem& problem = mechanism.islands[place.linkage].problem;
+  const ConstraintBlock& block = problem.blocks[place.block];
+  const auto lambda = mechanism.now.joints[place.linkage].lambda.segment(block.first_row, block.rows);
+  const Vec6 on_b = problem.J_b.middleRows(block.first_row, block.rows).transpose() * lambda;
   JointForce out;
   out.force = on_b.head<3>();
-  out.torque = on_b.tail<3>() - island.constraints.lever(place.block, mechanism.kinematics, true).cross(out.force);
-  for (int r = block.first_row; r < block.first_row + block.rows; ++r) out.unique = out.unique && !island.redundant.ambiguous(r);
+  out.torque = on_b.tail<3>() - linkage.constraints.lever(place.block, mechanism.kinematics, true).cross(out.force);
+  for (int r = block.first_row; r < block.first_row + block.rows; ++r) out.unique = out.unique && !linkage.redundant.ambiguous(r);
   return out;
 }
 
 std::vector<std::pair<int, int>> Ledger::redundant(const JointedMechanism& mechanism) const {
   std::vector<std::pair<int, int>> out;
   for (int j = 0; j < static_cast<int>(places_.size()); ++j) {
-    const Island& island = mechanism.islands[places_[j].island];
-    const ConstraintBlock& block = island.constraints.blocks()[places_[j].block];
-    const int rows = static_cast<int>(std::count_if(island.redundant.rows().begin(), island.redundant.rows().end(), [&](int r) {
-      return r >= block.first_row && r < block.first_row + block.rows;
-    }));
+    const Linkage& linkage = mechanism.linkages[places_[j].linkage];
+    const ConstraintBlock& block = linkage.constraints.blocks()[places_[j].block];
+    const std::vector<int>& set_aside = linkage.redundant.rows();
+    const int rows = static_cast<int>(std::count_if(
+        set_aside.begin(), set_aside.end(), [&](int r) { return r >= block.first_row && r < block.first_row + block.rows; }));
     if (rows) out.emplace_back(j, rows);
   }
   return out;

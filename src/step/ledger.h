@@ -6,14 +6,23 @@
 
 namespace rotule {
 
-/// Where a joint's rows stand: island and block.
+/// Where a joint's rows stand: linkage (and island of joints) and block.
 struct JointPlace {
-  int island = -1, block = -1;
+  int linkage = -1, block = -1;
+};
+
+/// What a run has come to so far, J.
+struct StepTotals {
+  double shock_energy = 0;   // taken out by shocks
+  double push_energy = 0;    // added by moving bodies out of each other
+  double bounce_energy = 0;  // added by bounces
 };
 
 class Ledger {
  public:
-  explicit Ledger(const JointedMechanism& mechanism);
+  explicit Ledger(const JointedMechanism& mechanism) { find_joints(mechanism); }
+  /// After joints came or went.
+  void find_joints(const JointedMechanism& mechanism);
 
   /// Energies, momenta, joint errors, residual; rows, multipliers and errors are then those of this state.
   Diagnostics diagnose(JointedMechanism& mechanism, const State& s, double t);

@@ -5,13 +5,14 @@
 #include <span>
 #include <utility>
 
+#include "step/reference/archive.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
 
 namespace {
 
-constexpr std::uint64_t magic = 0x32304c55544f52ull;  // "ROTUL02"
+constexpr std::uint64_t magic = 0x33304c55544f52ull;  // "ROTUL03"
 
 /// Copies numbers into bytes, or bytes into numbers: one description of the layout serves both ways.
 class Writer {
@@ -70,51 +71,12 @@ class Reader {
 };
 
 template <class Archive>
-void archive(Archive& io, State& s, std::size_t bodies) {
-  s.p.resize(bodies);
-  s.theta.resize(bodies);
-  for (std::size_t i = 0; i < bodies; ++i) {
-    for (double& x : s.p[i]) io(x);
-    for (double& x : s.theta[i].coeffs()) io(x);
-  }
-  io(s.x);
-  io(s.u);
-}
-
-template <class Archive>
 void archive(Archive& io, WorldImplementation& w) {
-  ReferenceStepper& stepper = w.ready().stepper;
-  const auto bodies = static_cast<std::size_t>(w.model.body_count());
   io(w.time);
   io(w.steps);
-  archive(io, w.state, bodies);
+  archive_state(io, w.state, w.model.bodies.size());
   io(w.external);
-  io(stepper.shock_energy);
-  io(stepper.mechanism.evaluations);
-  for (Island& island : stepper.mechanism.islands) {
-    io(island.x);
-    io(island.lambda);
-    io(island.has_lambda);
-    io(island.drift_force);
-    io(island.problem.C);  // which rows are set aside, and how
-    island.redundant.archive(io);
-  }
-  if (AdaptiveMemory* memory = stepper.adaptive_memory()) {
-    io(memory->step);
-    io(memory->previous_error);
-    io(memory->knows_acceleration);
-    io(memory->acceleration);
-  }
-  if (stepper.contacts) stepper.contacts->archive(io);
-  if (Memory<State>* memory = stepper.memory()) {
-    io(memory->h);
-    io(memory->filled);
-    memory->samples.resize(static_cast<std::size_t>(std::clamp(memory->filled, 0, 16)));
-    for (auto& sample : memory->samples) {
-      archive(io, sample.s, bodies);
-      io(sample.acceleration);
-    }
-  }
+  w.ready().archive(io);
 }
 
 struct Header {
@@ -179,7 +141,7 @@ void World::load(const Snapshot& snapshot) {
     archive(back, *implementation_);
     throw;
   }
-  implementation_->ready().stepper.mechanism.external = implementation_->external;
+  implementation_->ready().set_external(implementation_->external);
 }
 
 }  // namespace rotule

@@ -9,29 +9,37 @@
 #include "base/text.h"
 #include "model/names.h"
 #include "model/validate.h"
+#include "model/validate_forces.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
 
-WorldImplementation::Engine& WorldImplementation::ready() {
-  if (!engine) {
+Stepper& WorldImplementation::ready() {
+  if (!stepper) {
     model.settle_point_masses();
-    engine.emplace(model, recipe);
-    engine->stepper.mechanism.external = external;
-    engine->stepper.mechanism.keep_problems = keep_problems;
-    engine->stepper.mechanism.evaluations = evaluations_before;
-    engine->stepper.shock_energy = shock_energy_before;
-    engine->stepper.mechanism.begin_step(state, time);
+    stepper.emplace(model, recipe);
+    stepper->set_external(external);
+    stepper->keep_problems(keep_problems);
+    stepper->carry_on(totals_before, evaluations_before);
+    stepper->begin(state, time);
   }
-  return *engine;
+  return *stepper;
 }
 
-void WorldImplementation::changed() {
+void WorldImplementation::recipe_changed() {
   judge.reset();
-  if (!engine) return;
-  evaluations_before = engine->stepper.mechanism.evaluations;
-  shock_energy_before = engine->stepper.shock_energy;
-  engine.reset();
+  if (!stepper) return;
+  evaluations_before = stepper->evaluations();
+  totals_before = stepper->totals();
+  stepper.reset();
+}
+
+void WorldImplementation::model_changed() {
+  judge.reset();
+  model.settle_point_masses();
+  if (!stepper) return;
+  stepper->set_external(external);
+  stepper->begin(state, time);
 }
 
 void WorldImplementation::resize_state(int bodies) {
@@ -80,38 +88,29 @@ void WorldImplementation::add_joint(const JointDef& def, const std::string& plac
 }
 
 void WorldImplementation::impulse(int body, const Vec3& impulse, const Vec3& at) {
-  JointedMechanism& mechanism = ready().stepper.mechanism;
-  mechanism.kinematics.update(model, state);
-  state.v(body) += model.inverse_mass[body] * impulse;
-  state.omega(body) += mechanism.kinematics.inverse_inertia[body] * (at - state.p[body]).cross(impulse);
-  mechanism.project_velocities(state, time);
-  engine->stepper.forget();
+  ready().strike(state, time, body, impulse, at);
 }
 
 void WorldImplementation::look_at_start() {
-  Engine& e = ready();
-  e.ledger.diagnose(e.stepper.mechanism, state, time);
+  ready().diagnose(state, time, recipe.dt);
   require_finite(model, state);
   const double speed = state.u.size() ? state.u.cwiseAbs().maxCoeff() : 0;
   for (int j = 0; j < joint_slots.count(); ++j) {
-    const JointError error = e.ledger.error(e.stepper.mechanism, j);
+    const JointError error = stepper->joint_error(j);
     if (error.velocity > 1e-9 * std::max(1.0, speed))
       start_warnings.push_back(fmt::format("joint \"{}\" starts with its velocities {:.3g} m/s (or rad/s) apart",
                                            model.joints[j].name, error.velocity));
     if (error.position > 1e-9)
       start_warnings.push_back(fmt::format("joint \"{}\" starts {:.3g} m (or rad) open", model.joints[j].name, error.position));
   }
-  if (auto& contacts = e.stepper.contacts) {
-    contacts->refresh(state, recipe.dt);
-    const Contact* deepest = nullptr;
-    for (const Contact& c : contacts->contacts())
-      if (!deepest || c.gap < deepest->gap) deepest = &c;
-    if (deepest && deepest->gap < -1e-4)
-      start_warnings.push_back(
-          fmt::format("bodies start in each other, \"{}\" and \"{}\" the deepest, by {:.3g} m: they are moved "
-                      "apart, which adds energy",
-                      model.bodies[deepest->a].name, model.bodies[deepest->b].name, -deepest->gap));
-  }
+  const Contact* deepest = nullptr;
+  for (const Contact& c : stepper->contacts(state, recipe.dt))
+    if (!deepest || c.gap < deepest->gap) deepest = &c;
+  if (deepest && deepest->gap < -1e-4)
+    start_warnings.push_back(
+        fmt::format("bodies start in each other, \"{}\" and \"{}\" the deepest, by {:.3g} m: they are moved "
+                    "apart, which adds energy",
+                    model.bodies[deepest->a].name, model.bodies[deepest->b].name, -deepest->gap));
 }
 
 World::World(const Scene& scene) : World(scene, scene.recipe) {}
@@ -135,8 +134,7 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
   for (std::size_t i = 0; i < named.joints.size(); ++i)
     w.add_joint(named.joints[i], fmt::format("/joints/{}/{}", i, kind_of(named.joints[i])));
   for (std::size_t i = 0; i < named.forces.size(); ++i)
-    add_force(named.forces[i], fmt::format("/forces/{}/{}", i, kind_of(named.forces[i])), w.model, w.state,
-              [&w](const std::string& name) { return w.find_end(name); });
+    w.add_force(named.forces[i], fmt::format("/forces/{}/{}", i, kind_of(named.forces[i])));
   for (const ImpulseDef& blow : named.impulses) {
     const int body = w.find_body(blow.body);
     w.impulse(body, blow.impulse, blow.at.value_or(w.state.p[body]));
@@ -152,13 +150,18 @@ const StepReport& World::step(double h) {
   WorldImplementation& w = *implementation_;
   if (!(h > 0) || !std::isfinite(h)) throw Error("step", fmt::format("must be a positive number of seconds, is {}", h));
   try {
-    const StepReport& report = w.ready().stepper.step(w.state, w.time, h);
+    const StepReport& report = w.ready().step(w.state, w.time, h);
     // Time from the count where the step is constant, so that it does not drift by rounding.
     w.time = h == w.recipe.dt && w.time == static_cast<double>(w.steps) * h ? static_cast<double>(w.steps + 1) * h : w.time + h;
     ++w.steps;
     w.unconverged_steps += !report.converged;
     w.late_steps += report.late_shocks > 0;
     w.halved_steps += report.halvings > 0;
+    w.repeated_steps += report.attempts > 1;
+    w.gaining_steps += report.energy_gained > 0;
+    w.open_steps += report.joints_open > 0;
+    w.most_gained = std::max(w.most_gained, report.energy_gained);
+    w.most_open = std::max(w.most_open, report.joints_open);
     return report;
   } catch (const Error& error) {
     throw Error(fmt::format("step {}", w.steps + 1), error.what());
@@ -174,12 +177,12 @@ void World::set_recipe(const Recipe& recipe) {
   validate(recipe, Place(""));
   check_combination(recipe);
   const Recipe before = std::exchange(w.recipe, recipe);
-  w.changed();
+  w.recipe_changed();
   try {
     w.ready();
   } catch (const Error&) {
     w.recipe = before;
-    w.changed();
+    w.recipe_changed();
     throw;
   }
 }
@@ -194,7 +197,8 @@ BodyId World::add(const BodyDef& def) {
   validate(named, w.materials, Place("body " + in_quotes(named.name)));
   w.resize_state(w.model.body_count() + 1);
   w.add_body(named, "body " + in_quotes(named.name));
-  w.changed();
+  if (w.stepper) w.stepper->body_added();
+  w.model_changed();
   return w.body_slots.id(w.body_slots.count() - 1);
 }
 
@@ -216,15 +220,51 @@ JointId World::add(const JointDef& def) {
       Place(place));
   w.add_joint(def, place);
   if (std::string& own = w.model.joints.back().name; own.empty()) own = free_name(kind_of(def), w.model.joints.size() - 1, taken);
-  w.changed();
+  try {
+    if (w.stepper) w.stepper->joint_added();
+    w.model_changed();
+  } catch (const Error&) {  // it does not fit the recipe: as if nothing had been asked
+    w.recipe_changed();
+    w.model.remove_joint(static_cast<int>(w.model.joints.size()) - 1);
+    w.joint_slots.erase(w.joint_slots.count() - 1);
+    w.model_changed();
+    throw;
+  }
   return w.joint_slots.id(w.joint_slots.count() - 1);
+}
+
+ForceId World::add(const ForceDef& def) {
+  WorldImplementation& w = *implementation_;
+  const std::string place = fmt::format("force {}", kind_of(def));
+  std::vector<std::string> bodies;
+  for (const Body& body : w.model.bodies) bodies.push_back(body.name);
+  std::unordered_map<std::string, std::size_t> groups;
+  for (const Particles::Group& group : w.model.particles.groups) groups.emplace(group.name, group.count);
+  validate(def, Partners(std::move(bodies), std::move(groups)), Place(place));
+  const int number = w.add_force(def, place);
+  if (w.stepper) w.stepper->forces_changed();
+  w.model_changed();
+  return {static_cast<std::uint32_t>(number), 0};
+}
+
+void World::remove(ForceId force) {
+  WorldImplementation& w = *implementation_;
+  if (!contains(force)) throw Error(fmt::format("force id {}", force.index), "is stale, or was never given out by this world");
+  w.model.forces.remove(static_cast<int>(force.index));
+  if (w.stepper) w.stepper->forces_changed();
+  w.model_changed();
+}
+
+bool World::contains(ForceId force) const {
+  return force.valid() && implementation_->model.forces.contains(static_cast<int>(force.index));
 }
 
 void World::remove(BodyId body) {
   WorldImplementation& w = *implementation_;
   const int i = w.body_slots.place(body);
   for (int j = w.joint_slots.count() - 1; j >= 0; --j)
-    if (w.model.joints[j].a == i || w.model.joints[j].b == i) w.joint_slots.erase(j);
+    if (holds(w.model.joints[j], i)) w.remove_joint(j);
+  const std::string name = w.model.bodies[i].name;
   w.model.remove_body(i);
   w.state.p.erase(w.state.p.begin() + i);
   w.state.theta.erase(w.state.theta.begin() + i);
@@ -235,17 +275,28 @@ void World::remove(BodyId body) {
     v->conservativeResize(v->size() - 6);
   }
   w.body_slots.erase(i);
-  w.body_of_name.clear();
-  for (int k = 0; k < w.model.body_count(); ++k) w.body_of_name.emplace(w.model.bodies[k].name, k);
-  w.changed();
+  w.body_of_name.erase(name);
+  for (auto& [other, place] : w.body_of_name) place -= place > i;
+  if (w.stepper) w.stepper->body_removed(i);
+  w.model_changed();
+}
+
+void WorldImplementation::remove_joint(int j) {
+  const Joint joint = std::move(model.joints[j]);
+  model.remove_joint(j);
+  joint_slots.erase(j);
+  if (stepper) stepper->joint_removed(j, joint);
+}
+
+int WorldImplementation::add_force(const ForceDef& def, const std::string& place) {
+  rotule::add_force(def, force_count, place, model, state, [this](const std::string& name) { return find_end(name); });
+  return force_count++;
 }
 
 void World::remove(JointId joint) {
   WorldImplementation& w = *implementation_;
-  const int j = w.joint_slots.place(joint);
-  w.model.remove_joint(j);
-  w.joint_slots.erase(j);
-  w.changed();
+  w.remove_joint(w.joint_slots.place(joint));
+  w.model_changed();
 }
 
 BodyId World::body(std::string_view name) const {
@@ -304,7 +355,7 @@ void World::set_pose(BodyId body, const Pose& pose) {
   if (!pose.position.allFinite() || !(std::abs(pose.orientation.norm() - 1) < 1e-3))
     throw Error("set_pose", "needs a finite position and a unit quaternion");
   place_body(w.model, w.state, w.body_slots.place(body), pose);
-  w.ready().stepper.forget();
+  w.ready().forget();
 }
 
 void World::set_velocity(BodyId body, const Vec3& velocity, const Vec3& angular_velocity) {
@@ -313,7 +364,7 @@ void World::set_velocity(BodyId body, const Vec3& velocity, const Vec3& angular_
   if (!velocity.allFinite() || !angular_velocity.allFinite()) throw Error("set_velocity", "needs finite velocities");
   if (!w.model.movable(i)) throw Error("set_velocity", fmt::format("body {} is fixed", in_quotes(w.model.bodies[i].name)));
   w.state.u.segment<6>(6 * i) << velocity, angular_velocity;
-  w.ready().stepper.forget();
+  w.ready().forget();
 }
 
 void World::set_force(BodyId body, const Vec3& force, const Vec3& torque) {
@@ -324,9 +375,8 @@ void World::set_force(BodyId body, const Vec3& force, const Vec3& torque) {
   both << force, torque;
   if (w.external.segment<6>(6 * i) == both) return;
   w.external.segment<6>(6 * i) = both;
-  ReferenceStepper& stepper = w.ready().stepper;
-  stepper.mechanism.external = w.external;
-  stepper.forget();  // accelerations of another force are no memory of this one
+  w.ready().set_external(w.external);
+  w.stepper->forget();  // accelerations of another force are no memory of this one
 }
 
 void World::apply_impulse(BodyId body, const Vec3& impulse, const Vec3& at) {
@@ -339,79 +389,49 @@ double World::shock(BodyId body, const Vec3& at, double restitution, const Vec3&
   if (!(restitution >= 0 && restitution <= 1))
     throw Error("shock", fmt::format("restitution must be from 0 to 1, is {}", restitution));
   if (!at.allFinite() || !direction.allFinite()) throw Error("shock", "needs a finite point and direction");
-  ReferenceStepper& stepper = w.ready().stepper;
-  std::vector<ShockPoint> points{{w.body_slots.place(body), at, direction, direction.squaredNorm() == 0, restitution}};
-  const double lost = stepper.shocks.apply(stepper.mechanism, w.state, w.time, points, false);
-  stepper.shock_energy += lost;
-  stepper.forget();
-  return lost;
+  return w.ready().shock(w.state, w.time, {w.body_slots.place(body), at, direction, direction.squaredNorm() == 0, restitution});
 }
 
 int World::project() {
   WorldImplementation& w = *implementation_;
-  ReferenceStepper& stepper = w.ready().stepper;
   ProjectionSettings settings;
   if (const auto* chosen = std::get_if<ProjectionSettings>(&w.recipe.correction)) settings = *chosen;
-  const int iterations = stepper.mechanism.project(settings, w.state, w.time);
-  stepper.mechanism.begin_step(w.state, w.time);  // rows that are redundant where it has come to
-  stepper.forget();
-  return iterations;
+  return w.ready().project(settings, w.state, w.time);
 }
 
 Diagnostics World::diagnostics() const {
   WorldImplementation& w = *implementation_;
-  auto& engine = w.ready();
-  Diagnostics out;
   try {
-    out = engine.ledger.diagnose(engine.stepper.mechanism, w.state, w.time);
+    return w.ready().diagnose(w.state, w.time, w.recipe.dt);
   } catch (const Error& error) {
     throw Error(fmt::format("after step {}", w.steps), error.what());
   }
-  out.shock_energy = engine.stepper.shock_energy;
-  if (auto& contacts = engine.stepper.contacts) {
-    contacts->refresh(w.state, w.recipe.dt);
-    out.contacts = static_cast<int>(contacts->contacts().size());
-    out.penetration = contacts->penetration();
-    out.push_energy = contacts->push_energy();
-    out.bounce_energy = contacts->bounce_energy();
-    out.residual = 0;
-    for (const ImpulseIsland& island : contacts->islands()) out.residual = std::max(out.residual, island.residual);
-  }
-  return out;
 }
 
 std::vector<ContactResult> World::contacts() const {
   WorldImplementation& w = *implementation_;
+  Stepper& stepper = w.ready();
   std::vector<ContactResult> out;
-  auto& contacts = w.ready().stepper.contacts;
-  if (!contacts) return out;
-  contacts->refresh(w.state, w.recipe.dt);
-  for (const Contact& c : contacts->contacts())
-    out.push_back({w.body_slots.id(c.a), w.body_slots.id(c.b), c.point, c.normal, c.gap, contacts->per_second() * c.impulse()});
+  for (const Contact& c : stepper.contacts(w.state, w.recipe.dt))
+    out.push_back({w.body_slots.id(c.a), w.body_slots.id(c.b), c.point, c.normal, c.gap, stepper.per_second() * c.impulse()});
   return out;
 }
 
 JointError World::joint_error(JointId joint) const {
   WorldImplementation& w = *implementation_;
-  auto& engine = w.ready();
-  engine.ledger.diagnose(engine.stepper.mechanism, w.state, w.time);
-  return engine.ledger.error(engine.stepper.mechanism, w.joint_slots.place(joint));
+  w.ready().diagnose(w.state, w.time, w.recipe.dt);
+  return w.stepper->joint_error(w.joint_slots.place(joint));
 }
 
 JointForce World::joint_force(JointId joint) const {
   WorldImplementation& w = *implementation_;
-  auto& engine = w.ready();
-  engine.stepper.mechanism.refresh_forces(w.time, w.state);
-  return engine.ledger.force(engine.stepper.mechanism, w.joint_slots.place(joint));
+  return w.ready().joint_force(w.state, w.time, w.joint_slots.place(joint));
 }
 
 std::vector<Redundancy> World::redundancies() const {
   WorldImplementation& w = *implementation_;
-  auto& engine = w.ready();
-  engine.stepper.mechanism.refresh_forces(w.time, w.state);
   std::vector<Redundancy> out;
-  for (const auto& [joint, rows] : engine.ledger.redundant(engine.stepper.mechanism))
-    out.push_back({w.model.joints[joint].name, rows});
+  for (const auto& [joint, rows] : w.ready().redundant(w.state, w.time)) out.push_back({w.model.joints[joint].name, rows});
   return out;
 }
 
@@ -464,7 +484,7 @@ void World::set_particle(int particle, const Vec3& position, const Vec3& velocit
   if (!position.allFinite() || !velocity.allFinite()) throw Error("set_particle", "needs a finite position and velocity");
   w.state.x.segment<3>(3 * particle) = position;
   w.state.u.segment<3>(w.state.first(particle)) = velocity;
-  w.ready().stepper.forget();
+  w.ready().forget();
 }
 
 std::uint64_t World::state_hash() const {
@@ -488,13 +508,8 @@ std::uint64_t World::state_hash() const {
   return hash;
 }
 
-std::int64_t World::evaluations() const { return implementation_->ready().stepper.mechanism.evaluations; }
-int World::islands() const {
-  const ReferenceStepper& stepper = implementation_->ready().stepper;
-  // Before the first step nobody knows what touches what: joints alone make islands then.
-  const bool stepped = stepper.contacts && !stepper.contacts->islands().empty();
-  return static_cast<int>(stepped ? stepper.contacts->islands().size() : stepper.mechanism.islands.size());
-}
+std::int64_t World::evaluations() const { return implementation_->ready().evaluations(); }
+int World::islands() const { return implementation_->ready().island_count(); }
 
 std::vector<std::string> World::warnings() const {
   WorldImplementation& w = *implementation_;
@@ -505,13 +520,12 @@ std::vector<std::string> World::warnings() const {
     for (const Redundancy& r : redundant) names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", r.joint, r.rows);
     out.push_back("redundant constraints, so that joint forces are not unique (motion is): " + names);
   }
-  if (const auto& contacts = w.ready().stepper.contacts) {
-    if (contacts->push_energy() > 1e-6)
-      out.push_back(fmt::format("moving bodies out of each other has added {:.3g} J", contacts->push_energy()));
-    if (contacts->bounce_energy() > 1e-6)
-      out.push_back(fmt::format("bounces have added {:.3g} J: Newton's law of restitution can, with friction or above 1",
-                                contacts->bounce_energy()));
-  }
+  const StepTotals& totals = w.ready().totals();
+  if (totals.push_energy > 1e-6)
+    out.push_back(fmt::format("moving bodies out of each other has added {:.3g} J", totals.push_energy));
+  if (totals.bounce_energy > 1e-6)
+    out.push_back(fmt::format("bounces have added {:.3g} J: Newton's law of restitution can, with friction or above 1",
+                              totals.bounce_energy));
   if (w.unconverged_steps) out.push_back(fmt::format("{} steps did not converge to their tolerance", w.unconverged_steps));
   if (w.late_steps)
     out.push_back(
@@ -519,29 +533,30 @@ std::vector<std::string> World::warnings() const {
   if (w.halved_steps)
     out.push_back(
         fmt::format("{} steps were halved: their equations were not solved otherwise; take a smaller step", w.halved_steps));
+  if (w.gaining_steps)
+    out.push_back(
+        fmt::format("{} steps gained energy though nothing drives the mechanism, up to {:.3g} J, however often they were "
+                    "made again; take a smaller step",
+                    w.gaining_steps, w.most_gained));
+  if (w.open_steps)
+    out.push_back(
+        fmt::format("{} steps left joints open, up to {:.3g} m (or rad); take a smaller step", w.open_steps, w.most_open));
   return out;
 }
 
 void World::keep_problems(bool keep) {
   implementation_->keep_problems = keep;
-  implementation_->ready().stepper.mechanism.keep_problems = keep;
+  implementation_->ready().keep_problems(keep);
 }
 
 const ConstraintProblem& World::problem(int island) const {
-  const ReferenceStepper& stepper = implementation_->ready().stepper;
   if (island < 0 || island >= islands()) throw Error("problem", fmt::format("there is no island {}", island));
-  return stepper.contacts && !stepper.contacts->islands().empty()
-             ? stepper.contacts->islands()[static_cast<std::size_t>(island)].kept_problem
-             : stepper.mechanism.islands.at(island).kept_problem;
+  return implementation_->stepper->island(island).problem;
 }
 
 std::span<const double> World::multipliers(int island) const {
-  const ReferenceStepper& stepper = implementation_->ready().stepper;
   if (island < 0 || island >= islands()) throw Error("multipliers", fmt::format("there is no island {}", island));
-  const VecX& x = stepper.contacts && !stepper.contacts->islands().empty()
-                      ? stepper.contacts->islands()[static_cast<std::size_t>(island)].kept_x
-                      : stepper.mechanism.islands.at(island).kept_x;
-  return {x.data(), static_cast<std::size_t>(x.size())};
+  return implementation_->stepper->island(island).x;
 }
 
 }  // namespace rotule

@@ -7,8 +7,7 @@
 #include <unordered_map>
 
 #include "base/slots.h"
-#include "step/ledger.h"
-#include "step/reference_stepper.h"
+#include "step/stepper.h"
 
 namespace rotule {
 
@@ -22,24 +21,25 @@ struct WorldImplementation {
   std::unordered_map<std::string, int> body_of_name;
   Slots<BodyId> body_slots{"body"};
   Slots<JointId> joint_slots{"joint"};
-  VecX external;  // forces that a user set, laid out as u
+  int force_count = 0;  // that were ever added: a force's id is its number among them
+  VecX external;        // forces that a user set, laid out as u
   bool keep_problems = false;
   int unconverged_steps = 0;
   int late_steps = 0;  // in which shocks could not be located
   int halved_steps = 0;
+  int repeated_steps = 0;
+  int gaining_steps = 0, open_steps = 0;  // whose last attempt still gained energy; still left joints open
+  double most_gained = 0, most_open = 0;  // J; m, rad
   std::vector<std::string> start_warnings;
 
-  /// The stepper and its ledger, made anew after bodies or joints came or went.
-  struct Engine {
-    Engine(const Model& model, const Recipe& recipe) : stepper(model, recipe), ledger(stepper.mechanism) {}
-    ReferenceStepper stepper;
-    Ledger ledger;
-  };
-  std::optional<Engine> engine;
-  Engine& ready();
-  void changed();
+  /// Made when first asked for, and anew after the recipe changed.
+  std::optional<Stepper> stepper;
+  Stepper& ready();
+  void recipe_changed();
+  /// Bodies, joints or forces came or went: the stepper has been told, others begin anew.
+  void model_changed();
 
-  /// A mechanism beside the engine's, for questions about accelerations: whatever the recipe, it solves for them exactly.
+  /// A mechanism beside the stepper's, for questions about accelerations: whatever the recipe, it solves for them exactly.
   struct Judge {
     Judge(const Model& model, const Recipe& r) : recipe(r), mechanism(model, recipe) {}
     Recipe recipe;
@@ -48,14 +48,17 @@ struct WorldImplementation {
   };
   std::unique_ptr<Judge> judge;
 
-  // What an engine that was replaced had counted already.
-  double shock_energy_before = 0;
+  // What a stepper that was replaced had come to.
+  StepTotals totals_before;
   std::int64_t evaluations_before = 0;
 
   /// Makes room in the state for so many bodies.
   void resize_state(int bodies);
   void add_body(const BodyDef& def, const std::string& place);
   void add_joint(const JointDef& def, const std::string& place);
+  /// Returns its number.
+  int add_force(const ForceDef& def, const std::string& place);
+  void remove_joint(int joint);
   [[nodiscard]] ForceEnd find_end(const std::string& name) const;
   [[nodiscard]] int find_body(std::string_view name) const;
   void impulse(int body, const Vec3& impulse, const Vec3& at);

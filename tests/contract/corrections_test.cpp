@@ -81,7 +81,7 @@ struct Dense {
 
 Dense dense_system(const World& world) {
   static_cast<void>(world.diagnostics());  // evaluates the rows here
-  const Island& island = implementation_of(world).engine->stepper.mechanism.islands.at(0);
+  const Island& island = implementation_of(world).stepper->reference()->mechanism.islands.at(0);
   const ConstraintProblem& p = island.problem;
   Dense out{MatX::Zero(6 * p.bodies(), 6 * p.bodies()), MatX::Zero(p.rows(), 6 * p.bodies()), island.values.C, island.bodies};
   for (int i = 0; i < p.bodies(); ++i) out.M.block<6, 6>(6 * i, 6 * i) = MatX(p.inverse_mass[i]).fullPivLu().inverse();

@@ -74,7 +74,7 @@ SceneAnswer solve_with(const World& world, const SolverSettings& solver) {
   mechanism.begin_step(w.state, w.time);
   SceneAnswer out;
   mechanism.accelerations(w.time, w.state, out.accelerations);
-  out.converged = mechanism.report.converged;
+  out.converged = mechanism.now.report.converged;
   const Ledger ledger(mechanism);
   const int joints = static_cast<int>(w.model.joints.size());
   out.forces.resize(6 * joints);
@@ -87,8 +87,8 @@ SceneAnswer solve_with(const World& world, const SolverSettings& solver) {
 }
 
 bool has_loops(const World& world) {
-  const auto& islands = implementation_of(world).engine->stepper.mechanism.islands;
-  return std::any_of(islands.begin(), islands.end(), [](const Island& island) { return island.has_loops; });
+  const auto& linkages = implementation_of(world).stepper->reference()->mechanism.linkages;
+  return std::any_of(linkages.begin(), linkages.end(), [](const Linkage& linkage) { return linkage.has_loops; });
 }
 
 void compare(const World& world, const std::string& where) {

@@ -155,11 +155,13 @@ TEST(World, AfterChangesItMovesAsAFreshWorldWithTheSameState) {
       world.step();
       fresh.step();
     }
+    // A step by impulses takes its stiffness from the forces of the last one, which the fresh world has to guess.
+    const double tolerance = std::holds_alternative<VelocitySettings>(formulation) ? 1e-7 : 1e-10;
     for (const BodyId id : fresh.bodies()) {
       const std::string& name = fresh.name(id);
-      EXPECT_LT((fresh.position(name) - world.position(name)).norm(), 1e-10) << name;
-      EXPECT_LT((fresh.velocity(name) - world.velocity(name)).norm(), 1e-10) << name;
-      EXPECT_LT((fresh.angular_velocity(name) - world.angular_velocity(name)).norm(), 1e-9) << name;
+      EXPECT_LT((fresh.position(name) - world.position(name)).norm(), tolerance) << name;
+      EXPECT_LT((fresh.velocity(name) - world.velocity(name)).norm(), tolerance) << name;
+      EXPECT_LT((fresh.angular_velocity(name) - world.angular_velocity(name)).norm(), 10 * tolerance) << name;
     }
   }
 }
@@ -205,22 +207,19 @@ TEST(World, NamesAreUniqueAndUnnamedThingsGetFreeOnes) {
   world.step();
 }
 
-TEST(World, AJointThatTheRecipeCannotTakeIsNamedAndCanBeTakenBack) {
+TEST(World, AJointThatTheRecipeCannotTakeIsRefusedAndChangesNothing) {
   Scene scene = row_of_bricks();
   scene.recipe.correction = TreePlacementSettings{};
   World world(scene), untouched(scene);
   world.step();
   untouched.step();
-  const JointId closing = world.add(Ball{.name = "closing", .between = {"brick_2", "world"}, .at = Vec3(1.5, 0, 0)});
-  const std::uint64_t hash = world.state_hash();
   try {
-    world.step();
+    world.add(Ball{.name = "closing", .between = {"brick_2", "world"}, .at = Vec3(1.5, 0, 0)});
     FAIL() << "a loop cannot be placed";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("loop"), std::string::npos) << error.what();
   }
-  EXPECT_EQ(world.state_hash(), hash);
-  world.remove(closing);
+  EXPECT_EQ(world.joints().size(), untouched.joints().size());
   world.step();
   untouched.step();
   EXPECT_EQ(world.state_hash(), untouched.state_hash());

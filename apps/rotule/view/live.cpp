@@ -151,7 +151,7 @@ void Live::keep_books(unsigned parts) {
   constexpr double most_share = 0.02, short_enough = 0.2;  // of the steps' time; ms
   constexpr int most_frames = 6;
   const bool due = ledger_ms_ < short_enough || stepped_ms_ * most_share > ledger_ms_ || ++frames_without_ledger_ >= most_frames;
-  if (!due && !(parts & view_forces) && ledger_generation_ == generation_ && implementation_of(world_).engine) return;
+  if (!due && !(parts & view_forces) && ledger_generation_ == generation_ && implementation_of(world_).stepper) return;
   const auto before = std::chrono::steady_clock::now();
   ledger_ = world_.diagnostics();
   ledger_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
@@ -165,7 +165,6 @@ void Live::capture(unsigned parts) {
   const Diagnostics& ledger = ledger_;
   const auto& inside = implementation_of(world_);
   const auto count = static_cast<std::size_t>(inside.model.body_count());
-  const JointedMechanism& mechanism = inside.engine->stepper.mechanism;
   auto out = std::make_shared<ViewFrame>();
   out->generation = generation_;
   out->time = world_.time();
@@ -218,22 +217,16 @@ void Live::capture(unsigned parts) {
     for (std::size_t j = 0; j < inside.model.joints.size(); ++j) {  // the ledger has just been brought up to this state
       const Joint& joint = inside.model.joints[j];
       put(out->forces, point_of(inside.model, inside.state, joint.b, joint.X_B.position));
-      put(out->forces, inside.engine->ledger.force(mechanism, static_cast<int>(j)).force);
+      put(out->forces, inside.stepper->last_joint_force(static_cast<int>(j)).force);
     }
   if (parts & view_velocities)
     for (std::size_t i = 0; i < count; ++i) put(out->velocities, inside.state.v(static_cast<int>(i)));
   if (parts & view_islands) {
     out->islands.assign(count, 0xffff);
-    const auto colour = [&](const auto& islands) {
-      for (std::size_t k = 0; k < islands.size(); ++k)
-        for (const int body : islands[k].bodies)
-          if (!inside.model.is_particle(body))
-            out->islands[static_cast<std::size_t>(body)] = static_cast<std::uint16_t>(k % 0xffff);
-    };
-    if (const auto& touching = inside.engine->stepper.contacts; touching && !touching->islands().empty())
-      colour(touching->islands());
-    else
-      colour(mechanism.islands);
+    for (int k = 0; k < inside.stepper->island_count(); ++k)
+      for (const int body : inside.stepper->island(k).bodies)
+        if (!inside.model.is_particle(body))
+          out->islands[static_cast<std::size_t>(body)] = static_cast<std::uint16_t>(k % 0xffff);
   }
   history_.push(*out);
   // Generations count round: those between the oldest frame's and the present one are still needed.
@@ -272,7 +265,7 @@ Json Live::body(int body, std::int64_t frame) {
   }
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
     if (model.joints[j].a != body && model.joints[j].b != body) continue;
-    const Vec3 on_b = inside.engine->ledger.force(inside.engine->stepper.mechanism, j).force;
+    const Vec3 on_b = inside.stepper->last_joint_force(j).force;
     force += model.joints[j].b == body ? on_b : Vec3(-on_b);
   }
   const double energy = about.fixed ? 0

@@ -1,0 +1,41 @@
+#pragma once
+// Right-hand sides of contacts and of joints' drives (D3), beside those of joints (formulations.h). With u* the velocities that
+// nothing holds yet, gap phi, closing speed c at the start:
+//   velocity    b = -(J u*) - phi/h        a gap closes within the step, so that bodies stop at each other's surface
+//               b = -(J u*) - beta phi/h   an overlap, where no projection takes it out: Baumgarte's share of it
+//               b = -(J u*) - phi k/(h k + d), C = 1/(h (h k + d))   a soft surface: spring and damper, at the step's end
+//   bounce      b = -(J u*) + e c          Newton's law of restitution, solved for once more
+//   position    b = -phi                   the smallest move that leaves no gap negative (A7 c)
+#include "constraint/contact.h"
+#include "constraint/drives.h"
+
+namespace rotule {
+
+/// What the recipe says of contacts, whichever law of friction holds.
+struct ContactRules {
+  ContactSettings settings;
+  bool projected = true;  // whether overlaps are taken out by a projection of positions
+};
+
+/// How the contact stands at the start of a step: whether it slides, and at which speed the surfaces will meet, `u` being the
+/// velocities there and `free` those of a step that nothing holds.
+void look_at_start(const ContactRules& rules, const Kinematics& bodies, const VecX& u, const VecX& free, double h, Contact& c);
+
+/// b, C and x0 of the contact's block at velocity level; `u` are velocities over the island's bodies.
+void formulate_velocity(const Contact& c, const ContactRules& rules, double h, const ConstraintBlock& block, const VecX& u,
+                        ConstraintProblem& problem);
+
+/// Who bounces: whoever was stopped, is rigid, and met fast enough.
+bool bounces(const Contact& c, const ContactRules& rules);
+/// b and x0 of the second solution, in which contacts that bounce are thrown back and the others hold.
+void formulate_bounce(const Contact& c, const ContactRules& rules, const ConstraintBlock& block, const VecX& u,
+                      ConstraintProblem& problem);
+
+/// b of the contact's normal at position level.
+void formulate_position(const Contact& c, const Kinematics& bodies, const ConstraintBlock& block, ConstraintProblem& problem);
+
+/// b and x0 of a drive at velocity level; b at position level, for limits.
+void formulate_velocity(const DriveRow& drive, const ConstraintBlock& block, const VecX& u, ConstraintProblem& problem);
+void formulate_position(const DriveRow& drive, const ConstraintBlock& block, ConstraintProblem& problem);
+
+}  // namespace rotule

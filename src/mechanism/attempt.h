@@ -1,0 +1,30 @@
+#pragma once
+// All that a step changes, as one value: what is kept of the start is a copy of it, and a step that went wrong is taken back by
+// one assignment.
+#include <rotule/results.h>
+
+#include <vector>
+
+#include "constraint/contact.h"
+#include "constraint/drives.h"
+#include "mechanism/linkage.h"
+
+namespace rotule {
+
+struct Attempt {
+  State state;                      // of a step made by impulses; integrators move a state of their caller's
+  std::vector<JointAnswer> joints;  // one per linkage
+  std::vector<DriveRow> drives;
+  std::vector<Contact> contacts;
+  StepReport report;
+  double push_energy = 0, bounce_energy = 0;  // J that moving bodies out of each other has added in this step; that bounces have
+};
+
+/// What one solve adds to the report of its step.
+inline void count(const SolveReport& solve, StepReport& report) {
+  ++report.solves;
+  report.iterations += solve.iterations;
+  report.converged = report.converged && solve.converged;
+}
+
+}  // namespace rotule

@@ -1,0 +1,65 @@
+#pragma once
+// What an exact snapshot saves of the reference stepper: all that its next step depends on besides the state.
+#include <algorithm>
+
+#include "step/reference/reference_stepper.h"
+
+namespace rotule {
+
+template <class Archive>
+void archive_state(Archive& io, State& s, std::size_t bodies) {
+  s.p.resize(bodies);
+  s.theta.resize(bodies);
+  for (std::size_t i = 0; i < bodies; ++i) {
+    for (double& x : s.p[i]) io(x);
+    for (double& x : s.theta[i].coeffs()) io(x);
+  }
+  io(s.x);
+  io(s.u);
+}
+
+template <class Archive>
+void archive_memory(Archive& io, AdaptiveMemory& memory, std::size_t) {
+  io(memory.step);
+  io(memory.previous_error);
+  io(memory.knows_acceleration);
+  io(memory.acceleration);
+}
+
+template <class Archive>
+void archive_memory(Archive& io, Memory<State>& memory, std::size_t bodies) {
+  io(memory.h);
+  io(memory.filled);
+  memory.samples.resize(static_cast<std::size_t>(std::clamp(memory.filled, 0, 16)));
+  for (auto& sample : memory.samples) {
+    archive_state(io, sample.s, bodies);
+    io(sample.acceleration);
+  }
+}
+
+template <class Archive>
+void ReferenceStepper::archive(Archive& io) {
+  io(totals);
+  io(mechanism.evaluations);
+  for (std::size_t i = 0; i < mechanism.linkages.size(); ++i) {
+    JointAnswer& answer = mechanism.now.joints[i];
+    io(answer.x);
+    io(answer.lambda);
+    io(answer.known);
+    io(answer.drift_force);
+    Linkage& linkage = mechanism.linkages[i];
+    io(linkage.compliance);  // which rows are set aside, and how
+    linkage.redundant.archive(io);
+  }
+  io(last_h_);
+  io(mechanism.now.contacts);
+  io(mechanism.now.drives);
+  finder.archive(io);
+  std::visit(
+      [&](auto& chosen) {
+        if constexpr (requires { chosen.memory; }) archive_memory(io, chosen.memory, mechanism.model.bodies.size());
+      },
+      method);
+}
+
+}  // namespace rotule

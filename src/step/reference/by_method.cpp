@@ -1,0 +1,132 @@
+// Steps by an integrator, which asks for constrained accelerations as often as it likes; what steps by impulses share with them.
+#include "dynamics/forces/weight.h"
+#include "step/checks.h"
+#include "step/reference/reference_stepper.h"
+
+namespace rotule {
+
+namespace {
+
+/// Methods that want more of a mechanism than accelerations.
+struct MoreMethods {
+  ReferenceMethod operator()(const DormandPrinceSettings& s) const { return Adaptive<Course, DormandPrince5>(s); }
+  ReferenceMethod operator()(const DormandPrince8Settings& s) const { return Adaptive<Course, DormandPrince8>(s); }
+  template <class S>
+  requires(S::traits.constrained) ReferenceMethod operator()(const S&) const { return Rattle<JointedMechanism>(S::traits.order); }
+};
+
+template <class Method>
+constexpr bool has_error_control = requires(Method method) {
+  method.control;
+};
+template <class Method>
+constexpr bool closes_joints_itself = std::is_same_v<Method, Rattle<JointedMechanism>>;
+
+}  // namespace
+
+ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
+    : mechanism(model, recipe),
+      limits(model),
+      finder(model, recipe),
+      ledger(mechanism),
+      method(make_integrator<JointedMechanism, ReferenceMethod>(recipe.integrator, MoreMethods{})),
+      velocity_(std::get_if<VelocitySettings>(&recipe.formulation)),
+      rules_{contact_settings(recipe), std::holds_alternative<ProjectionSettings>(recipe.correction)},
+      cone_(!std::holds_alternative<BoxContactSettings>(recipe.contacts)) {
+  check_drives(model, recipe);
+}
+
+void ReferenceStepper::step_by_method(State& s, double t, double h) {
+  StepReport& report = mechanism.now.report;
+  std::visit(
+      [&]<class Method>(Method& chosen) {
+        if constexpr (has_error_control<Method>) {
+          if (limits.any()) mechanism.begin_step(s, t);
+          Course course(mechanism, shocks, limits, chosen.control, totals.shock_energy, s, t);
+          if (chosen.memory.plan) course.settle_all_the_way();  // a closing that may stop early is no smooth function either
+          const std::int64_t before = chosen.steps;
+          chosen.advance(course, s, t, h);
+          report.inner_steps = static_cast<int>(chosen.steps - before);
+        } else {
+          mechanism.begin_step(s, t);
+          chosen.advance(mechanism, s, t, h);
+          if constexpr (requires { chosen.report; }) {
+            report.newton_iterations += chosen.report.iterations;
+            report.halvings += chosen.report.halvings;
+            report.converged = report.converged && chosen.report.converged;
+          }
+          require_finite(mechanism.model, s);
+          if constexpr (!closes_joints_itself<Method>) mechanism.correct(s, t + h);
+        }
+      },
+      method);
+  require_finite(mechanism.model, s);
+  require_joined(mechanism.model, mechanism.linkages, mechanism.islands);
+}
+
+void ReferenceStepper::forget() {
+  finder.forget();
+  std::visit(
+      [](auto& chosen) {
+        if constexpr (requires { chosen.memory; }) chosen.memory.forget();
+      },
+      method);
+}
+
+bool ReferenceStepper::joints_are_closed() const {
+  return !std::holds_alternative<NoCorrectionSettings>(mechanism.recipe.correction);
+}
+
+void ReferenceStepper::close(State& s, double t, double h) {
+  if (const auto* projection = std::get_if<ProjectionSettings>(&mechanism.recipe.correction))
+    closing_.close(*projection, rules_, mechanism, islands(), search_, s, t, h);
+  else
+    mechanism.correct(s, t);
+}
+
+void ReferenceStepper::move(State& s, double h) {
+  const Model& model = mechanism.model;
+  const bool bounced = after_ != first_;
+  const double kinetic = bounced ? kinetic_energy(model, s) : 0;
+  touched_.assign(static_cast<std::size_t>(model.partner_count()), 0);
+  for (const Linkage& linkage : mechanism.linkages)
+    for (const int body : linkage.bodies) touched_[body] = 1;
+  for (const Contact& c : mechanism.now.contacts)
+    if (c.x[0] > 0) touched_[c.a] = touched_[c.b] = 1;
+  // What nothing touches and no spring holds falls along its parabola: the mean velocity is exact there.
+  before_ = s.u;
+  move_ = h * first_;
+  for (int i = 0; i < model.body_count(); ++i)
+    if (!touched_[i] && model.forces.empty())
+      move_.segment<3>(6 * i) = 0.5 * h * (first_.segment<3>(6 * i) + before_.segment<3>(6 * i));
+  displace(s, move_, s);
+  s.u = after_;
+  if (bounced) mechanism.now.bounce_energy = std::max(0.0, kinetic_energy(model, s) - kinetic);
+}
+
+void ReferenceStepper::look_at_end(State& s, double t, double h) {
+  const StageClock::Scope stage(mechanism.clock, Stage::collide);
+  Attempt& now = mechanism.now;
+  finder.forget();
+  finder.refresh(s, h, now.contacts);
+  const auto* projection = std::get_if<ProjectionSettings>(&mechanism.recipe.correction);
+  constexpr double worth_while = 1e-4;  // m
+  if (projection && penetration(now.contacts) > std::max(worth_while, rules_.settings.slop)) {
+    const int count = split_into_islands(mechanism.model, parts(), late_, late_search_);
+    closing_.close(*projection, rules_, mechanism, {late_.data(), static_cast<std::size_t>(count)}, late_search_, s, t, h);
+    finder.forget();
+    finder.refresh(s, h, now.contacts);
+  }
+  now.report.contacts = static_cast<int>(now.contacts.size());
+}
+
+void ReferenceStepper::bounce_off_walls(State& s, double t) {
+  points_.clear();
+  shocks.find(mechanism.model, s, points_);
+  if (points_.empty()) return;
+  mechanism.now.report.shocks += static_cast<int>(points_.size());
+  totals.shock_energy += shocks.apply(mechanism, s, t, points_, true);
+  forget();
+}
+
+}  // namespace rotule

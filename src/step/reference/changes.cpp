@@ -1,0 +1,71 @@
+// Bodies, joints and forces that come and go between steps.
+#include <algorithm>
+#include <numeric>
+
+#include "step/checks.h"
+#include "step/reference/reference_stepper.h"
+
+namespace rotule {
+
+namespace {
+
+/// 0, 1, 2 ... with a gap: from `place` on everything moves up (by -1: `place` itself is gone) or down (by +1).
+std::vector<int> shifted(int count, int place, int by) {
+  std::vector<int> out(static_cast<std::size_t>(count));
+  std::iota(out.begin(), out.end(), 0);
+  for (int i = place; i < count; ++i) out[static_cast<std::size_t>(i)] += by;
+  if (by < 0) out[static_cast<std::size_t>(place)] = -1;
+  return out;
+}
+
+}  // namespace
+
+void ReferenceStepper::body_added() {
+  finder.body_added();
+  const Model& model = mechanism.model;
+  // Particles that joints hold are numbered behind the bodies.
+  if (!model.joined.empty())
+    mechanism.model_changed(shifted(model.partner_count() - 1, model.body_count() - 1, 1), {});
+  else
+    mechanism.forget_shape();
+  forget();
+}
+
+void ReferenceStepper::body_removed(int body) {
+  finder.body_removed(body, mechanism.now.contacts);
+  mechanism.model_changed(shifted(mechanism.model.partner_count() + 1, body, -1), {});
+  ledger.find_joints(mechanism);
+  island_count_ = 0;
+  forget();
+}
+
+void ReferenceStepper::joint_added() {
+  const Joint& joint = mechanism.model.joints.back();
+  check_drives(mechanism.model, mechanism.recipe);
+  finder.joint_added(joint);
+  limits = JointLimits(mechanism.model);
+  mechanism.model_changed({}, {});
+  ledger.find_joints(mechanism);
+  // The two no longer touch.
+  std::erase_if(mechanism.now.contacts, [&](const Contact& c) { return std::minmax(c.a, c.b) == std::minmax(joint.a, joint.b); });
+  forget();
+}
+
+void ReferenceStepper::joint_removed(int number, const Joint& joint) {
+  finder.joint_removed(joint);
+  limits = JointLimits(mechanism.model);
+  mechanism.model_changed({}, shifted(static_cast<int>(mechanism.model.joints.size()) + 1, number, -1));
+  ledger.find_joints(mechanism);
+  std::vector<DriveRow>& drives = mechanism.now.drives;
+  std::erase_if(drives, [number](const DriveRow& row) { return row.joint == number; });
+  for (DriveRow& row : drives) row.joint -= row.joint > number;
+  island_count_ = 0;
+  forget();
+}
+
+void ReferenceStepper::forces_changed() {
+  mechanism.forget_shape();
+  forget();
+}
+
+}  // namespace rotule

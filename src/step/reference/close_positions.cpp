@@ -1,0 +1,100 @@
+#include "step/reference/close_positions.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace rotule {
+
+double PositionClosing::error_of(const ContactRules& rules, const JointedMechanism& mechanism, const Island& island,
+                                 double tolerance) const {
+  const std::vector<Contact>& contacts = mechanism.now.contacts;
+  double joint = 0, overlap = 0;
+  for (const int j : island.linkages) joint = std::max(joint, mechanism.islands[j].largest_error());
+  for (const int k : island.drives) joint = std::max(joint, limits_[k].overshoot);
+  for (const int k : island.contacts)
+    if (contacts[k].law.stiffness == 0)
+      overlap = std::max(overlap, -gap_now(contacts[k], mechanism.kinematics) - rules.settings.slop);
+  return joint > tolerance || overlap > tolerance ? std::max(joint, overlap) : 0;
+}
+
+namespace {
+
+/// The weight's potential energy of bodies that touch something: joints have no business lifting anything.
+double touching_potential(const Model& model, std::span<const Island> islands, const State& s) {
+  double sum = 0;
+  for (const Island& island : islands)
+    if (!island.contacts.empty())
+      for (const int body : island.bodies) sum -= model.mass(body) * model.gravity.dot(point_of(model, s, body, Vec3::Zero()));
+  return sum;
+}
+
+}  // namespace
+
+void PositionClosing::close(const ProjectionSettings& settings, const ContactRules& rules, JointedMechanism& mechanism,
+                            std::span<const Island> islands, const IslandSearch& search, State& s, double t, double h) {
+  const StageClock::Scope stage(mechanism.clock, Stage::correct);
+  const Model& model = mechanism.model;
+  StepReport& report = mechanism.now.report;
+  const auto count = static_cast<int>(islands.size());
+  if (moved_.size() < islands.size()) moved_.resize(islands.size());
+  const double height = touching_potential(model, islands, s);
+  bool moved = false;
+  double before = infinity;
+  for (int iteration = 0; iteration <= settings.max_iterations; ++iteration) {
+    mechanism.evaluate(s, t);
+    limits_ = mechanism.now.drives;
+    evaluate_drives(model, mechanism.kinematics, h, limits_);
+    double reach = 1;
+    for (const BodyLanes<double>& body : mechanism.kinematics.bodies) reach = std::max(reach, body.p.cwiseAbs().maxCoeff());
+    const double tolerance = std::max(settings.tolerance, 4 * std::numeric_limits<double>::epsilon() * reach);
+    errors_.resize(islands.size());
+    double worst = 0;
+    for (int i = 0; i < count; ++i) {
+      errors_[i] = error_of(rules, mechanism, islands[i], tolerance);
+      worst = std::max(worst, errors_[i]);
+    }
+    if (worst == 0) break;
+    if (iteration == settings.max_iterations || (iteration >= 2 && worst > 0.5 * before)) {
+      report.converged = report.converged && worst < 1e3 * std::max(tolerance, rules.settings.slop);
+      break;
+    }
+    before = worst;
+    move_.setZero(s.u.size());
+    parallel_for(count, mechanism.recipe.threads, [&](int i) {
+      if (errors_[i] > 0) move_apart(mechanism, search, islands[i], t, moved_[i]);
+    });
+    for (int i = 0; i < count; ++i) {
+      if (errors_[i] == 0) continue;
+      ++report.solves;
+      report.iterations += moved_[i].report.iterations;
+    }
+    displace(s, move_, s);
+    moved = true;
+  }
+  if (moved) mechanism.now.push_energy += std::max(0.0, touching_potential(model, islands, s) - height);
+  for (const Island& island : islands)
+    if (island.contacts.empty())
+      for (const int j : island.linkages) mechanism.close_velocities(mechanism.islands[j], s);
+}
+
+void PositionClosing::move_apart(const JointedMechanism& mechanism, const IslandSearch& search, const Island& island, double t,
+                                 Island& moved) {
+  const std::vector<Contact>& contacts = mechanism.now.contacts;
+  moved.take_parts(island);
+  std::erase_if(moved.contacts, [&](int k) { return contacts[k].law.stiffness > 0; });
+  std::erase_if(moved.drives, [&](int k) { return limits_[k].kind > DriveRow::Kind::upper; });
+  const IslandParts parts{mechanism.linkages, limits_, contacts, static_cast<int>(mechanism.model.joints.size())};
+  moved.assemble(parts, search.local_of, Island::Rows::normals);
+  moved.evaluate(parts, mechanism.model, mechanism.kinematics, t);
+  formulate_position(moved.values, moved.problem);
+  for (std::size_t k = 0; k < moved.drives.size(); ++k)
+    formulate_position(limits_[moved.drives[k]], moved.drive_block(k), moved.problem);
+  for (std::size_t k = 0; k < moved.contacts.size(); ++k)
+    formulate_position(contacts[moved.contacts[k]], mechanism.kinematics, moved.contact_block(k), moved.problem);
+  moved.solve(mechanism.recipe.solver);
+  moved.local.setZero();
+  moved.apply_impulses();
+  moved.scatter(move_);
+}
+
+}  // namespace rotule

@@ -1,0 +1,130 @@
+#include "step/reference/impulses.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/spans.h"
+
+namespace rotule {
+
+namespace {
+
+/// A contact that slips must be told from one that the solver has not quite stopped.
+constexpr double slip_over_stick_speed = 1e-3;
+
+void formulate_drives(const ImpulseStep& step, Island& island) {
+  for (std::size_t k = 0; k < island.drives.size(); ++k)
+    formulate_velocity(step.parts.drives[island.drives[k]], island.drive_block(k), island.local, island.problem);
+}
+
+/// Contacts that stuck and now slip get the dynamic coefficient. Whether there are any.
+bool release_slipping(const ImpulseStep& step, Island& island) {
+  std::vector<Contact>& contacts = step.mechanism.now.contacts;
+  ConstraintProblem& p = island.problem;
+  bool changed = false, known = false;
+  std::size_t group = 0;
+  for (std::size_t k = 0; k < island.contacts.size(); ++k) {
+    Contact& c = contacts[island.contacts[k]];
+    const ConstraintBlock& block = island.contact_block(k);
+    if (c.slides() && !c.sliding && c.law.static_friction > c.law.friction && island.x[block.first_row] > 0) {
+      if (!known) {  // velocities after the step, once somebody asks
+        known = true;
+        island.after = island.local;
+        apply_impulses(p, view(island.x), view(island.after));
+      }
+      const double slip = std::hypot(row_velocity(p, block, block.first_row + 1, view(island.after)),
+                                     row_velocity(p, block, block.first_row + 2, view(island.after)));
+      if (slip > slip_over_stick_speed * step.rules.settings.stick_speed) {
+        c.sliding = changed = true;
+        p.friction[group].mu = c.friction();
+      }
+    }
+    group += static_cast<std::size_t>(c.friction_groups());
+  }
+  return changed;
+}
+
+void keep_answer(const ImpulseStep& step, const Island& island) {
+  Attempt& now = step.mechanism.now;
+  int row = 0;
+  for (const int j : island.linkages) {
+    JointAnswer& answer = now.joints[j];
+    const int rows = step.parts.linkages[j].constraints.rows();
+    answer.x = island.x.segment(row, rows);
+    answer.lambda = answer.x / step.h;
+    answer.known = true;
+    answer.residual = island.residual;
+    row += rows;
+  }
+  for (std::size_t k = 0; k < island.drives.size(); ++k)
+    now.drives[island.drives[k]].x = island.x[island.drive_block(k).first_row];
+  for (std::size_t k = 0; k < island.contacts.size(); ++k) {
+    const ConstraintBlock& block = island.contact_block(k);
+    now.contacts[island.contacts[k]].x.head(block.rows) = island.x.segment(block.first_row, block.rows);
+  }
+}
+
+}  // namespace
+
+void formulate(const ImpulseStep& step, const VecX& free, Island& island) {
+  const JointedMechanism& mechanism = step.mechanism;
+  ConstraintProblem& p = island.problem;
+  island.assemble(step.parts, step.search.local_of);
+  island.evaluate(step.parts, mechanism.model, mechanism.kinematics, step.t);
+  island.gather(free, island.local);
+  p.h = step.h;
+  int row = 0;
+  for (const int j : island.linkages) {
+    const Linkage& linkage = step.parts.linkages[j];
+    const JointAnswer& answer = mechanism.now.joints[j];
+    if (step.settings.geometric_stiffness)
+      soften(mechanism.model, mechanism.kinematics, linkage, answer, step.t, step.h, step.search.local_of, island);
+    p.x0.segment(row, linkage.constraints.rows()) = answer.x;
+    row += linkage.constraints.rows();
+  }
+  formulate_velocity(island.values, island.local, step.settings.baumgarte / step.h, p);
+  formulate_drives(step, island);
+  for (std::size_t k = 0; k < island.contacts.size(); ++k)
+    formulate_velocity(step.parts.contacts[island.contacts[k]], step.rules, step.h, island.contact_block(k), island.local, p);
+  island.start = island.local;
+}
+
+void solve(const ImpulseStep& step, Island& island) {
+  const SolverSettings& solver = step.mechanism.recipe.solver;
+  island.solve(solver);
+  constexpr int most_changes = 3;
+  for (int round = 0; round < most_changes && release_slipping(step, island); ++round) {
+    island.problem.x0 = island.x;
+    island.solve(solver);
+  }
+  if (step.mechanism.keep_problems) island.keep();
+  island.judge();
+  keep_answer(step, island);
+  island.apply_impulses();
+}
+
+bool bounce(const ImpulseStep& step, Island& island, Island& bouncing) {
+  const std::span<const Contact> contacts = step.parts.contacts;
+  if (std::none_of(island.contacts.begin(), island.contacts.end(), [&](int k) { return bounces(contacts[k], step.rules); }))
+    return false;
+
+  // Contacts that were still open play no part.
+  bouncing.take_parts(island);
+  std::erase_if(bouncing.contacts, [&](int k) { return contacts[k].x[0] == 0 && contacts[k].gap > step.rules.settings.slop; });
+  bouncing.assemble(step.parts, step.search.local_of);
+  bouncing.evaluate(step.parts, step.mechanism.model, step.mechanism.kinematics, step.t);
+  ConstraintProblem& p = bouncing.problem;
+  p.inverse_mass = island.problem.inverse_mass;  // softened already
+  p.b.head(island.joint_rows()) = island.problem.b.head(island.joint_rows());
+  bouncing.local = island.start;
+  formulate_drives(step, bouncing);
+  for (std::size_t k = 0; k < bouncing.contacts.size(); ++k)
+    formulate_bounce(contacts[bouncing.contacts[k]], step.rules, bouncing.contact_block(k), island.start, p);
+  bouncing.solve(step.mechanism.recipe.solver);
+  island.report.iterations += bouncing.report.iterations;
+  island.report.converged = island.report.converged && bouncing.report.converged;
+  bouncing.apply_impulses();
+  return true;
+}
+
+}  // namespace rotule

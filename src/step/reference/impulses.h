@@ -1,0 +1,32 @@
+#pragma once
+// One island's share of a step by impulses: its rows, right-hand sides and solutions (C1, D3, F1).
+//   (M + h^2 K) u* = M u + h f,   w = A x - b,  A = J (M + h^2 K)^-1 J^T + C,   u+ = u* + (M + h^2 K)^-1 J^T x
+// with K = -d(J^T lambda)/dq from the last step's joint forces: implicit Euler in the directions in which constraint forces act
+// as springs, so that no tension is too high for the step. What bounces is solved for once more (Newton's law).
+#include "constraint/formulation/contact_formulation.h"
+#include "mechanism/jointed_mechanism.h"
+#include "step/split_into_islands.h"
+
+namespace rotule {
+
+/// What all islands of a step are told.
+struct ImpulseStep {
+  JointedMechanism& mechanism;
+  const VelocitySettings& settings;
+  const ContactRules& rules;
+  const IslandSearch& search;
+  double t, h;
+  IslandParts parts;
+};
+
+/// Rows of the island's joints, drives and contacts, masses, and right-hand sides for velocities `free`.
+void formulate(const ImpulseStep& step, const VecX& free, Island& island);
+
+/// Solves it; where static friction is overcome, the dynamic coefficient holds, and it is solved again. Leaves the answer with
+/// joints, drives and contacts, and the velocities after it in `local`.
+void solve(const ImpulseStep& step, Island& island);
+
+/// Once more from the same start with the bounces asked for, into `bouncing`. Whether anything bounces at all.
+bool bounce(const ImpulseStep& step, Island& island, Island& bouncing);
+
+}  // namespace rotule

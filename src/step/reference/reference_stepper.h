@@ -1,0 +1,116 @@
+#pragma once
+// The reference path: integrator x formulation x solver, all double. It is one of those behind Stepper (step/stepper.h).
+#include <variant>
+
+#include "integrate/adaptive/adaptive.h"
+#include "integrate/adaptive/tableau_5.h"
+#include "integrate/adaptive/tableau_8.h"
+#include "integrate/methods.h"
+#include "integrate/symplectic/rattle.h"
+#include "mechanism/course.h"
+#include "mechanism/joint_limits.h"
+#include "mechanism/shock.h"
+#include "step/contact_finder.h"
+#include "step/ledger.h"
+#include "step/reference/close_positions.h"
+#include "step/reference/impulses.h"
+
+namespace rotule {
+
+/// Every method, those included that want more of a mechanism than accelerations: error control, and RATTLE.
+using ReferenceMethod = WithMore<AnyIntegrator<JointedMechanism>, Adaptive<Course, DormandPrince5>,
+                                 Adaptive<Course, DormandPrince8>, Rattle<JointedMechanism>>;
+
+class ReferenceStepper {
+ public:
+  /// Throws Error where the recipe does not fit what the model has.
+  ReferenceStepper(const Model& model, const Recipe& recipe);
+
+  /// Moves the state from t to t + h. Throws Error, naming the body, where a number is no longer finite.
+  const StepReport& step(State& s, double t, double h);
+
+  /// What is decided once for a state that somebody else made: before the first step, and after joints were closed by hand.
+  void begin(const State& s, double t) { mechanism.begin_step(s, t); }
+  /// Forgets what a method remembers of its past: whoever changes the state by hand says so here.
+  void forget();
+
+  // The model's last body or joint is new; one that had this number is no longer there (the body had no joints left); forces
+  // came or went. All that has nothing to do with it stays as it is, warm starts included.
+  void body_added();
+  void joint_added();
+  void body_removed(int body);
+  void joint_removed(int number, const Joint& joint);
+  void forces_changed();
+
+  // By hand, joints holding.
+  void strike(State& s, double t, int body, const Vec3& impulse, const Vec3& at);
+  double shock(State& s, double t, const ShockPoint& point);
+  int project(const ProjectionSettings& settings, State& s, double t);
+
+  void set_external(const VecX& external) { mechanism.external = external; }
+  void keep_problems(bool keep) { mechanism.keep_problems = keep; }
+  void carry_on(const StepTotals& so_far, std::int64_t evaluations) {
+    totals = so_far;
+    mechanism.evaluations = evaluations;
+  }
+
+  // What can be asked.
+  [[nodiscard]] const StepReport& report() const { return mechanism.now.report; }
+  [[nodiscard]] StageClock& clock() const { return mechanism.clock; }
+  [[nodiscard]] std::int64_t evaluations() const { return mechanism.evaluations; }
+  Diagnostics diagnose(const State& s, double t, double h);
+  /// Of the last diagnose.
+  [[nodiscard]] JointError joint_error(int joint) const { return ledger.error(mechanism, joint); }
+  JointForce joint_force(const State& s, double t, int joint);
+  [[nodiscard]] JointForce last_joint_force(int joint) const { return ledger.force(mechanism, joint); }
+  std::vector<std::pair<int, int>> redundant(const State& s, double t);
+  /// Where bodies touch now, with the last step's impulses; `per_second` turns those into forces.
+  std::span<const Contact> contacts(const State& s, double h);
+  [[nodiscard]] double per_second() const { return last_h_ > 0 ? 1 / last_h_ : 0; }
+  /// Those of the last step; before the first, joints alone make islands.
+  [[nodiscard]] std::span<const Island> islands() const;
+
+  template <class Archive>
+  void archive(Archive& io);
+
+  JointedMechanism mechanism;
+  ShockSolver shocks;
+  JointLimits limits;  // of joints, for methods that locate events
+  ContactFinder finder;
+  Ledger ledger;
+  StepTotals totals;
+  ReferenceMethod method;
+
+ private:
+  [[nodiscard]] bool by_impulses() const { return velocity_ != nullptr; }
+  /// One attempt at a step by impulses: the order of everything.
+  void attempt(double t, double h);
+  /// Attempts until one neither gains energy nor leaves joints open.
+  void step_by_impulses(State& s, double t, double h);
+  void step_by_method(State& s, double t, double h);
+  /// Joints and overlaps closed as the recipe says.
+  void close(State& s, double t, double h);
+  [[nodiscard]] bool joints_are_closed() const;  // whether it says so at all
+  /// The contacts of the step's end; where new ones overlap, which nobody could see ahead, those are taken apart too.
+  void look_at_end(State& s, double t, double h);
+  void move(State& s, double h);
+  void bounce_off_walls(State& s, double t);
+  [[nodiscard]] IslandParts parts() const;
+
+  const VelocitySettings* velocity_;  // of the recipe, where steps are made by impulses
+  ContactRules rules_;
+  bool cone_;
+  std::vector<Island> islands_, late_, bouncing_;  // of the step; of overlaps found at its end; with the problems of bounces
+  int island_count_ = 0;
+  IslandSearch search_, late_search_;
+  PositionClosing closing_;
+  VecX before_, free_, first_, after_;  // velocities: at the start; that nothing holds; of the first solution; after bounces
+  VecX move_;
+  std::vector<char> touched_;  // bodies on which an impulse acts
+  Attempt start_;
+  std::vector<JointAnswer> found_;  // of an attempt that was not good enough
+  double last_h_ = 0;
+  std::vector<ShockPoint> points_;
+};
+
+}  // namespace rotule
