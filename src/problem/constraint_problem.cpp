@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/spans.h"
 #include "problem/cone.h"
 #include "problem/operators.h"
 
@@ -61,10 +62,9 @@ Residual residual(const ConstraintProblem& problem, std::span<const double> x, R
   VecX& psi = scratch.psi;
   scratch.velocities.resize(6 * problem.bodies());
   psi.resize(problem.rows());
-  multiply(problem, x, {scratch.velocities.data(), static_cast<std::size_t>(scratch.velocities.size())},
-           {psi.data(), static_cast<std::size_t>(psi.size())});
+  multiply(problem, x, view(scratch.velocities), view(psi));
   psi -= problem.b;  // w so far
-  natural_residual(problem, x, {psi.data(), static_cast<std::size_t>(psi.size())});
+  natural_residual(problem, x, view(psi));
 
   Residual out;
   out.sum = psi.lpNorm<1>();

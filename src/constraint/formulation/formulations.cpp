@@ -1,5 +1,6 @@
 #include "constraint/formulation/formulations.h"
 
+#include "base/spans.h"
 #include "problem/operators.h"
 
 namespace rotule {
@@ -11,8 +12,6 @@ void for_each_row(const ConstraintProblem& problem, Function&& function) {
   for (const ConstraintBlock& block : problem.blocks)
     for (int r = block.first_row; r < block.first_row + block.rows; ++r) function(block, r);
 }
-
-std::span<const double> view(const VecX& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 
 }  // namespace
 
