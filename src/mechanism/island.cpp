@@ -20,7 +20,7 @@ void Island::scatter(VecX& global) const {
   for (std::size_t i = 0; i < bodies.size(); ++i) slots[i].write(local.segment<6>(6 * i), global);
 }
 
-void Island::solve(const SolverSettings& solver, bool warm) {
+void Island::solve(const SolverChoice& solver, bool warm) {
   if (warm)
     problem.x0 = x;
   else

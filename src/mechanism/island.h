@@ -42,7 +42,7 @@ struct Island {
   void gather(const VecX& global, VecX& into) const;
   void scatter(VecX& global) const;
   /// Solves `problem` into `x`; `warm` starts iterations from the last answer, else from zero.
-  void solve(const SolverSettings& solver, bool warm);
+  void solve(const SolverChoice& solver, bool warm);
   /// Copies the problem and its answer aside.
   void keep();
   /// Sets `residual` by the one judge of problem.h.

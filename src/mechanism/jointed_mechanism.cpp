@@ -1,6 +1,7 @@
 #include "mechanism/jointed_mechanism.h"
 
 #include <rotule/error.h>
+#include <rotule/solvers/articulated_body.h>
 
 #include <algorithm>
 #include <utility>
@@ -14,7 +15,7 @@ namespace rotule {
 JointedMechanism::JointedMechanism(const Model& m, const Recipe& r)
     : model(m), recipe(r), islands(split_into_islands(m)), external(VecX::Zero(m.velocity_count())), h(r.dt) {
   if (std::holds_alternative<TreePlacementSettings>(r.correction)) placements_ = placement_order(m);
-  if (std::holds_alternative<ArticulatedBodySettings>(r.solver))
+  if (r.solver.holds<ArticulatedBodySettings>())
     if (const auto j = loop_closing_joint(m))
       throw Error("solver articulated_body", "joint \"" + m.joints[*j].name + "\" closes a loop; use solver ldlt or schur");
 }

@@ -96,7 +96,7 @@ void ImpulseIsland::scatter(VecX& global) const {
   for (std::size_t i = 0; i < bodies.size(); ++i) slots[i].write(local.segment<6>(6 * i), global);
 }
 
-void ImpulseIsland::solve(const SolverSettings& solver) {
+void ImpulseIsland::solve(const SolverChoice& solver) {
   rotule::solve(problem, solver, workspace, {x.data(), static_cast<std::size_t>(x.size())}, report);
 }
 

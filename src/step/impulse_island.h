@@ -44,7 +44,7 @@ struct ImpulseIsland {
   /// undo the structure that solvers know of the first.
   void take_parts(const ImpulseIsland& other);
   void scatter(VecX& global) const;
-  void solve(const SolverSettings& solver);
+  void solve(const SolverChoice& solver);
   void judge();
   void apply();
   /// Blocks of the k-th of its drives and contacts.

@@ -35,7 +35,7 @@ ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
       guided_(make_guided(recipe.integrator)) {
   if (ContactStep::needed(model, recipe)) {
     contacts.emplace(model, recipe);
-    const SolverTraits solver = std::visit([](const auto& settings) { return settings.traits; }, recipe.solver);
+    const SolverTraits solver = recipe.solver.traits();
     for (const Joint& joint : model.joints) {
       if (joint.drives.empty()) continue;
       const auto refuse = [&](const char* why) { throw Error("joint \"" + joint.name + "\"", why); };

@@ -5,6 +5,8 @@
 // x at which the sweep changes more than twice (once, after such a failure) what it did before the step is given up for the plain
 // sweep's x, and the history with it; plain sweeps follow, more of them each time that this happens again. On a settled active
 // set it is near GMRES over Gauss-Seidel; while the set changes it may gain nothing.
+#include <rotule/solvers/anderson.h>
+
 #include "linalg/dense_ldlt.h"
 #include "solve/best_answer.h"
 #include "solve/solve.h"

@@ -4,6 +4,8 @@
 // 2015). The convex problem is convex_law.h's, whose shift and sizes follow x, so that the end obeys Coulomb's own law. D is a
 // scalar per contact: masses that differ much between bodies are evened out, not within a contact. Iterations grow with the
 // square root of the condition number of D^-1 A. The gradients of x and y come from one product per step, as they are linear.
+#include <rotule/solvers/apgd.h>
+
 #include "solve/best_answer.h"
 #include "solve/gradient/convex_law.h"
 #include "solve/solve.h"

@@ -5,6 +5,8 @@
 // position-based dynamics". rho is estimated from the ratio of successive changes in plain sweeps, and again after every period.
 // The theory is that of linear systems: where the active set changes or rho was guessed too large, the residual grows; the method
 // then goes back to its best x and starts over with plain sweeps.
+#include <rotule/solvers/chebyshev.h>
+
 #include "solve/best_answer.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"

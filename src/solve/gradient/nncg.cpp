@@ -4,6 +4,8 @@
 // for interactive contact force problems", with blocks in place of rows. Where the active set has settled it gains as conjugate
 // gradients do on Gauss-Seidel; while it changes, restarts leave it a plain Gauss-Seidel. The residual does not fall
 // monotonically; the best x is kept.
+#include <rotule/solvers/nncg.h>
+
 #include "solve/best_answer.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"

@@ -3,6 +3,8 @@
 // not above the largest of the last few (Grippo, Lampariello, Lucidi 1986); the objective being quadratic, it needs no products
 // beyond A d. The convex problem is convex_law.h's, whose shift and sizes follow x, so that the end obeys Coulomb's own law; each
 // time they do, the objective changes and its history begins anew. As with all gradients, the condition number of D^-1 A decides.
+#include <rotule/solvers/spg.h>
+
 #include "solve/best_answer.h"
 #include "solve/gradient/convex_law.h"
 #include "solve/solve.h"

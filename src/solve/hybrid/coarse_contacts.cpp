@@ -1,5 +1,7 @@
 #include "solve/hybrid/coarse_contacts.h"
 
+#include <rotule/solvers/ldlt.h>
+
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>

@@ -5,6 +5,7 @@
 // al., Found. Trends Mach. Learn. 3 (2011); Stellato et al., "OSQP", Math. Program. Comput. 12 (2020), for the penalty. Cheap
 // iterations, robust, linear convergence: slow where mass ratios are large.
 #include <rotule/error.h>
+#include <rotule/solvers/admm.h>
 
 #include "solve/newton/block_system.h"
 #include "solve/newton/contact_law.h"

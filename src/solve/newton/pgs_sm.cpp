@@ -5,6 +5,7 @@
 // Once the guess is right the answer is exact, but for the directions of sliding cones, which the sweeps must find. Where A is
 // singular a small diagonal keeps the system regular. Slow where active sets keep changing (tall stacks).
 #include <rotule/error.h>
+#include <rotule/solvers/pgs_sm.h>
 
 #include "solve/newton/contact_system.h"
 #include "solve/refine.h"

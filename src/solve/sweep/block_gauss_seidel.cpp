@@ -3,6 +3,8 @@
 // Converges linearly, and slowly where information has far to go (tall stacks, long chains) or masses differ much: the error
 // falls by a factor that nears 1 with the condition number of A. With very large friction it may wander without end: the best x
 // seen is returned, and the report says that it did not converge.
+#include <rotule/solvers/block_gauss_seidel.h>
+
 #include "solve/best_answer.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"

@@ -2,6 +2,8 @@
 // they are solved in parallel, and the result has the same bits on any number of threads. Another order than that of the
 // problem, and otherwise the same method: it converges as block Gauss-Seidel does. Threads pay where a colour has hundreds of
 // blocks; a body with very many contacts makes many small colours.
+#include <rotule/solvers/coloured_gauss_seidel.h>
+
 #include "base/parallel.h"
 #include "solve/best_answer.h"
 #include "solve/solve.h"

@@ -3,6 +3,8 @@
 // largest eigenvalue of the block-scaled A, which is near the number of contacts that a body has; that number is not asked for:
 // where the residual grows, the method goes back to an earlier x and damps more. Slower than Gauss-Seidel by a factor of several;
 // its rounds do not depend on each other.
+#include <rotule/solvers/jacobi.h>
+
 #include "solve/best_answer.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"

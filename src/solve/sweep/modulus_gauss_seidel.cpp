@@ -5,6 +5,8 @@
 //   s <- ((1/alpha - 1) d s + (Omega - d) m(s) + 2 (d x - w)) / (d/alpha + Omega),   x = P(s).
 // The same with disks in the place of |s| for cones, whose rows share one d; limits of friction follow the normal's x. With alpha
 // = omega = 1 it is pgs. Converges for H+-matrices with Omega >= d; for contact in general as far as pgs does.
+#include <rotule/solvers/modulus_gauss_seidel.h>
+
 #include "solve/best_answer.h"
 #include "solve/solve.h"
 #include "solve/sweep/row_stores.h"

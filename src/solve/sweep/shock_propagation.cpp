@@ -5,6 +5,8 @@
 // height in one pass, whatever the mass ratio. Elsewhere (bridges, arches, loads that come from the side, no ground at all) a
 // pass may lead away: block Gauss-Seidel follows each, and the best x by the judge is what is returned. An approximate method.
 // Without bodies there are no levels, and it is block Gauss-Seidel.
+#include <rotule/solvers/shock_propagation.h>
+
 #include "solve/best_answer.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"
