@@ -243,8 +243,7 @@ void BilateralSchur::form(const ConstraintProblem& problem) {
   for (const int i : others_) {
     const ConstraintBlock& block = problem.blocks[i];
     reduced.blocks.push_back({new_row_[block.first_row], block.rows, -1, -1, block.source});
-    for (int g = sets_[i].first_friction; g < sets_[i].first_friction + sets_[i].friction_count; ++g) {
-      FrictionRows f = problem.friction[g];
+    for (FrictionRows f : friction_of(problem, sets_[i])) {
       f.first_row = new_row_[f.first_row];
       f.normal_row = new_row_[f.normal_row];
       reduced.friction.push_back(f);
