@@ -3,6 +3,8 @@
 //
 //   contact_solvers_bench [--json] [--benchmark_out=FILE] [--plot=PREFIX]
 // --plot writes PREFIX.csv and PREFIX.svg with the comparison of dense and sparse.
+#include <rotule/solvers/pgs.h>
+
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "bench/report.h"
+#include "model/solver_list.h"
 #include "problem/delassus.h"
 #include "record/fclib_file.h"
 #include "solve/solve.h"
@@ -20,18 +23,13 @@ namespace {
 
 using namespace rotule;
 
-template <std::size_t... i>
-std::vector<SolverSettings> all_solvers(std::index_sequence<i...>) {
-  return {SolverSettings(std::in_place_index<i>)...};
-}
-
 struct Run {
   double seconds = 0;  // of CPU, median
   SolveReport report;
 };
 
 /// Repeats a solve until it has had enough time to be measured; structure and memory are kept, as in a simulation.
-Run measure(const ConstraintProblem& p, const SolverSettings& settings, double enough) {
+Run measure(const ConstraintProblem& p, const SolverChoice& settings, double enough) {
   Workspace workspace;
   Run out;
   std::vector<double> x(p.rows()), times;
@@ -150,18 +148,13 @@ int main(int argc, char** argv) {
     const ConstraintProblem p = read_fclib(file.string());
     say(fmt::format("\n{}: {} contacts; ms (iterations) to", file.stem().string(), p.blocks.size()));
     say(fmt::format("  {:24}{:>18}{:>18}{:>18}{:>18}", "", "1e-2", "1e-4", "1e-6", "1e-8"));
-    for (SolverSettings settings : all_solvers(std::make_index_sequence<std::variant_size_v<SolverSettings>>())) {
+    for (NamedSolver solver : solver_list()) {
+      SolverChoice& settings = solver.settings;
       std::string line;
       for (const double tolerance : {1e-2, 1e-4, 1e-6, 1e-8}) {
-        const bool takes = std::visit(
-            [&](auto& s) {
-              if constexpr (requires { s.tolerance; }) s.tolerance = tolerance;
-              return s.traits.cone;
-            },
-            settings);
-        const std::string_view name = std::visit([](const auto& s) { return s.name; }, settings);
-        if (!takes) break;
-        if (line.empty()) line = fmt::format("  {:24}", name);
+        if (!settings.traits().cone) break;
+        if (auto* its_own = settings.find<double>("tolerance")) *its_own = tolerance;
+        if (line.empty()) line = fmt::format("  {:24}", solver.name);
         std::string cell = "-";
         try {
           const Run run = measure(p, settings, 0.01);
@@ -169,7 +162,7 @@ int main(int argc, char** argv) {
             cell = fmt::format("{:.2f} ({})", 1e3 * run.seconds, run.report.iterations);
             json +=
                 fmt::format("{}{{\"file\": \"{}\", \"solver\": \"{}\", \"tolerance\": {:g}, \"s\": {:.4g}, \"iterations\": {}}}",
-                            first ? "" : ", ", file.stem().string(), name, tolerance, run.seconds, run.report.iterations);
+                            first ? "" : ", ", file.stem().string(), solver.name, tolerance, run.seconds, run.report.iterations);
             first = false;
           }
         } catch (const std::exception&) {

@@ -11,6 +11,10 @@
 #include <SolverOptions.h>
 #include <SparseBlockMatrix.h>
 #include <fc3d_Solvers.h>
+#include <rotule/solvers/block_gauss_seidel.h>
+#include <rotule/solvers/interior_point.h>
+#include <rotule/solvers/nncg.h>
+#include <rotule/solvers/prox_newton.h>
 
 #include <algorithm>
 #include <cmath>

@@ -9,6 +9,7 @@
 #include "integrate/stability.h"
 #include "model/choices.h"
 #include "model/scene_fields.h"
+#include "model/solver_list.h"
 #include "scenes/builders.h"
 
 namespace rotule::app {
@@ -66,14 +67,21 @@ Json named(std::string_view name, std::string_view alias, std::string_view summa
   return entry;
 }
 
+/// Visits fields and lists them.
+struct FieldList {
+  Json all = Json::array();
+  template <class T>
+  void operator()(const Field& field, const T& member, Need need = Need::optional) {
+    all.push_back(entry_of(field, need, value_of(member)));
+  }
+};
+
 template <class T>
 Json fields_of() {
-  Json out = Json::array();
+  FieldList out;
   const T defaults{};
-  visit_fields(defaults, [&](const Field& field, const auto& member, Need need = Need::optional) {
-    out.push_back(entry_of(field, need, value_of(member)));
-  });
-  return out;
+  visit_fields(defaults, out);
+  return std::move(out.all);
 }
 
 template <class Variant>
@@ -94,10 +102,27 @@ Json choices() {
   for_each_alternative<Choice>([&]<class S>(const S&) {
     Json entry = named(S::name, alias_of<S>(), S::summary);
     if constexpr (requires { S::traits.order; }) add_traits(S::traits, stability_limits(S{}), entry);
-    if constexpr (requires { S::traits.cone; }) add_traits(S::traits, entry);
     entry["fields"] = fields_of<S>();
     out.push_back(std::move(entry));
   });
+  return out;
+}
+
+Json solvers() {
+  Json out = Json::array();
+  for (const NamedSolver& solver : solver_list()) {
+    Json entry = named(solver.name, solver.alias(), solver.summary);
+    entry["family"] = solver.settings.family();
+    if (solver.preset())
+      entry["preset_of"] = solver.settings.name();
+    else if (!solver.settings.recommended_for().empty())
+      entry["recommended_for"] = solver.settings.recommended_for();
+    add_traits(solver.settings.traits(), entry);
+    FieldList fields;
+    solver.settings.visit_fields(fields);
+    entry["fields"] = std::move(fields.all);
+    out.push_back(std::move(entry));
+  }
   return out;
 }
 
@@ -143,7 +168,7 @@ constexpr Category categories[] = {{"scenes", scenes_list},
                                    {"integrators", choices<IntegratorSettings>},
                                    {"formulations", choices<FormulationSettings>},
                                    {"corrections", choices<CorrectionSettings>},
-                                   {"solvers", choices<SolverSettings>}};
+                                   {"solvers", solvers}};
 
 std::string range_text(const Json& field) {
   std::string out;
@@ -189,6 +214,49 @@ std::string table(std::string_view title, const Json& entries) {
   return out;
 }
 
+/// The laws that a solver knows, in words.
+std::string laws(const Json& e) {
+  if (!e["bounds"].get<bool>()) return "joints";
+  std::string out = "joints, bounds";
+  if (e["friction_box"].get<bool>()) out += ", boxes";
+  if (e["friction_cone"].get<bool>()) out += ", cones";
+  return out;
+}
+
+/// First the few to choose from, by need; then the rest by family, one line each.
+std::string solver_table(const Json& entries) {
+  struct Family {
+    std::string_view name, meaning;
+  };
+  constexpr Family families[] = {{"sweep", "one row or block after another"},
+                                 {"gradient", "accelerated sweeps and projections"},
+                                 {"newton", "Newton's method on the laws of contact"},
+                                 {"pivot", "which rows stand at a bound, by exchange"},
+                                 {"hybrid", "joints by elimination, stacks by a coarse problem"},
+                                 {"direct", "elimination"},
+                                 {"krylov", "conjugate gradients"}};
+  std::string out = fmt::format("solvers\n  {:<66} {:<20} {}\n", "for", "take", "which knows");
+  for (const Json& e : entries)
+    if (e.contains("recommended_for"))
+      out += fmt::format("  {:<66} {:<20} {}\n", e["recommended_for"].get<std::string>(), e["name"].get<std::string>(), laws(e));
+  out += "The others, by family:\n";
+  for (const Family& family : families) {
+    out += fmt::format("  {}: {}\n", family.name, family.meaning);
+    for (const Json& e : entries)
+      if (e["family"] == family.name && !e.contains("recommended_for"))
+        out += fmt::format("    {:<22} {} [{}]\n", e["name"].get<std::string>(), e["summary"].get<std::string>(), laws(e));
+  }
+  return out + "rotule list NAME shows the settings of one.\n";
+}
+
+/// The solver called `what`, or nothing.
+Json one_solver(const std::string& what) {
+  Json out = Json::array();
+  for (Json& e : solvers())
+    if (e["name"] == what || e.value("alias", std::string()) == what) out.push_back(std::move(e));
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::string> list_categories() {
@@ -201,8 +269,13 @@ void list(const ListOptions& options) {
   Json result = Json::object();
   for (const Category& category : categories)
     if (options.what.empty() || options.what == category.name) result[std::string(category.name)] = category.make();
-  if (result.empty())
-    throw Error(fmt::format("list: unknown word {}; {}", in_quotes(options.what), suggestion(options.what, list_categories())));
+  const bool overview = !result.empty();
+  if (!overview) {
+    if (Json solver = one_solver(options.what); !solver.empty())
+      result["solvers"] = std::move(solver);
+    else
+      throw Error(fmt::format("list: unknown word {}; {}", in_quotes(options.what), suggestion(options.what, list_categories())));
+  }
   if (options.json) {
     print(result.dump(2) + "\n");
     return;
@@ -210,7 +283,7 @@ void list(const ListOptions& options) {
   std::string text;
   for (const auto& item : result.items()) {
     if (!text.empty()) text += '\n';
-    text += table(item.key(), item.value());
+    text += overview && item.key() == "solvers" ? solver_table(item.value()) : table(item.key(), item.value());
   }
   print(text);
 }

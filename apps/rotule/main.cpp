@@ -86,8 +86,10 @@ int main(int argc, char** argv) {
 
   ListOptions list_options;
   CLI::App* list_command = app.add_subcommand("list", "what there is to choose from");
-  list_command->add_option("WHAT", list_options.what,
-                           "scenes, joints, shapes, forces, solids, integrators, formulations, corrections or solvers");
+  list_command->add_option(
+      "WHAT", list_options.what,
+      "scenes, joints, shapes, forces, solids, integrators, formulations, corrections or solvers; or the name of "
+      "a solver, for its settings");
   list_command->add_flag("--json", list_options.json, "one JSON object on stdout");
 
   CheckOptions check_options;

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <csignal>
 
-#include "model/choices.h"
 #include "record/fclib_file.h"
 #include "solve/solve.h"
 
@@ -21,24 +20,11 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// The tolerance of a solver that has one.
-bool set_tolerance(SolverSettings& solver, double goal) {
-  return std::visit(
-      [&](auto& settings) {
-        if constexpr (requires { settings.tolerance; }) {
-          settings.tolerance = goal;
-          return true;
-        } else {
-          return false;
-        }
-      },
-      solver);
-}
-
-Attempt attempt(const ConstraintProblem& problem, const SolverSettings& solver, double goal) {
+Attempt attempt(const ConstraintProblem& problem, const SolverChoice& solver, double goal) {
   constexpr double worth_repeating = 0.5;  // s
-  SolverSettings chosen = solver;
-  if (goal > 0) set_tolerance(chosen, goal);
+  SolverChoice chosen = solver;
+  if (goal > 0)
+    if (auto* tolerance = chosen.find<double>("tolerance")) *tolerance = goal;
   Workspace workspace;
   SolveReport report;
   VecX x = VecX::Zero(problem.rows());
@@ -64,7 +50,7 @@ struct Message {
   char reason[200] = {};
 };
 
-void work(int pipe, const ConstraintProblem& problem, const SolverSettings& solver, const std::vector<double>& goals) {
+void work(int pipe, const ConstraintProblem& problem, const SolverChoice& solver, const std::vector<double>& goals) {
   for (const double goal : goals) {
     Message message;
     try {
@@ -118,8 +104,8 @@ std::vector<NamedProblem> read_some_problems(const std::string& path, int most) 
   return out;
 }
 
-std::string why_not(const ConstraintProblem& problem, const SolverSettings& solver) {
-  const SolverTraits traits = std::visit([](const auto& settings) { return settings.traits; }, solver);
+std::string why_not(const ConstraintProblem& problem, const SolverChoice& solver) {
+  const SolverTraits& traits = solver.traits();
   bool bounds = false, box = false, cone = false;
   for (int r = 0; r < problem.rows(); ++r) bounds = bounds || problem.lower[r] > -infinity || problem.upper[r] < infinity;
   for (const FrictionRows& f : problem.friction) (f.cone ? cone : box) = true;
@@ -129,10 +115,10 @@ std::string why_not(const ConstraintProblem& problem, const SolverSettings& solv
   return {};
 }
 
-Trial measure(const ConstraintProblem& problem, const SolverSettings& solver, const std::vector<double>& goals, double limit) {
+Trial measure(const ConstraintProblem& problem, const NamedSolver& solver, const std::vector<double>& goals, double limit) {
   Trial out;
-  out.solver = std::visit([](const auto& settings) { return std::string(settings.name); }, solver);
-  out.refusal = why_not(problem, solver);
+  out.solver = solver.name;
+  out.refusal = why_not(problem, solver.settings);
   if (!out.refusal.empty()) return out;
   int ends[2];
   if (::pipe(ends) != 0) throw Error("no pipe to be had");
@@ -141,7 +127,7 @@ Trial measure(const ConstraintProblem& problem, const SolverSettings& solver, co
   if (child < 0) throw Error("no process to be had");
   if (child == 0) {
     ::close(ends[0]);
-    work(ends[1], problem, solver, goals);
+    work(ends[1], problem, solver.settings, goals);
     ::_exit(0);
   }
   ::close(ends[1]);
@@ -167,26 +153,22 @@ Trial measure(const ConstraintProblem& problem, const SolverSettings& solver, co
   return out;
 }
 
-std::vector<SolverSettings> solvers_by_name(const std::vector<std::string>& names, const std::vector<std::string>& settings) {
-  std::vector<SolverSettings> out;
+std::vector<NamedSolver> solvers_by_name(const std::vector<std::string>& names, const std::vector<std::string>& settings) {
+  std::vector<NamedSolver> out;
   const auto add = [&](const std::string& name) {
-    Recipe recipe;
-    try {
-      set(recipe, "solver", name);
-    } catch (const Error& error) {
-      throw Error(fmt::format("--solver: {}", error.what()));
-    }
+    NamedSolver named = named_solver(name, Place("--solver"));
+    Recipe recipe{.solver = named.settings};
     apply_settings(recipe, settings);
-    out.push_back(recipe.solver);
+    named.settings = recipe.solver;
+    out.push_back(named);
   };
   for (const std::string& name : names) {
     if (name != "all") {
       add(name);
       continue;
     }
-    for_each_alternative<SolverSettings>([&]<class Settings>(const Settings&) {
-      if (Settings::traits.bounds) add(std::string(Settings::name));
-    });
+    for (const NamedSolver& solver : solver_list())
+      if (!solver.preset() && solver.settings.traits().bounds) add(std::string(solver.name));
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "model/solver_list.h"
 #include "record/problem_file.h"
 
 namespace rotule::app {
@@ -39,13 +40,13 @@ struct Trial {
 };
 
 /// Whether the solver knows the laws of the problem; else why not.
-std::string why_not(const ConstraintProblem& problem, const SolverSettings& solver);
+std::string why_not(const ConstraintProblem& problem, const SolverChoice& solver);
 
 /// Solves for each goal from a cold start, coarsest first, each timed by its faster second run; stops after `limit` seconds.
-Trial measure(const ConstraintProblem& problem, const SolverSettings& solver, const std::vector<double>& goals, double limit);
+Trial measure(const ConstraintProblem& problem, const NamedSolver& solver, const std::vector<double>& goals, double limit);
 
 /// Names separated by commas, or "all": those that know the laws of some contact.
-std::vector<SolverSettings> solvers_by_name(const std::vector<std::string>& names, const std::vector<std::string>& settings);
+std::vector<NamedSolver> solvers_by_name(const std::vector<std::string>& names, const std::vector<std::string>& settings);
 
 /// Numbers like 1e-2, strictly positive, coarsest first.
 std::vector<double> goals_from(const std::vector<double>& given);

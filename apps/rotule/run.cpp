@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/relaxation.h>
+#include <rotule/solvers/auto.h>
 #include <rotule/world.h>
 
 #include <algorithm>
@@ -359,7 +360,7 @@ void run(const RunOptions& options) {
   const Diagnostics start = world.diagnostics();
   const auto [linear_start, angular_start] = momentum_scales(world);
   const double falls_from = height_energy(world);
-  const bool chooses = std::holds_alternative<AutoSettings>(recipe.solver);
+  const bool chooses = recipe.solver.holds<AutoSettings>();
   std::map<std::string, std::int64_t> picks;
   Series joint_error, residual, iterations, kinetic, contacts, penetration, ms;
   Samples ms_samples;

@@ -9,7 +9,7 @@ namespace rotule::app {
 void solve_recorded(const SolveOptions& options) {
   const NamedProblem named = read_named_problem(options.file, options.frame, options.island);
   const std::vector<std::string> names = options.solvers.empty() ? std::vector<std::string>{"prox_newton"} : options.solvers;
-  const std::vector<SolverSettings> solvers = solvers_by_name(names, options.settings);
+  const std::vector<NamedSolver> solvers = solvers_by_name(names, options.settings);
   std::vector<double> goals = goals_from(options.goals);
   if (goals.empty()) goals.push_back(0);
 
@@ -17,7 +17,7 @@ void solve_recorded(const SolveOptions& options) {
   std::string text = fmt::format("{}: {} rows, {} blocks, {} groups of friction\n{:<20} {:>9} {:>12} {:>10} {:>10}\n", named.name,
                                  named.problem.rows(), named.problem.blocks.size(), named.problem.friction.size(), "solver",
                                  "goal", "residual", "iterations", "ms");
-  for (const SolverSettings& solver : solvers) {
+  for (const NamedSolver& solver : solvers) {
     const Trial trial = measure(named.problem, solver, goals, options.limit);
     for (const Attempt& a : trial.attempts) {
       rows.push_back({{"solver", trial.solver},

@@ -44,8 +44,7 @@ std::string table_of(const Bout& bout, const std::vector<double>& goals) {
 }
 
 /// All problems: how many each solver solved, and how many times longer than the fastest it took where it did (median).
-std::string summary(const std::vector<Bout>& bouts, const std::vector<SolverSettings>& solvers,
-                    const std::vector<double>& goals) {
+std::string summary(const std::vector<Bout>& bouts, const std::vector<NamedSolver>& solvers, const std::vector<double>& goals) {
   std::vector<std::vector<double>> fastest(bouts.size(), std::vector<double>(goals.size(), infinity));
   for (std::size_t i = 0; i < bouts.size(); ++i)
     for (const Trial& trial : bouts[i].trials)
@@ -55,7 +54,7 @@ std::string summary(const std::vector<Bout>& bouts, const std::vector<SolverSett
   std::string text = fmt::format("all {} problems\n  {:<22}", bouts.size(), "solved, times fastest");
   for (const double goal : goals) text += fmt::format(" {:>20.0e}", goal);
   for (std::size_t j = 0; j < solvers.size(); ++j) {
-    text += fmt::format("\n  {:<22}", std::visit([](const auto& settings) { return settings.name; }, solvers[j]));
+    text += fmt::format("\n  {:<22}", solvers[j].name);
     for (std::size_t k = 0; k < goals.size(); ++k) {
       std::vector<double> ratios;
       for (std::size_t i = 0; i < bouts.size(); ++i) {
@@ -119,7 +118,7 @@ void tournament(const TournamentOptions& options) {
   const std::vector<double> goals =
       goals_from(options.goals.empty() ? std::vector<double>{1e-2, 1e-4, 1e-6, 1e-8} : options.goals);
   const std::vector<std::string> names = options.solvers.empty() ? std::vector<std::string>{"all"} : options.solvers;
-  const std::vector<SolverSettings> solvers = solvers_by_name(names, options.settings);
+  const std::vector<NamedSolver> solvers = solvers_by_name(names, options.settings);
   std::vector<NamedProblem> problems;
   for (const std::string& file : options.files)
     for (NamedProblem& problem : read_some_problems(file, options.frames)) problems.push_back(std::move(problem));
@@ -129,7 +128,7 @@ void tournament(const TournamentOptions& options) {
   ProgressBar bar(static_cast<std::int64_t>(problems.size() * solvers.size()), true, "trial");
   for (const NamedProblem& named : problems) {
     Bout& bout = bouts.emplace_back(Bout{.problem = &named, .trials = {}});
-    for (const SolverSettings& solver : solvers) {
+    for (const NamedSolver& solver : solvers) {
       bar.at(static_cast<std::int64_t>((bouts.size() - 1) * solvers.size() + bout.trials.size()));
       bout.trials.push_back(measure(named.problem, solver, goals, options.limit));
     }

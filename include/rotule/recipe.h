@@ -3,7 +3,7 @@
 #include <rotule/contacts.h>
 #include <rotule/fields.h>
 #include <rotule/integrators.h>
-#include <rotule/solvers.h>
+#include <rotule/solver_choice.h>
 
 #include <string>
 #include <string_view>
@@ -148,7 +148,7 @@ struct Recipe {
   FormulationSettings formulation = AccelerationSettings{};
   CorrectionSettings correction = ProjectionSettings{};
   ContactChoice contacts = NoContactSettings{};
-  SolverSettings solver = LdltSettings{};
+  SolverChoice solver;  // ldlt unless told otherwise
   ImplicitSolverSettings implicit_solver = AutomaticImplicitSettings{};
 
   template <class Self, class Visitor>
@@ -182,6 +182,6 @@ std::string_view name_of(const IntegratorSettings&);
 std::string_view name_of(const FormulationSettings&);
 std::string_view name_of(const CorrectionSettings&);
 std::string_view name_of(const ContactChoice&);
-std::string_view name_of(const SolverSettings&);
+std::string_view name_of(const SolverChoice&);
 
 }  // namespace rotule

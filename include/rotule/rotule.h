@@ -6,4 +6,5 @@
 #include <rotule/relaxation.h>
 #include <rotule/results.h>
 #include <rotule/scene.h>
+#include <rotule/solvers.h>
 #include <rotule/world.h>

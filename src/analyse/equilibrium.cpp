@@ -1,4 +1,6 @@
 // Equilibrium (B3): what is left of the sum of all forces on every body and particle, and how fast each moves.
+#include <rotule/solvers/ldlt.h>
+
 #include <algorithm>
 
 #include "world/world_implementation.h"

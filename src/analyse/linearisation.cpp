@@ -5,6 +5,7 @@
 #include <Eigen/QR>
 
 #include <rotule/error.h>
+#include <rotule/solvers/ldlt.h>
 
 #include "world/world_implementation.h"
 

@@ -1,6 +1,7 @@
 #include "analyse/relaxation.h"
 
 #include <rotule/error.h>
+#include <rotule/solvers/ldlt.h>
 
 #include <algorithm>
 #include <cmath>

@@ -94,7 +94,7 @@ void Island::scatter(VecX& global) const {
   for (std::size_t i = 0; i < bodies.size(); ++i) slots[i].write(local.segment<6>(6 * i), global);
 }
 
-void Island::solve(const SolverSettings& solver) { rotule::solve(problem, solver, workspace, view(x), report); }
+void Island::solve(const SolverChoice& solver) { rotule::solve(problem, solver, workspace, view(x), report); }
 
 void Island::keep() {
   kept_problem = problem;

@@ -63,7 +63,7 @@ struct Island {
   void gather(const VecX& global, VecX& into) const;
   void scatter(VecX& global) const;
   /// Solves `problem` into `x`, iterations starting from problem.x0.
-  void solve(const SolverSettings& solver);
+  void solve(const SolverChoice& solver);
   /// Copies the problem and its answer aside.
   void keep();
   /// Sets `residual` by the one judge of problem.h.

@@ -1,6 +1,7 @@
 #include "mechanism/jointed_mechanism.h"
 
 #include <rotule/error.h>
+#include <rotule/solvers/articulated_body.h>
 
 #include <algorithm>
 #include <utility>
@@ -20,7 +21,7 @@ JointedMechanism::JointedMechanism(const Model& m, const Recipe& r)
 
 void JointedMechanism::look_at_loops() {
   if (std::holds_alternative<TreePlacementSettings>(recipe.correction)) placements_ = placement_order(model);
-  if (std::holds_alternative<ArticulatedBodySettings>(recipe.solver))
+  if (recipe.solver.holds<ArticulatedBodySettings>())
     if (const auto j = loop_closing_joint(model))
       throw Error("solver articulated_body", "joint \"" + model.joints[*j].name + "\" closes a loop; use solver ldlt or schur");
 }

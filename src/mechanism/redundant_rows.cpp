@@ -1,5 +1,7 @@
 #include "mechanism/redundant_rows.h"
 
+#include <rotule/solvers/ldlt.h>
+
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,7 @@
 #include "mechanism/shock.h"
 
+#include <rotule/solvers/ldlt.h>
+
 #include <algorithm>
 
 #include "math/rotation.h"

@@ -6,8 +6,8 @@
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <algorithm>
-#include <numeric>
 
+#include "base/union_find.h"
 #include "math/rotation.h"
 #include "model/mass_properties.h"
 
@@ -117,18 +117,11 @@ Body compile_body(const BodyDef& def, const std::vector<Material>& materials, co
 }
 
 std::optional<int> loop_closing_joint(const Model& model) {
-  // Union-find; the last slot stands for all that cannot move.
-  std::vector<int> parent(model.partner_count() + 1);
-  std::iota(parent.begin(), parent.end(), 0);
-  const auto root = [&](int i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-  };
+  // The last slot stands for all that cannot move.
+  UnionFind connected(static_cast<std::size_t>(model.partner_count()) + 1);
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
-    const auto place = [&](int body) { return root(model.movable(body) ? body : model.partner_count()); };
-    const int a = place(model.joints[j].a), b = place(model.joints[j].b);
-    if (a == b) return j;
-    parent[a] = b;
+    const auto place = [&](int body) { return model.movable(body) ? body : model.partner_count(); };
+    if (!connected.join(place(model.joints[j].a), place(model.joints[j].b))) return j;
   }
   return std::nullopt;
 }

@@ -73,6 +73,11 @@ struct RangeCheck {
     std::visit([&](const auto& settings) { visit_fields(settings, RangeCheck{here}); }, choice);
   }
 
+  void operator()(const Field& field, const SolverChoice& choice, Need = {}) const {
+    const Place here = place / field.name;
+    choice.visit_fields(RangeCheck{here});
+  }
+
  private:
   static void check_vector(const Place& at, const Field& field, const Vec3& value, Need need) {
     for (int k = 0; k < 3; ++k) check_range(at / static_cast<std::size_t>(k), field, value[k]);

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/recipe.h>
+#include <rotule/solvers/auto.h>
+#include <rotule/solvers/ldlt.h>
 
 #include <type_traits>
 
 #include "base/text.h"
 #include "model/choices.h"
+#include "model/solver_list.h"
 #include "model/validate.h"
 
 namespace rotule {
@@ -40,6 +43,11 @@ void assign(const Place& place, const Field&, std::variant<Settings...>& choice,
   if (chosen.index() != choice.index()) choice = chosen;  // naming what is chosen already keeps its settings
 }
 
+void assign(const Place& place, const Field&, SolverChoice& choice, std::string_view text) {
+  const NamedSolver& chosen = named_solver(text, place);
+  if (chosen.preset() || !chosen.settings.same_solver(choice)) choice = chosen.settings;
+}
+
 // Walks to the field that the dotted key names.
 struct Setter {
   std::string_view key, value;
@@ -55,22 +63,25 @@ struct Setter {
       found = true;
       return;
     }
+    const std::string prefix = std::string(field.name) + ".";
+    if (!key.starts_with(prefix)) return;
+    Setter inner{key.substr(prefix.size()), value, place};
     if constexpr (is_choice<T>) {
-      const std::string prefix = std::string(field.name) + ".";
-      if (!key.starts_with(prefix)) return;
-      std::visit(
-          [&](auto& settings) {
-            Setter inner{key.substr(prefix.size()), value, place};
-            settings.fields(settings, inner);
-            if (!inner.found)
-              throw Error(place.str(), inner.known.empty()
-                                           ? fmt::format("{} has no fields", settings.name)
-                                           : fmt::format("{} has no field {}; {}", settings.name, in_quotes(inner.key),
-                                                         suggestion(inner.key, inner.known)));
-            found = true;
-          },
-          member);
+      std::visit([&](auto& settings) { settings.fields(settings, inner); }, member);
+      finish(inner, chosen_name(member));
+    } else if constexpr (std::is_same_v<T, SolverChoice>) {
+      member.visit_fields(inner);
+      finish(inner, member.name());
     }
+  }
+
+  /// After a walk through the settings of what is chosen.
+  void finish(const Setter& inner, std::string_view name) {
+    if (!inner.found)
+      throw Error(place.str(), inner.known.empty() ? fmt::format("{} has no fields", name)
+                                                   : fmt::format("{} has no field {}; {}", name, in_quotes(inner.key),
+                                                                 suggestion(inner.key, inner.known)));
+    found = true;
   }
 };
 
@@ -87,7 +98,7 @@ std::string_view name_of(const IntegratorSettings& choice) { return chosen_name(
 std::string_view name_of(const FormulationSettings& choice) { return chosen_name(choice); }
 std::string_view name_of(const CorrectionSettings& choice) { return chosen_name(choice); }
 std::string_view name_of(const ContactChoice& choice) { return chosen_name(choice); }
-std::string_view name_of(const SolverSettings& choice) { return chosen_name(choice); }
+std::string_view name_of(const SolverChoice& choice) { return choice.name(); }
 
 namespace recipes {
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/spans.h"
 #include "problem/cone.h"
+#include "problem/laws.h"
 #include "problem/operators.h"
 
 namespace rotule {
@@ -61,10 +63,9 @@ Residual residual(const ConstraintProblem& problem, std::span<const double> x, R
   VecX& psi = scratch.psi;
   scratch.velocities.resize(6 * problem.bodies());
   psi.resize(problem.rows());
-  multiply(problem, x, {scratch.velocities.data(), static_cast<std::size_t>(scratch.velocities.size())},
-           {psi.data(), static_cast<std::size_t>(psi.size())});
+  multiply(problem, x, view(scratch.velocities), view(psi));
   psi -= problem.b;  // w so far
-  natural_residual(problem, x, {psi.data(), static_cast<std::size_t>(psi.size())});
+  natural_residual(problem, x, view(psi));
 
   Residual out;
   out.sum = psi.lpNorm<1>();
@@ -80,35 +81,28 @@ void natural_residual(const ConstraintProblem& problem, std::span<const double> 
     const double within = std::max(std::min(upper - x[r], std::max(-w[r], 0.0)), std::min(x[r] - lower, std::max(w[r], 0.0)));
     w[r] = std::max({within, x[r] - upper, lower - x[r]});
   };
-  int row = 0;
-  const auto plain_until = [&](int end) {
-    for (; row < end; ++row) bounded(row, problem.lower[row], problem.upper[row]);
-  };
-  for (const FrictionRows& f : problem.friction) {
-    const int n = f.normal_row;
-    const double limit = f.mu * std::max(0.0, x[n]);
-    if (f.cone && f.first_row == n + 1) {  // the sliding cone, judged together with its normal
-      plain_until(n);
-      double slip = 0;
-      for (int k = 1; k <= f.count; ++k) slip += w[n + k] * w[n + k];
-      double image[6];
-      image[0] = x[n] - (w[n] + f.mu * std::sqrt(slip));
-      for (int k = 1; k <= f.count; ++k) image[k] = x[n + k] - w[n + k];
-      project_on_cone(f.mu, f.count, image);
-      for (int k = 0; k <= f.count; ++k) w[n + k] = x[n + k] - image[k];
-    } else if (f.cone) {  // a disk whose radius the normal gives
-      plain_until(f.first_row);
-      double image[6];
-      for (int k = 0; k < f.count; ++k) image[k] = x[f.first_row + k] - w[f.first_row + k];
-      project_on_disk(limit, f.count, image);
-      for (int k = 0; k < f.count; ++k) w[f.first_row + k] = x[f.first_row + k] - image[k];
-    } else {
-      plain_until(f.first_row);
+  const auto own_bounds = [&](int r) { bounded(r, problem.lower[r], problem.upper[r]); };
+  const auto friction = [&](const FrictionRows& f) {
+    const double limit = f.mu * std::max(0.0, x[f.normal_row]);
+    if (!f.cone) {
       for (int r = f.first_row; r < f.first_row + f.count; ++r) bounded(r, -limit, limit);
+      return;
     }
-    row = f.first_row + f.count;
-  }
-  plain_until(problem.rows());
+    double image[6];  // a disk whose radius the normal gives
+    for (int k = 0; k < f.count; ++k) image[k] = x[f.first_row + k] - w[f.first_row + k];
+    project_on_disk(limit, f.count, image);
+    for (int k = 0; k < f.count; ++k) w[f.first_row + k] = x[f.first_row + k] - image[k];
+  };
+  const auto cone = [&](const FrictionRows& f) {  // judged together with its normal
+    const int n = f.normal_row;
+    double slip = 0, image[6];
+    for (int k = 1; k <= f.count; ++k) slip += w[n + k] * w[n + k];
+    image[0] = x[n] - (w[n] + f.mu * std::sqrt(slip));
+    for (int k = 1; k <= f.count; ++k) image[k] = x[n + k] - w[n + k];
+    project_on_cone(f.mu, f.count, image);
+    for (int k = 0; k <= f.count; ++k) w[n + k] = x[n + k] - image[k];
+  };
+  walk_laws(problem.friction, 0, problem.rows(), own_bounds, friction, cone);
 }
 
 void validate(const ConstraintProblem& problem) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "problem/cone.h"
+#include "problem/laws.h"
 
 namespace rotule {
 
@@ -22,12 +23,12 @@ struct BlockSet {
 /// One entry per block; keeps its memory.
 inline void classify(const ConstraintProblem& problem, std::vector<BlockSet>& sets) {
   sets.clear();
+  FrictionCursor friction(problem);
   std::int32_t next = 0;
-  const auto groups = static_cast<std::int32_t>(problem.friction.size());
   for (const ConstraintBlock& block : problem.blocks) {
-    BlockSet set{.kind = RowSet::bilateral, .first_friction = next};
-    while (next < groups && problem.friction[next].normal_row == block.first_row) ++next;
-    set.friction_count = next - set.first_friction;
+    const auto count = static_cast<std::int32_t>(friction.next(block).size());
+    BlockSet set{.kind = RowSet::bilateral, .first_friction = next, .friction_count = count};
+    next += count;
     if (set.friction_count > 0) {
       set.kind = RowSet::contact;
     } else {
@@ -38,13 +39,17 @@ inline void classify(const ConstraintProblem& problem, std::vector<BlockSet>& se
   }
 }
 
+/// The groups of friction of a contact; none elsewhere.
+inline std::span<const FrictionRows> friction_of(const ConstraintProblem& problem, const BlockSet& set) {
+  return {problem.friction.data() + set.first_friction, static_cast<std::size_t>(set.friction_count)};
+}
+
 /// Puts x back within the bounds of one block, as sweeps do: the normal first, then each group of friction by the normal found.
 inline void clamp(const ConstraintProblem& problem, const ConstraintBlock& block, const BlockSet& set, std::span<double> x) {
   if (set.kind == RowSet::bilateral) return;
   for (int r = block.first_row; r < block.first_row + block.rows; ++r)
     x[r] = std::clamp(x[r], problem.lower[r], problem.upper[r]);
-  for (int g = set.first_friction; g < set.first_friction + set.friction_count; ++g) {
-    const FrictionRows& f = problem.friction[g];
+  for (const FrictionRows& f : friction_of(problem, set)) {
     const double limit = f.mu * x[f.normal_row];
     if (f.cone)
       project_on_disk(limit, f.count, x.data() + f.first_row);

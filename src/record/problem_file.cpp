@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/spans.h"
 #include "record/version.h"
 
 namespace rotule {
@@ -19,7 +20,6 @@ constexpr int friction_columns = 4;  // first_row, count, normal_row, cone
 std::string group_name(std::int64_t frame) { return fmt::format("/frame_{:06}", frame); }
 std::string group_name(std::int64_t frame, int island) { return fmt::format("/frame_{:06}/island_{}", frame, island); }
 
-std::span<const double> view(const VecX& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 std::span<const double> view(const JacobianRows& m) { return {m.data(), static_cast<std::size_t>(m.size())}; }
 
 Hdf5File open_checked(const std::string& path) {

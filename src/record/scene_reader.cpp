@@ -11,6 +11,7 @@
 #include "model/choices.h"
 #include "model/names.h"
 #include "model/scene_fields.h"
+#include "model/solver_list.h"
 #include "model/validate.h"
 #include "record/json_text.h"
 #include "record/scene_json.h"
@@ -137,20 +138,28 @@ void read(const Json& json, const Place& place, JointDef& out) { read_kind(json,
 void read(const Json& json, const Place& place, SolidDef& out) { read_kind(json, place, out, "solid"); }
 void read(const Json& json, const Place& place, ForceDef& out) { read_kind(json, place, out, "force"); }
 
-/// "sor", or {"name": "sor", "relaxation": 1.4}.
-template <class... Settings>
-void read(const Json& json, const Place& place, std::variant<Settings...>& out) requires(is_choice<std::variant<Settings...>>) {
+/// "sor", or {"name": "sor", "relaxation": 1.4}: calls choose(name, place of the name); whether settings follow.
+template <class Choose>
+bool read_choice(const Json& json, const Place& place, Choose&& choose_by) {
   if (json.is_string()) {
-    choose(out, json.get_ref<const std::string&>(), place);
-    return;
+    choose_by(json.get_ref<const std::string&>(), place);
+    return false;
   }
   if (!json.is_object()) wrong_type(place, "a name, or an object with a name and settings", json);
   if (!json.contains("name")) fail(place, "missing key \"name\"");
   std::string name;
   read(json["name"], place / "name", name);
-  choose(out, name, place / "name");
-  std::visit([&](auto& settings) { read_struct(json, place, settings, {"name"}); }, out);
+  choose_by(name, place / "name");
+  return true;
 }
+
+template <class... Settings>
+void read(const Json& json, const Place& place, std::variant<Settings...>& out) requires(is_choice<std::variant<Settings...>>) {
+  if (read_choice(json, place, [&](const std::string& name, const Place& at) { choose(out, name, at); }))
+    std::visit([&](auto& settings) { read_struct(json, place, settings, {"name"}); }, out);
+}
+
+void read(const Json& json, const Place& place, SolverChoice& out);
 
 template <class T>
 void read(const Json& json, const Place& place, std::optional<T>& out) {
@@ -206,6 +215,14 @@ struct Reader {
     if (const Json* value = value_of(json, place, field, need)) read(*value, place / field.name, member);
   }
 };
+
+void read(const Json& json, const Place& place, SolverChoice& out) {
+  if (!read_choice(json, place, [&](const std::string& name, const Place& at) { out = named_solver(name, at).settings; })) return;
+  KnownKeys known{{"name"}};
+  out.visit_fields(known);
+  require_known_keys(json, place, known.names);
+  out.visit_fields(Reader{json, place});
+}
 
 template <class T>
 void read_struct(const Json& json, const Place& place, T& out, std::initializer_list<std::string_view> others) {

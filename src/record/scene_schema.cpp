@@ -6,6 +6,7 @@
 
 #include "model/choices.h"
 #include "model/scene_fields.h"
+#include "model/solver_list.h"
 #include "record/json_text.h"
 #include "record/scene_json.h"
 
@@ -75,6 +76,8 @@ Json default_of(const T& member) {
     return member;
   else if constexpr (is_choice<T>)
     return chosen_name(member);
+  else if constexpr (std::is_same_v<T, SolverChoice>)
+    return member.name();
   else
     return {};
 }
@@ -127,9 +130,22 @@ Json schema_of(const Field&, const std::variant<Settings...>&) requires(is_choic
   return {{"oneOf", std::move(options)}};
 }
 
+Json schema_of(const Field&, const SolverChoice&);
+
 template <class T>
 void Properties::operator()(const Field& field, const T& member, Need need) {
   add(field, schema_of(field, member), default_of(member), need);
+}
+
+Json schema_of(const Field&, const SolverChoice&) {
+  Json options = Json::array({{{"enum", solver_names()}}});
+  for (const NamedSolver& solver : solver_list()) {
+    Properties properties;
+    solver.settings.visit_fields(properties);
+    options.push_back(named_object(solver.name, solver.alias(), solver.summary,
+                                   closed_object(std::move(properties.all), std::move(properties.required))));
+  }
+  return {{"oneOf", std::move(options)}};
 }
 
 template <class T>

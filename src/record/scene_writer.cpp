@@ -10,6 +10,7 @@
 #include "model/choices.h"
 #include "model/names.h"
 #include "model/scene_fields.h"
+#include "model/solver_list.h"
 #include "record/json_text.h"
 #include "record/scene_json.h"
 
@@ -95,16 +96,24 @@ std::string text_of(const JointDef& joint) { return kind_text(joint); }
 std::string text_of(const SolidDef& solid) { return kind_text(solid); }
 std::string text_of(const ForceDef& force) { return kind_text(force); }
 
+/// The name alone where all settings are the usual ones; `object` writes them after their first key.
+template <class Object>
+std::string named_text(std::string_view name, Object&& object) {
+  const std::string quoted = fmt::format("\"{}\"", name);
+  const std::string all = object("\"name\": " + quoted);
+  return all.find(", ") == all.npos ? quoted : all;
+}
+
 template <class... Settings>
 std::string text_of(const std::variant<Settings...>& choice) requires(is_choice<std::variant<Settings...>>) {
   return std::visit(
       [](const auto& settings) {
-        const std::string name = fmt::format("\"{}\"", settings.name);
-        const std::string all = struct_text(settings, "\"name\": " + name);
-        return all.find(", ") == all.npos ? name : all;
+        return named_text(settings.name, [&](std::string first) { return struct_text(settings, std::move(first)); });
       },
       choice);
 }
+
+std::string text_of(const SolverChoice& choice);
 
 template <class T>
 std::string text_of(const std::optional<T>& value) {
@@ -172,6 +181,13 @@ const std::vector<WrittenField>& default_fields() {
 template <class T>
 std::string struct_text(const T& value, std::string first) {
   return object_text(std::move(first), written_fields(value), default_fields<T>());
+}
+
+std::string text_of(const SolverChoice& choice) {
+  WrittenFields fields, usual;
+  choice.visit_fields(fields);
+  named_solver(choice.name(), Place("solver")).settings.visit_fields(usual);
+  return named_text(choice.name(), [&](std::string first) { return object_text(std::move(first), fields.all, usual.all); });
 }
 
 // The scene itself, one line per item of its lists.

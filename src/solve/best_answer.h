@@ -7,6 +7,7 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "problem/operators.h"
@@ -16,7 +17,7 @@ namespace rotule {
 
 class BestAnswer {
  public:
-  void begin(const ConstraintProblem& problem, const char* solver, SolveReport& report) {
+  void begin(const ConstraintProblem& problem, std::string_view solver, SolveReport& report) {
     problem_ = &problem;
     solver_ = solver;
     best_.resize(problem.rows());
@@ -28,13 +29,17 @@ class BestAnswer {
   /// The relative residual of x, which is kept if it is the best so far. Throws where x has left the realm of numbers.
   double judge(std::span<const double> x) {
     last_ = residual(*problem_, x, scratch_);
-    if (!std::isfinite(last_.relative))
-      throw Error(std::string("solver ") + solver_, "the residual is not finite; check masses, Jacobians and right-hand side");
-    if (last_.relative < best_residual_) {
-      best_residual_ = last_.relative;
+    if (!std::isfinite(last_.relative)) refuse();
+    return offer(last_.relative, x);
+  }
+
+  /// The same for a residual that the solver has got already, by products of its own; one that is no number is passed over.
+  double offer(double relative, std::span<const double> x) {
+    if (relative < best_residual_) {
+      best_residual_ = relative;
       std::copy(x.begin(), x.end(), best_.begin());
     }
-    return last_.relative;
+    return relative;
   }
 
   [[nodiscard]] double best() const { return best_residual_; }
@@ -43,39 +48,25 @@ class BestAnswer {
   /// What squared residuals are compared with.
   [[nodiscard]] double scale() const { return norm_b_ > 0 ? norm_b_ : 1.0; }
 
-  /// x becomes the best one seen.
+  /// x becomes the best one seen. Throws where there is none.
   void finish(double tolerance, std::span<double> x, SolveReport& report) const {
+    if (!std::isfinite(best_residual_)) refuse();
     std::copy(best_.begin(), best_.end(), x.begin());
     report.residual = best_residual_;
     report.converged = best_residual_ <= tolerance;
   }
 
  private:
+  [[noreturn]] void refuse() const {
+    throw Error("solver " + std::string(solver_), "the residual is not finite; check masses, Jacobians and right-hand side");
+  }
+
   const ConstraintProblem* problem_ = nullptr;
-  const char* solver_ = "";
+  std::string_view solver_;
   std::vector<double> best_;
   double best_residual_ = infinity, norm_b_ = 0;
   Residual last_;
   ResidualScratch scratch_;
-};
-
-/// When to ask the judge, whose word costs about a sweep: where the method's own estimate, of which it has one for free, says
-/// that the tolerance is met, and now and then besides. What the judge says tells how far to trust the estimate.
-class Patience {
- public:
-  explicit Patience(double tolerance, int sweeps_per_check = 100)
-      : tolerance_(tolerance), threshold_(tolerance), sweeps_per_check_(sweeps_per_check) {}
-
-  [[nodiscard]] bool ask(double estimate, int iterations) const {
-    return !(estimate > threshold_) || iterations % sweeps_per_check_ == 0;
-  }
-  void hear(double estimate, double judged) {
-    if (judged > 0) threshold_ = 0.95 * tolerance_ * std::clamp(estimate / judged, 0.01, 100.0);
-  }
-
- private:
-  double tolerance_, threshold_;
-  int sweeps_per_check_;
 };
 
 }  // namespace rotule

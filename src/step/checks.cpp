@@ -16,7 +16,7 @@ bool locates_events(const Recipe& recipe) {
 }
 
 void check_drives(const Model& model, const Recipe& recipe) {
-  const SolverTraits solver = std::visit([](const auto& settings) { return settings.traits; }, recipe.solver);
+  const SolverTraits solver = recipe.solver.traits();
   for (const Joint& joint : model.joints) {
     if (joint.drives.empty() || (locates_events(recipe) && JointLimits::only_limits(joint))) continue;
     const auto refuse = [&](const char* why) { throw Error("joint \"" + joint.name + "\"", why); };

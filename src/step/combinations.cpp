@@ -17,7 +17,7 @@ void check_combination(const Recipe& recipe) {
   const bool corrected = !std::holds_alternative<NoCorrectionSettings>(recipe.correction);
   const bool contacts = !std::holds_alternative<NoContactSettings>(recipe.contacts);
   const bool cones = std::holds_alternative<ConeContactSettings>(recipe.contacts);
-  const SolverTraits solver = std::visit([](const auto& settings) { return settings.traits; }, recipe.solver);
+  const SolverTraits solver = recipe.solver.traits();
   const Rule rules[] = {
       {impulses && !semi_implicit,
        "formulation velocity moves by impulses, once per step, and has no accelerations to integrate; set integrator to "

@@ -1,6 +1,8 @@
 // Contact against what a textbook answers (B2, D1 to D3).
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/solvers/block_gauss_seidel.h>
+#include <rotule/solvers/ldlt.h>
 #include <rotule/world.h>
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // Limits of joints, met at the right instant by methods with error control.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
-#include <rotule/rotule.h>
+#include <rotule/world.h>
 
 #include <cmath>
 

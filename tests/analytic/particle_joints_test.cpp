@@ -2,6 +2,11 @@
 // against what no joint may change: momentum, and energy.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/solvers/articulated_body.h>
+#include <rotule/solvers/cg.h>
+#include <rotule/solvers/dense_ldlt.h>
+#include <rotule/solvers/ldlt.h>
+#include <rotule/solvers/schur.h>
 #include <rotule/world.h>
 
 #include <cmath>
@@ -128,9 +133,9 @@ TEST(ParticleJoints, OrderIsKept) {
 TEST(ParticleJoints, EverySolverGivesTheSameMotion) {
   const Arms arms;
   const Eigen::Vector4d exact = arms.after(0.2, 20000);
-  for (const SolverSettings& solver :
-       {SolverSettings(LdltSettings{}), SolverSettings(DenseLdltSettings{}), SolverSettings(SchurSettings{}),
-        SolverSettings(ArticulatedBodySettings{}), SolverSettings(CgSettings{})}) {
+  for (const SolverChoice& solver :
+       {SolverChoice(LdltSettings{}), SolverChoice(DenseLdltSettings{}), SolverChoice(SchurSettings{}),
+        SolverChoice(ArticulatedBodySettings{}), SolverChoice(CgSettings{})}) {
     Scene scene = arms.scene();
     scene.recipe.solver = solver;
     World world(scene);

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <rotule/error.h>
 #include <rotule/relaxation.h>
-#include <rotule/rotule.h>
 
 #include <cmath>
 

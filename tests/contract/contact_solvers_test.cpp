@@ -3,6 +3,7 @@
 // twice. Loops over all solvers that there are.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/solvers/homotopy.h>
 
 #include <string>
 
@@ -20,51 +21,33 @@ namespace {
 using testing::ContactCase;
 using testing::motion;
 
-SolverTraits traits_of(const SolverSettings& settings) {
-  return std::visit([](const auto& s) { return s.traits; }, settings);
-}
-
-bool takes(const SolverSettings& settings, const ContactCase& c) {
-  const SolverTraits traits = traits_of(settings);
+bool takes(const SolverChoice& settings, const ContactCase& c) {
+  const SolverTraits traits = settings.traits();
   return traits.bounds && (!c.box || traits.box) && (!c.cone || traits.cone);
 }
 
-std::vector<SolverSettings> contact_solvers() {
-  std::vector<SolverSettings> out;
-  for (const SolverSettings& settings : testing::alternatives<SolverSettings>())
-    if (traits_of(settings).bounds) out.push_back(settings);
+std::vector<SolverChoice> contact_solvers() {
+  std::vector<SolverChoice> out;
+  for (const SolverChoice& settings : testing::all_solvers())
+    if (settings.traits().bounds) out.push_back(settings);
   return out;
 }
 
 /// Methods whose point is another than accuracy: they may end above their tolerance on any problem, and must say so.
-bool is_rough(const SolverSettings& settings) {
-  return std::visit(
-      [](const auto& s) {
-        return s.name == "shock_propagation" || s.name == "jacobi" || s.name == "admm" || s.name == "interior_point" ||
-               s.name == "pgs_sm";
-      },
-      settings);
+bool is_rough(const SolverChoice& settings) {
+  const std::string_view name = settings.name();
+  return name == "shock_propagation" || name == "jacobi" || name == "admm" || name == "interior_point" || name == "pgs_sm";
 }
 
-double tolerance_of(const SolverSettings& settings) {
-  return std::visit(
-      [](const auto& s) {
-        if constexpr (requires { s.tolerance; }) return std::max(s.tolerance, 1e-15);
-        return 1e-8;
-      },
-      settings);
+double tolerance_of(SolverChoice settings) {
+  const double* tolerance = settings.find<double>("tolerance");
+  return tolerance ? std::max(*tolerance, 1e-15) : 1e-8;
 }
 
 /// Sweeps may take all the time that they need; methods that count in tens keep their own limit.
-SolverSettings patient(SolverSettings settings, double tolerance = 0) {
-  std::visit(
-      [&](auto& s) {
-        if constexpr (requires { s.tolerance; })
-          if (tolerance > 0) s.tolerance = tolerance;
-        if constexpr (requires { s.max_iterations; })
-          if (s.max_iterations >= 1000) s.max_iterations = 300000;
-      },
-      settings);
+SolverChoice patient(SolverChoice settings, double tolerance = 0) {
+  if (auto* its_own = settings.find<double>("tolerance"); its_own && tolerance > 0) *its_own = tolerance;
+  if (int* most = settings.find<int>("max_iterations"); most && *most >= 1000) *most = 300000;
   return settings;
 }
 
@@ -74,7 +57,7 @@ struct Answer {
   double residual = 0;
 };
 
-Answer answer_of(const ConstraintProblem& p, const SolverSettings& settings) {
+Answer answer_of(const ConstraintProblem& p, const SolverChoice& settings) {
   Answer out;
   out.x.resize(p.rows());
   Workspace workspace;
@@ -106,13 +89,13 @@ VecX plain_pgs(const ConstraintProblem& p) {
   return x;
 }
 
-class ContactSolvers : public ::testing::TestWithParam<SolverSettings> {};
+class ContactSolvers : public ::testing::TestWithParam<SolverChoice> {};
 
 TEST_P(ContactSolvers, MeetTheirPromiseOrSayThatTheyDidNot) {
   for (const ContactCase& c : testing::contact_cases()) {
     if (!takes(GetParam(), c)) continue;
     SCOPED_TRACE(c.name);
-    const SolverSettings settings = patient(GetParam());
+    const SolverChoice settings = patient(GetParam());
     const Answer answer = answer_of(c.problem, settings);
     EXPECT_TRUE(answer.x.allFinite());
     EXPECT_NEAR(answer.report.residual, answer.residual, 1e-6 * answer.residual + 1e-13);
@@ -156,12 +139,12 @@ TEST_P(ContactSolvers, GiveTheMotionOfPlainGaussSeidel) {
 }
 
 TEST_P(ContactSolvers, StartFromWhatTheyAreGiven) {
-  if (traits_of(GetParam()).exact) GTEST_SKIP() << "ends in finitely many steps from anywhere";
+  if (GetParam().traits().exact) GTEST_SKIP() << "ends in finitely many steps from anywhere";
   for (const ContactCase& c : testing::contact_cases()) {
     if (!takes(GetParam(), c) || c.hard) continue;
     SCOPED_TRACE(c.name);
     ConstraintProblem p = c.problem;
-    const SolverSettings settings = patient(GetParam());
+    const SolverChoice settings = patient(GetParam());
     const Answer first = answer_of(p, settings);
     if (!first.report.converged) continue;
     p.x0 = first.x;
@@ -193,7 +176,7 @@ TEST_P(ContactSolvers, AllocateNothingTheSecondTime) {
 }
 
 TEST_P(ContactSolvers, RefuseLawsThatTheyDoNotKnow) {
-  const std::string name(std::visit([](const auto& s) { return s.name; }, GetParam()));
+  const std::string name(GetParam().name());
   for (const ContactCase& c : testing::contact_cases()) {
     if (takes(GetParam(), c)) continue;
     SCOPED_TRACE(c.name);
@@ -207,8 +190,8 @@ TEST_P(ContactSolvers, RefuseLawsThatTheyDoNotKnow) {
 }
 
 TEST_P(ContactSolvers, DoNotLetNonsenseOut) {
-  ConstraintProblem p = testing::box_stack(2, {.cone = traits_of(GetParam()).cone});
-  if (!traits_of(GetParam()).box && !traits_of(GetParam()).cone) GTEST_SKIP() << "knows no friction";
+  ConstraintProblem p = testing::box_stack(2, {.cone = GetParam().traits().cone});
+  if (!GetParam().traits().box && !GetParam().traits().cone) GTEST_SKIP() << "knows no friction";
   p.b[3] = std::nan("");
   EXPECT_THROW(answer_of(p, GetParam()), Error);
 }
@@ -220,9 +203,8 @@ TEST_P(ContactSolvers, TakeAnEmptyProblem) {
   EXPECT_TRUE(answer.report.converged);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ContactSolvers, ::testing::ValuesIn(contact_solvers()), [](const auto& param) {
-  return std::string(std::visit([](const auto& s) { return s.name; }, param.param));
-});
+INSTANTIATE_TEST_SUITE_P(All, ContactSolvers, ::testing::ValuesIn(contact_solvers()),
+                         [](const auto& param) { return std::string(param.param.name()); });
 
 TEST(ContactSolvers, SolveTheFilesOfFclib) {
   // Honest on every file, and at least one of them at 1e-8.
@@ -231,9 +213,9 @@ TEST(ContactSolvers, SolveTheFilesOfFclib) {
     SCOPED_TRACE(file);
     const ConstraintProblem p = read_fclib(testing::source_dir() + "/data/fclib/" + file + ".hdf5");
     int accurate = 0;
-    for (const SolverSettings& settings : contact_solvers()) {
-      if (!traits_of(settings).cone) continue;
-      SCOPED_TRACE(std::string(std::visit([](const auto& s) { return s.name; }, settings)));
+    for (const SolverChoice& settings : contact_solvers()) {
+      if (!settings.traits().cone) continue;
+      SCOPED_TRACE(std::string(settings.name()));
       try {
         const Answer answer = answer_of(p, settings);
         EXPECT_NEAR(answer.report.residual, answer.residual, 1e-6 * answer.residual + 1e-13);

@@ -2,6 +2,7 @@
 // and each removes a joint's error as fast as it promises.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/solvers/articulated_body.h>
 #include <rotule/world.h>
 
 #include <Eigen/LU>

@@ -1,6 +1,12 @@
 // What the Newton-type contact solvers promise: the exact one reaches 1e-9 on every synthetic problem and every file, also with
 // mass ratios of 1e5; where the others say that they converged, an exact answer is near.
 #include <gtest/gtest.h>
+#include <rotule/solvers/admm.h>
+#include <rotule/solvers/homotopy.h>
+#include <rotule/solvers/interior_point.h>
+#include <rotule/solvers/nncg.h>
+#include <rotule/solvers/pgs_sm.h>
+#include <rotule/solvers/prox_newton.h>
 
 #include <random>
 

@@ -2,6 +2,12 @@
 // where it is not, say which it was, and allocate nothing the second time. Compared with a dense rank-revealing solve by Eigen.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/solvers/articulated_body.h>
+#include <rotule/solvers/cg.h>
+#include <rotule/solvers/dense_ldlt.h>
+#include <rotule/solvers/ldlt.h>
+#include <rotule/solvers/schur.h>
+#include <rotule/solvers/sor.h>
 
 #include <Eigen/QR>
 #include <functional>
@@ -125,14 +131,12 @@ std::vector<Case> cases() {
   return list;
 }
 
-class Solvers : public ::testing::TestWithParam<SolverSettings> {
+class Solvers : public ::testing::TestWithParam<SolverChoice> {
  protected:
-  [[nodiscard]] std::string_view name() const {
-    return std::visit([](const auto& s) { return s.name; }, GetParam());
-  }
-  [[nodiscard]] bool iterates() const { return name() == "cg" || name() == "sor" || name() == "gauss_seidel"; }
+  [[nodiscard]] std::string_view name() const { return GetParam().name(); }
+  [[nodiscard]] bool iterates() const { return name() == "cg" || name() == "sor"; }
   [[nodiscard]] bool by_gradients() const {
-    const auto* schur = std::get_if<SchurSettings>(&GetParam());
+    const auto* schur = GetParam().get_if<SchurSettings>();
     return schur && schur->conjugate_gradients;
   }
   [[nodiscard]] bool takes(const Case& c) const {
@@ -239,10 +243,8 @@ TEST_P(Solvers, SayWhenEquationsContradictEachOther) {
   Workspace workspace;
   SolveReport report;
   std::vector<double> x(p.rows());
-  SolverSettings settings = GetParam();
-  if (auto* sor = std::get_if<SorSettings>(&settings)) sor->max_iterations = 500;
-  if (auto* gauss_seidel = std::get_if<GaussSeidelSettings>(&settings)) gauss_seidel->max_iterations = 500;
-  if (auto* cg = std::get_if<CgSettings>(&settings)) cg->max_iterations = 500;
+  SolverChoice settings = GetParam();
+  if (int* most = settings.find<int>("max_iterations")) *most = 500;
   solve(p, settings, workspace, x, report);
   EXPECT_FALSE(report.converged);
   EXPECT_GT(report.residual, 1e-3);
@@ -257,15 +259,16 @@ SchurSettings schur_by_gradients() {
 
 // Iterations stop at a residual, and the condition number stands between that and the error: hence these tolerances.
 INSTANTIATE_TEST_SUITE_P(Bilateral, Solvers,
-                         ::testing::Values(SolverSettings(LdltSettings{}), SolverSettings(DenseLdltSettings{}),
-                                           SolverSettings(ArticulatedBodySettings{}), SolverSettings(SchurSettings{}),
-                                           SolverSettings(schur_by_gradients()), SolverSettings(CgSettings{.tolerance = 1e-13}),
-                                           SolverSettings(SorSettings{.tolerance = 1e-13}),
-                                           SolverSettings(GaussSeidelSettings{.tolerance = 1e-13})),
+                         ::testing::Values(SolverChoice(LdltSettings{}), SolverChoice(DenseLdltSettings{}),
+                                           SolverChoice(ArticulatedBodySettings{}), SolverChoice(SchurSettings{}),
+                                           SolverChoice(schur_by_gradients()), SolverChoice(CgSettings{.tolerance = 1e-13}),
+                                           SolverChoice(SorSettings{.tolerance = 1e-13}),
+                                           SolverChoice(SorSettings{.relaxation = gauss_seidel.relaxation, .tolerance = 1e-13})),
                          [](const auto& solver) {
-                           const auto* schur = std::get_if<SchurSettings>(&solver.param);
-                           return std::string(std::visit([](const auto& s) { return s.name; }, solver.param)) +
-                                  (schur && schur->conjugate_gradients ? "_by_gradients" : "");
+                           const auto* schur = solver.param.template get_if<SchurSettings>();
+                           const auto* sor = solver.param.template get_if<SorSettings>();
+                           if (sor && sor->relaxation == gauss_seidel.relaxation) return std::string("gauss_seidel");
+                           return std::string(solver.param.name()) + (schur && schur->conjugate_gradients ? "_by_gradients" : "");
                          });
 
 TEST(Iterations, StartFromTheWarmStart) {
@@ -277,8 +280,7 @@ TEST(Iterations, StartFromTheWarmStart) {
   std::vector<double> x(p.rows());
   solve(p, LdltSettings{}, workspace, x, report);
   p.x0 = Eigen::Map<const VecX>(x.data(), p.rows());
-  for (const SolverSettings& settings :
-       {SolverSettings(CgSettings{}), SolverSettings(SorSettings{}), SolverSettings(GaussSeidelSettings{})}) {
+  for (const SolverChoice& settings : {SolverChoice(CgSettings{}), SolverChoice(SorSettings{}), SolverChoice(gauss_seidel)}) {
     solve(p, settings, workspace, x, report);
     EXPECT_EQ(report.iterations, 0);
     EXPECT_TRUE(report.converged);
@@ -312,7 +314,7 @@ TEST(DirectSolvers, HoldLongChainsAndLargeMassRatios) {
     builder.log10_mass_spread = spread;
     add_chain(builder, 20000);
     const ConstraintProblem p = builder.problem();
-    for (const SolverSettings& settings : {SolverSettings(LdltSettings{}), SolverSettings(ArticulatedBodySettings{})}) {
+    for (const SolverChoice& settings : {SolverChoice(LdltSettings{}), SolverChoice(ArticulatedBodySettings{})}) {
       Workspace workspace;
       SolveReport report;
       std::vector<double> x(p.rows());

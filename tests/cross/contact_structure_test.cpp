@@ -2,6 +2,15 @@
 // complement of the joints is that of the dense matrix, chains and stacks stop mattering by length and mass, and `auto` says whom
 // it chose.
 #include <gtest/gtest.h>
+#include <rotule/solvers/auto.h>
+#include <rotule/solvers/block_pivoting.h>
+#include <rotule/solvers/dantzig.h>
+#include <rotule/solvers/hybrid.h>
+#include <rotule/solvers/lemke.h>
+#include <rotule/solvers/nncg.h>
+#include <rotule/solvers/prox_newton.h>
+#include <rotule/solvers/split_pivoting.h>
+#include <rotule/solvers/two_level.h>
 
 #include <Eigen/QR>
 #include <string>
@@ -23,7 +32,7 @@ struct Answer {
   double residual = 0;
 };
 
-Answer answer_of(const ConstraintProblem& p, const SolverSettings& settings) {
+Answer answer_of(const ConstraintProblem& p, const SolverChoice& settings) {
   Answer out;
   out.x.resize(p.rows());
   Workspace workspace;
@@ -90,8 +99,8 @@ TEST(Pivoting, FindsOneMotionWhereThereIsOne) {
     SCOPED_TRACE(c.name);
     const Answer lemke = answer_of(c.problem, LemkeSettings{});
     ASSERT_LE(lemke.residual, 1e-10);
-    const SolverSettings others[] = {BlockPivotingSettings{}, DantzigSettings{}, SplitPivotingSettings{.tolerance = 1e-11}};
-    for (const SolverSettings& other : others) {
+    const SolverChoice others[] = {BlockPivotingSettings{}, DantzigSettings{}, SplitPivotingSettings{.tolerance = 1e-11}};
+    for (const SolverChoice& other : others) {
       const Answer answer = answer_of(c.problem, other);
       EXPECT_TRUE(answer.report.converged);
       EXPECT_LT((answer.motion - lemke.motion).norm(), 1e-9 * (1 + lemke.motion.norm())) << answer.report.solver;
@@ -105,8 +114,8 @@ TEST(Pivoting, SolvesBoxesExactly) {
   for (const ContactCase& c : testing::contact_cases()) {
     if (c.cone) continue;
     SCOPED_TRACE(c.name);
-    const SolverSettings all[] = {LemkeSettings{}, BlockPivotingSettings{}, DantzigSettings{}};
-    for (const SolverSettings& settings : all) {
+    const SolverChoice all[] = {LemkeSettings{}, BlockPivotingSettings{}, DantzigSettings{}};
+    for (const SolverChoice& settings : all) {
       const Answer answer = answer_of(c.problem, settings);
       EXPECT_LE(answer.residual, 1e-9) << answer.report.solver;
     }

@@ -2,6 +2,12 @@
 // nothing of the mechanism's structure, is what the others are compared with.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/solvers/articulated_body.h>
+#include <rotule/solvers/cg.h>
+#include <rotule/solvers/dense_ldlt.h>
+#include <rotule/solvers/ldlt.h>
+#include <rotule/solvers/schur.h>
+#include <rotule/solvers/sor.h>
 #include <rotule/world.h>
 
 #include <algorithm>
@@ -16,7 +22,7 @@ namespace {
 
 struct Choice {
   std::string name;
-  SolverSettings settings;
+  SolverChoice settings;
   bool sweeps = false;
 };
 
@@ -28,7 +34,7 @@ std::vector<Choice> choices() {
       {"schur by conjugate gradients", SchurSettings{.conjugate_gradients = true}},
       {"cg", CgSettings{}},
       {"sor", SorSettings{.relaxation = 1.8, .tolerance = 1e-11}, true},
-      {"gauss_seidel", GaussSeidelSettings{.tolerance = 1e-11}, true},
+      {"gauss_seidel", SorSettings{.relaxation = 1, .tolerance = 1e-11}, true},
   };
 }
 
@@ -66,7 +72,7 @@ struct SceneAnswer {
 };
 
 /// Accelerations and joint forces of the state in which `world` is, by another solver.
-SceneAnswer solve_with(const World& world, const SolverSettings& solver) {
+SceneAnswer solve_with(const World& world, const SolverChoice& solver) {
   const WorldImplementation& w = implementation_of(world);
   Recipe recipe = w.recipe;
   recipe.solver = solver;
@@ -140,7 +146,7 @@ VecX positions_and_velocities(const World& world) {
 TEST(SolversOnScenes, GiveTheSameMotionOverManySteps) {
   for (const std::string& name : jointed_scenes()) {
     Scene scene = *scenes::build(name);  // by its own recipe: one of them moves at velocity level
-    const auto run = [&](const SolverSettings& solver) {
+    const auto run = [&](const SolverChoice& solver) {
       Recipe recipe = scene.recipe;
       recipe.solver = solver;
       World world(scene, recipe);

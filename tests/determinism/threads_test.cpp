@@ -1,5 +1,7 @@
 // The same bits from any number of threads, from run to run, and whether or not somebody watches.
 #include <gtest/gtest.h>
+#include <rotule/solvers/block_gauss_seidel.h>
+#include <rotule/solvers/cg.h>
 #include <rotule/world.h>
 
 #include <filesystem>

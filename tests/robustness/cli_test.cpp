@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "record/problem_file.h"
@@ -192,6 +193,23 @@ TEST_F(Cli, ListsAsTablesAndJson) {
   }
   for (const Json& method : all["integrators"])
     for (const char* key : {"order", "evaluations", "symplectic", "implicit"}) EXPECT_TRUE(method.contains(key)) << method;
+}
+
+TEST_F(Cli, ListsFirstTheSolversToChooseFrom) {
+  const std::string table = rotule("list solvers").out;
+  const std::size_t others = table.find("The others, by family:");
+  ASSERT_NE(others, std::string::npos);
+  std::map<std::string, int> families;
+  const Json all = Json::parse(rotule("list solvers --json").out);
+  for (const Json& solver : all["solvers"]) {
+    const std::string name = solver["name"].get<std::string>();
+    ++families[solver["family"].get<std::string>()];
+    const std::size_t line = table.find(" " + name + " ");
+    ASSERT_NE(line, std::string::npos) << name;
+    EXPECT_EQ(line < others, solver.contains("recommended_for")) << name;
+  }
+  EXPECT_EQ(families.size(), 7u);
+  EXPECT_NE(rotule("list nsgs").out.find("max_iterations"), std::string::npos);  // one of them, with its settings
 }
 
 TEST_F(Cli, ScenesAreFoundByNameFromAnywhere) {

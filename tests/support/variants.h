@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/solver_list.h"
+
 namespace rotule::testing {
 
 /// Every alternative of a settings variant, with its defaults.
@@ -34,6 +36,14 @@ inline std::vector<IntegratorSettings> every_integrator() {
   return alternatives<IntegratorSettings>(std::make_index_sequence<std::variant_size_v<IntegratorSettings>>());
 }
 
+/// Every solver with its defaults; presets are no solvers of their own.
+inline std::vector<SolverChoice> all_solvers() {
+  std::vector<SolverChoice> out;
+  for (const NamedSolver& solver : solver_list())
+    if (!solver.preset()) out.push_back(solver.settings);
+  return out;
+}
+
 /// A recipe as one line, to say which one a test speaks of.
 inline std::string describe(const Recipe& recipe) {
   return std::string(name_of(recipe.integrator)) + " + " + std::string(name_of(recipe.formulation)) + " + " +
@@ -41,7 +51,7 @@ inline std::string describe(const Recipe& recipe) {
 }
 
 /// All combinations that make sense, each at step dt. Penalty springs are softened, so that explicit methods stand them.
-inline std::vector<Recipe> sensible_recipes(double dt, const std::vector<SolverSettings>& solvers) {
+inline std::vector<Recipe> sensible_recipes(double dt, const std::vector<SolverChoice>& solvers) {
   std::vector<Recipe> out;
   for (const auto& integrator : every_integrator())
     for (auto formulation : alternatives<FormulationSettings>())

@@ -2,6 +2,16 @@
 #include "support/allocation_counter.h"
 
 #include <gtest/gtest.h>
+#include <rotule/solvers/articulated_body.h>
+#include <rotule/solvers/auto.h>
+#include <rotule/solvers/cg.h>
+#include <rotule/solvers/dense_ldlt.h>
+#include <rotule/solvers/ldlt.h>
+#include <rotule/solvers/nncg.h>
+#include <rotule/solvers/pgs.h>
+#include <rotule/solvers/prox_newton.h>
+#include <rotule/solvers/schur.h>
+#include <rotule/solvers/sor.h>
 #include <rotule/world.h>
 
 #include "model/choices.h"
@@ -31,8 +41,8 @@ void expect_no_allocations(Scene scene, bool loops, double dt = 1e-3) {
   if (!counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";
   for (const Recipe& recipe :
        testing::sensible_recipes(dt, {LdltSettings{}, DenseLdltSettings{}, ArticulatedBodySettings{}, SchurSettings{}})) {
-    if (loops && (std::holds_alternative<TreePlacementSettings>(recipe.correction) ||
-                  std::holds_alternative<ArticulatedBodySettings>(recipe.solver)))
+    if (loops &&
+        (std::holds_alternative<TreePlacementSettings>(recipe.correction) || recipe.solver.holds<ArticulatedBodySettings>()))
       continue;
     scene.recipe = recipe;
     SCOPED_TRACE(scene.name + ": " + describe(recipe));
@@ -48,9 +58,8 @@ TEST(Allocation, NonePerStepOnARedundantLoop) { expect_no_allocations(scenes::fo
 TEST(Allocation, NonePerStepOfIterativeSolvers) {
   if (!counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";
   for (Scene scene : {scenes::double_pendulum(), scenes::four_bar()})
-    for (const SolverSettings& solver :
-         {SolverSettings(CgSettings{}), SolverSettings(SorSettings{}), SolverSettings(GaussSeidelSettings{}),
-          SolverSettings(SchurSettings{.conjugate_gradients = true})}) {
+    for (const SolverChoice& solver : {SolverChoice(CgSettings{}), SolverChoice(SorSettings{}), SolverChoice(gauss_seidel),
+                                       SolverChoice(SchurSettings{.conjugate_gradients = true})}) {
       scene.recipe.solver = solver;
       World world(scene);
       EXPECT_EQ(allocations_of_steps(world, 20), 0u) << scene.name << ": " << describe(scene.recipe);
@@ -84,8 +93,8 @@ TEST(Allocation, NonePerStepOfWhatRests) {
   }
   row.name = "row";
   for (Scene scene : {scenes::tower(5), scenes::pyramid(4), row})
-    for (const SolverSettings& solver : {SolverSettings(PgsSettings{}), SolverSettings(NncgSettings{}),
-                                         SolverSettings(ProxNewtonSettings{}), SolverSettings(AutoSettings{})}) {
+    for (const SolverChoice& solver : {SolverChoice(PgsSettings{}), SolverChoice(NncgSettings{}),
+                                       SolverChoice(ProxNewtonSettings{}), SolverChoice(AutoSettings{})}) {
       scene.recipe.solver = solver;
       World world(scene);
       EXPECT_EQ(allocations_of_steps(world, 20), 0u) << scene.name << ": " << describe(scene.recipe);
@@ -96,7 +105,7 @@ TEST(Allocation, NonePerStepOfWhatRests) {
 TEST(Allocation, NonePerStepOfMotorsAndLimits) {
   if (!counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";
   for (Scene scene : {scenes::rolling_mill(), scenes::gripper_pinch()})
-    for (const SolverSettings& solver : {SolverSettings(NncgSettings{}), SolverSettings(AutoSettings{})}) {
+    for (const SolverChoice& solver : {SolverChoice(NncgSettings{}), SolverChoice(AutoSettings{})}) {
       scene.recipe.solver = solver;
       World world(scene);
       for (int i = 0; i < 50; ++i) world.step();

@@ -1,5 +1,9 @@
 // The parts of the sweeps: the exact solution of one block, storages and orders of pgs, its stopping rules (D4), colours.
 #include <gtest/gtest.h>
+#include <rotule/solvers/block_gauss_seidel.h>
+#include <rotule/solvers/coloured_gauss_seidel.h>
+#include <rotule/solvers/pgs.h>
+#include <rotule/solvers/shock_propagation.h>
 
 #include <Eigen/LU>
 #include <random>
@@ -117,7 +121,7 @@ TEST(LocalSolver, StandsRowsThatNothingMoves) {
   }
 }
 
-VecX answer(const ConstraintProblem& p, const SolverSettings& settings, SolveReport* report = nullptr) {
+VecX answer(const ConstraintProblem& p, const SolverChoice& settings, SolveReport* report = nullptr) {
   VecX x(p.rows());
   Workspace workspace;
   SolveReport own;

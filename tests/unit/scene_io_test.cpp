@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rotule/error.h>
 #include <rotule/scene.h>
+#include <rotule/solvers/sor.h>
 
 #include <bit>
 #include <cstdlib>
@@ -51,6 +52,10 @@ struct Bits {
   void put(const std::variant<T...>& x) {
     put(static_cast<int>(x.index()));
     std::visit([&](const auto& alternative) { put(alternative); }, x);
+  }
+  void put(const SolverChoice& choice) {
+    all.emplace_back(choice.name());
+    choice.visit_fields([&](const Field&, const auto& member) { put(member); });
   }
   void put(std::monostate) {}
   template <class T>
@@ -168,7 +173,7 @@ TEST(SceneIo, ReadsThePendulum) {
   EXPECT_EQ(std::get<Ball>(scene.joints.at(0)).name, "ball_0");
   EXPECT_EQ(name_of(scene.recipe.integrator), "rk2");
   EXPECT_EQ(scene.recipe.dt, 0.002);
-  EXPECT_EQ(std::get<SorSettings>(scene.recipe.solver).relaxation, 1.5);
+  EXPECT_EQ(scene.recipe.solver.get_if<SorSettings>()->relaxation, 1.5);
 }
 
 TEST(SceneIo, OrientationsInBothForms) {

@@ -1,6 +1,8 @@
 // Saving, loading and asking: none of them leaves a trace in the bits of a run.
 #include <gtest/gtest.h>
-#include <rotule/rotule.h>
+#include <rotule/solvers/articulated_body.h>
+#include <rotule/solvers/ldlt.h>
+#include <rotule/world.h>
 
 #include "scenes/builders.h"
 #include "support/variants.h"
@@ -22,8 +24,8 @@ std::vector<Recipe> recipes_to_try(bool loops) {
   std::vector<Recipe> out;
   for (const Recipe& recipe : sensible_recipes(1e-3, {LdltSettings{}}))
     if (!loops || !std::holds_alternative<TreePlacementSettings>(recipe.correction)) out.push_back(recipe);
-  for (const auto& solver : alternatives<SolverSettings>()) {
-    if (loops && std::holds_alternative<ArticulatedBodySettings>(solver)) continue;
+  for (const auto& solver : testing::all_solvers()) {
+    if (loops && solver.holds<ArticulatedBodySettings>()) continue;
     Recipe recipe{.dt = 1e-3, .solver = solver};
     out.push_back(recipe);
     recipe.integrator = Ab4Settings{};

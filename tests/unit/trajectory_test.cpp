@@ -1,6 +1,7 @@
 // Recordings: what is written reads back, by this program and by h5py; what fails leaves nothing.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/solvers/ldlt.h>
 #include <signal.h>
 #include <sys/resource.h>
 

@@ -1,6 +1,7 @@
 // A world that changes between steps: ids, names, bodies and joints that come and go, and what forces and blows do.
 #include <gtest/gtest.h>
-#include <rotule/rotule.h>
+#include <rotule/error.h>
+#include <rotule/world.h>
 
 #include <cmath>
 #include <set>

@@ -11,6 +11,7 @@
 #include "model/names.h"
 #include "model/scene_fields.h"
 #include "model/solid_surface.h"
+#include "model/solver_list.h"
 #include "model/tessellate.h"
 #include "record/scene_json.h"
 #include "world/world_implementation.h"
@@ -113,6 +114,14 @@ struct FieldLister {
       for_each_alternative<T>([&]<class Settings>(const Settings&) { one["choices"].push_back(Settings::name); });
       out.push_back(std::move(one));
       std::visit([&](const auto& settings) { settings.fields(settings, FieldLister{out, path + "."}); }, member);
+    } else if constexpr (std::is_same_v<T, SolverChoice>) {
+      one["kind"] = "choice";
+      one["value"] = member.name();
+      one["choices"] = Json::array();
+      for (const NamedSolver& solver : solver_list())
+        if (!solver.preset()) one["choices"].push_back(solver.name);
+      out.push_back(std::move(one));
+      member.visit_fields(FieldLister{out, path + "."});
     } else if constexpr (std::is_same_v<T, bool>) {
       one["kind"] = "bool";
       one["value"] = member;

@@ -1,6 +1,7 @@
 #include "solve/direct/articulated_body.h"
 
 #include <rotule/error.h>
+#include <rotule/solvers/articulated_body.h>
 
 #include <Eigen/Cholesky>
 #include <Eigen/LU>

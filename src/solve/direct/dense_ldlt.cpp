@@ -4,6 +4,7 @@
 #include "linalg/dense_ldlt.h"
 
 #include <rotule/error.h>
+#include <rotule/solvers/dense_ldlt.h>
 
 #include "solve/refine.h"
 #include "solve/solve.h"

@@ -4,6 +4,7 @@
 // half its digits or a body is a node (a light one that carries heavy ones loses digits there); report.residual is computed only
 // then (it costs a product with A) and is 0 otherwise.
 #include <rotule/error.h>
+#include <rotule/solvers/ldlt.h>
 
 #include <algorithm>
 

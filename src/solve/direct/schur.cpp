@@ -8,6 +8,7 @@
 // conjugate gradients need). Closure rows whose pivot vanishes are redundant: set aside and listed.
 // Fails where the articulated-body recursion does: singular inverse masses that are not zero.
 #include <rotule/error.h>
+#include <rotule/solvers/schur.h>
 
 #include <cmath>
 

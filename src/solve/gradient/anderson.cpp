@@ -5,8 +5,10 @@
 // x at which the sweep changes more than twice (once, after such a failure) what it did before the step is given up for the plain
 // sweep's x, and the history with it; plain sweeps follow, more of them each time that this happens again. On a settled active
 // set it is near GMRES over Gauss-Seidel; while the set changes it may gain nothing.
+#include <rotule/solvers/anderson.h>
+
 #include "linalg/dense_ldlt.h"
-#include "solve/best_answer.h"
+#include "solve/iteration.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"
 
@@ -37,12 +39,11 @@ double dot(const double* a, const double* b, std::size_t n) {
 void solve(const ConstraintProblem& problem, const AndersonSettings& settings, Workspace& workspace, std::span<double> x,
            SolveReport& report) {
   auto& work = workspace.get<Anderson>();
-  BestAnswer& answer = work.answer;
   const std::size_t n = x.size(), m = static_cast<std::size_t>(settings.window);
-  answer.begin(problem, "anderson", report);
+  Iteration loop(problem, settings, work.answer, report);
   work.sweeps.with_operator(problem, settings.storage, [&](auto& blocks) {
     blocks.prepare(problem, x);
-    if (answer.judge(x) <= settings.tolerance) return;
+    if (loop.solved(x)) return;
     for (auto* v : {&work.before, &work.plain, &work.f_last, &work.G_last}) v->resize(n);
     for (auto* v : {&work.df, &work.dG}) v->resize(n * m);
     for (auto* v : {&work.gram, &work.factor}) v->resize(m * m);
@@ -51,17 +52,12 @@ void solve(const ConstraintProblem& problem, const AndersonSettings& settings, W
     bool has_last = false;
     double accepted = infinity;  // length of f before the last accelerated step
     int plain_sweeps = 0, cool_down = 1, gained = 0;
-    Patience patience(settings.tolerance);
     blocks.op().start(x);
-    while (report.iterations < settings.max_iterations) {
+    while (loop.goes_on()) {
       std::copy(x.begin(), x.end(), work.before.begin());
-      const double estimate = blocks.sweep(false, 1, x) / answer.scale();
+      const double estimate = blocks.sweep(false, 1, x) / loop.scale();
       ++report.iterations;
-      if (patience.ask(estimate, report.iterations) || report.iterations == settings.max_iterations) {
-        const double judged = answer.judge(x);
-        if (judged <= settings.tolerance) break;
-        patience.hear(estimate, judged);
-      }
+      if (loop.ends(estimate, x)) break;
       double* const f = work.before.data();  // x before becomes f
       for (std::size_t i = 0; i < n; ++i) f[i] = x[i] - f[i];
       const double length = std::sqrt(dot(f, f, n));
@@ -112,7 +108,7 @@ void solve(const ConstraintProblem& problem, const AndersonSettings& settings, W
       blocks.op().start(x);
     }
   });
-  answer.finish(settings.tolerance, x, report);
+  loop.finish(x);
 }
 
 }  // namespace rotule

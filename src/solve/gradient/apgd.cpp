@@ -4,8 +4,9 @@
 // 2015). The convex problem is convex_law.h's, whose shift and sizes follow x, so that the end obeys Coulomb's own law. D is a
 // scalar per contact: masses that differ much between bodies are evened out, not within a contact. Iterations grow with the
 // square root of the condition number of D^-1 A. The gradients of x and y come from one product per step, as they are linear.
-#include "solve/best_answer.h"
-#include "solve/gradient/convex_law.h"
+#include <rotule/solvers/apgd.h>
+
+#include "solve/gradient/held_law.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"
 
@@ -25,25 +26,22 @@ struct Apgd {
 void solve(const ConstraintProblem& problem, const ApgdSettings& settings, Workspace& workspace, std::span<double> x,
            SolveReport& report) {
   auto& work = workspace.get<Apgd>();
-  BestAnswer& answer = work.answer;
   ConvexLaw& law = work.law;
   const std::size_t n = x.size();
-  answer.begin(problem, "apgd", report);
+  Iteration loop(problem, settings, work.answer, report, products_per_check);
   work.operators.with_operator(problem, settings.storage, [&](auto& blocks) {
     blocks.prepare(problem, x);
-    if (answer.judge(x) <= settings.tolerance) return;
+    if (loop.solved(x)) return;
     law.prepare(problem, blocks.op());
     for (auto* v : {&work.y, &work.w, &work.w_y, &work.next, &work.w_next, &work.psi}) v->resize(n);
     const std::span<const double> d = law.metric();
     auto &y = work.y, &w = work.w, &w_y = work.w_y, &next = work.next, &w_next = work.w_next, &psi = work.psi;
-    blocks.op().residual(x, w);
-    law.follow(x, w);
+    HeldLaw held(problem, blocks, law, loop, psi);
+    held.start(x, w);
     std::copy(x.begin(), x.end(), y.begin());
     std::copy(w.begin(), w.end(), w_y.begin());
     double theta = 1, L = 1;
-    OuterLoop outer;
-    Patience patience(settings.tolerance, 200);
-    while (report.iterations < settings.max_iterations) {
+    while (loop.goes_on()) {
       std::copy(w_y.begin(), w_y.end(), psi.begin());
       law.add_shift(psi);  // the gradient at y
       for (;;) {
@@ -77,37 +75,15 @@ void solve(const ConstraintProblem& problem, const ApgdSettings& settings, Works
       }
       L *= 0.95;
 
-      std::copy(w.begin(), w.end(), psi.begin());
-      natural_residual(problem, x, psi);
-      double squares = 0;
-      for (const double value : psi) squares += value * value;
-      const double estimate = std::sqrt(squares) / answer.scale();
-      if (patience.ask(estimate, report.iterations) || report.iterations >= settings.max_iterations) {
-        // Sizes of boxes may lag behind their normals: what is judged, and returned, obeys them.
-        std::copy(x.begin(), x.end(), psi.begin());
-        blocks.local().make_feasible(psi);
-        const double judged = answer.judge(psi);
-        if (judged <= settings.tolerance) break;
-        patience.hear(estimate, judged);
-      }
-      // How far the convex problem is from its own end: the length of its natural map.
-      std::copy(w.begin(), w.end(), psi.begin());
-      law.add_shift(psi);
-      for (std::size_t i = 0; i < n; ++i) psi[i] = x[i] - psi[i];
-      law.project(psi);
-      double convex = 0;
-      for (std::size_t i = 0; i < n; ++i) convex += (x[i] - psi[i]) * (x[i] - psi[i]);
-      if (outer.due(std::sqrt(convex) / answer.scale(), estimate)) {
-        law.follow(x, w);
-        law.project(x);  // sizes of boxes have changed
-        blocks.op().residual(x, w);
+      if (held.ends(x, w)) break;
+      if (held.follows(x, w)) {
         std::copy(x.begin(), x.end(), y.begin());
         std::copy(w.begin(), w.end(), w_y.begin());
         theta = 1;
       }
     }
   });
-  answer.finish(settings.tolerance, x, report);
+  loop.finish(x);
 }
 
 }  // namespace rotule

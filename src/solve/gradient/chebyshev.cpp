@@ -5,7 +5,9 @@
 // position-based dynamics". rho is estimated from the ratio of successive changes in plain sweeps, and again after every period.
 // The theory is that of linear systems: where the active set changes or rho was guessed too large, the residual grows; the method
 // then goes back to its best x and starts over with plain sweeps.
-#include "solve/best_answer.h"
+#include <rotule/solvers/chebyshev.h>
+
+#include "solve/iteration.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"
 
@@ -25,26 +27,20 @@ void solve(const ConstraintProblem& problem, const ChebyshevSettings& settings, 
            SolveReport& report) {
   constexpr double largest_rho = 0.99999;
   auto& work = workspace.get<Chebyshev>();
-  BestAnswer& answer = work.answer;
-  answer.begin(problem, "chebyshev", report);
+  Iteration loop(problem, settings, work.answer, report);
   work.sweeps.with_operator(problem, settings.storage, [&](auto& blocks) {
     blocks.prepare(problem, x);
-    if (answer.judge(x) <= settings.tolerance) return;
+    if (loop.solved(x)) return;
     for (auto* v : {&work.last, &work.now, &work.kept}) v->assign(x.begin(), x.end());
     blocks.op().start(x);
     double rho = 0, omega = 1, change = 0, smallest = infinity;
     int step = -settings.warm_up, period = 4 * settings.warm_up;  // negative steps are plain
-    Patience patience(settings.tolerance);
-    while (report.iterations < settings.max_iterations) {
+    while (loop.goes_on()) {
       std::copy(x.begin(), x.end(), work.now.begin());
-      const double estimate = blocks.sweep(false, 1, x) / answer.scale();
+      const double estimate = blocks.sweep(false, 1, x) / loop.scale();
       blocks.sweep(true, 1, x);
       report.iterations += 2;
-      if (patience.ask(estimate, report.iterations) || report.iterations >= settings.max_iterations) {
-        const double judged = answer.judge(x);
-        if (judged <= settings.tolerance) break;
-        patience.hear(estimate, judged);
-      }
+      if (loop.ends(estimate, x)) break;
       if (estimate < smallest) {
         smallest = estimate;
         std::copy(x.begin(), x.end(), work.kept.begin());
@@ -85,7 +81,7 @@ void solve(const ConstraintProblem& problem, const ChebyshevSettings& settings, 
       }
     }
   });
-  answer.finish(settings.tolerance, x, report);
+  loop.finish(x);
 }
 
 }  // namespace rotule

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "problem/cone.h"
+#include "problem/laws.h"
 
 namespace rotule {
 
@@ -23,25 +24,13 @@ class ConvexLaw {
     problem_ = &problem;
     sets_.clear();
     d_.resize(problem.rows());
-    auto f = problem.friction.begin();
+    FrictionCursor friction(problem);
     for (int i = 0; i < static_cast<int>(problem.blocks.size()); ++i) {
       const ConstraintBlock& block = problem.blocks[i];
       double D[36];
       op.diagonal(i, D);
-      for (int r = 0; r < block.rows;) {
-        Set set{.first_row = block.first_row + r};
-        if (f != problem.friction.end() && f->cone && f->normal_row == set.first_row && f->first_row == set.first_row + 1) {
-          set.kind = Kind::cone;
-          set.count = f->count + 1;
-        } else if (f != problem.friction.end() && f->first_row == set.first_row) {
-          set.kind = f->cone ? Kind::disk : Kind::box;
-          set.count = f->count;
-        }
-        if (set.kind != Kind::bounds) {
-          set.mu = f->mu;
-          set.normal = f->normal_row;
-          ++f;
-        }
+      const auto add = [&](const Set& set) {
+        const int r = set.first_row - block.first_row;
         double bound = 0;  // of the set's part of A
         for (int k = r; k < r + set.count; ++k) {
           double sum = 0;
@@ -50,8 +39,15 @@ class ConvexLaw {
         }
         for (int k = 0; k < set.count; ++k) d_[set.first_row + k] = bound > 0 ? bound : 1.0;
         sets_.push_back(set);
-        r += set.count;
-      }
+      };
+      walk_laws(
+          friction.next(block), block.first_row, block.first_row + block.rows, [&](int row) { add({.first_row = row}); },
+          [&](const FrictionRows& f) {
+            add({f.first_row, f.count, f.normal_row, f.cone ? Kind::disk : Kind::box, f.mu});
+          },
+          [&](const FrictionRows& f) {
+            add({f.normal_row, f.count + 1, f.normal_row, Kind::cone, f.mu});
+          });
     }
   }
 
@@ -107,20 +103,6 @@ class ConvexLaw {
   const ConstraintProblem* problem_ = nullptr;
   std::vector<Set> sets_;
   std::vector<double> d_;
-};
-
-/// When the held law has been met well enough that it should follow x: the error of the convex problem has fallen well below
-/// that of the true one. Otherwise after so many steps.
-class OuterLoop {
- public:
-  [[nodiscard]] bool due(double convex_error, double true_error) {
-    if (++steps_ < 200 && convex_error > 0.3 * true_error) return false;
-    steps_ = 0;
-    return true;
-  }
-
- private:
-  int steps_ = 0;
 };
 
 }  // namespace rotule

@@ -4,7 +4,9 @@
 // for interactive contact force problems", with blocks in place of rows. Where the active set has settled it gains as conjugate
 // gradients do on Gauss-Seidel; while it changes, restarts leave it a plain Gauss-Seidel. The residual does not fall
 // monotonically; the best x is kept.
-#include "solve/best_answer.h"
+#include <rotule/solvers/nncg.h>
+
+#include "solve/iteration.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"
 
@@ -33,19 +35,17 @@ void solve(const ConstraintProblem& problem, const NncgSettings& settings, Works
            SolveReport& report) {
   constexpr int sweeps_per_start = 100;
   auto& work = workspace.get<Nncg>();
-  BestAnswer& answer = work.answer;
-  answer.begin(problem, "nncg", report);
+  Iteration loop(problem, settings, work.answer, report);
   work.sweeps.with_operator(problem, settings.storage, [&](auto& blocks) {
     blocks.prepare(problem, x);
-    if (answer.judge(x) <= settings.tolerance) return;
+    if (loop.solved(x)) return;
     const std::span<double> u = blocks.op().velocities();
     work.before.resize(x.size());
     work.u_before.resize(u.size());
     work.direction.assign(x.size(), 0.0);
     work.u_direction.assign(u.size(), 0.0);
     double last = 0;
-    Patience patience(settings.tolerance);
-    while (report.iterations < settings.max_iterations) {
+    while (loop.goes_on()) {
       if (report.iterations % sweeps_per_start == 0) {
         blocks.op().start(x);
         last = 0;  // the direction's velocities have gathered rounding too
@@ -54,13 +54,9 @@ void solve(const ConstraintProblem& problem, const NncgSettings& settings, Works
       std::copy(u.begin(), u.end(), work.u_before.begin());
       double estimate = blocks.sweep(false, 1, x);
       if (settings.symmetric) blocks.sweep(true, 1, x);
-      estimate /= answer.scale();
+      estimate /= loop.scale();
       ++report.iterations;
-      if (patience.ask(estimate, report.iterations) || report.iterations == settings.max_iterations) {
-        const double judged = answer.judge(x);
-        if (judged <= settings.tolerance) break;
-        patience.hear(estimate, judged);
-      }
+      if (loop.ends(estimate, x)) break;
       double squares = 0;
       for (std::size_t i = 0; i < x.size(); ++i) squares += (x[i] - work.before[i]) * (x[i] - work.before[i]);
       if (squares == 0) continue;
@@ -71,7 +67,7 @@ void solve(const ConstraintProblem& problem, const NncgSettings& settings, Works
       conjugate(beta, u, work.u_before, work.u_direction);
     }
   });
-  answer.finish(settings.tolerance, x, report);
+  loop.finish(x);
 }
 
 }  // namespace rotule

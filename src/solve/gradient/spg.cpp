@@ -3,8 +3,9 @@
 // not above the largest of the last few (Grippo, Lampariello, Lucidi 1986); the objective being quadratic, it needs no products
 // beyond A d. The convex problem is convex_law.h's, whose shift and sizes follow x, so that the end obeys Coulomb's own law; each
 // time they do, the objective changes and its history begins anew. As with all gradients, the condition number of D^-1 A decides.
-#include "solve/best_answer.h"
-#include "solve/gradient/convex_law.h"
+#include <rotule/solvers/spg.h>
+
+#include "solve/gradient/held_law.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"
 
@@ -26,13 +27,12 @@ void solve(const ConstraintProblem& problem, const SpgSettings& settings, Worksp
   constexpr int products_per_start = 100;
   constexpr double sufficient = 1e-4, smallest_alpha = 1e-10, largest_alpha = 1e10;
   auto& work = workspace.get<Spg>();
-  BestAnswer& answer = work.answer;
   ConvexLaw& law = work.law;
   const std::size_t n = x.size();
-  answer.begin(problem, "spg", report);
+  Iteration loop(problem, settings, work.answer, report, products_per_check);
   work.operators.with_operator(problem, settings.storage, [&](auto& blocks) {
     blocks.prepare(problem, x);
-    if (answer.judge(x) <= settings.tolerance) return;
+    if (loop.solved(x)) return;
     law.prepare(problem, blocks.op());
     for (auto* v : {&work.w, &work.g, &work.step, &work.A_step, &work.psi}) v->resize(n);
     const std::span<const double> d = law.metric();
@@ -48,12 +48,10 @@ void solve(const ConstraintProblem& problem, const SpgSettings& settings, Worksp
       history.assign(1, 0.0);
       oldest = 0;
     };
-    blocks.op().residual(x, w);
-    law.follow(x, w);
+    HeldLaw held(problem, blocks, law, loop, psi);
+    held.start(x, w);
     begin_history();
-    OuterLoop outer;
-    Patience patience(settings.tolerance, 200);
-    while (report.iterations < settings.max_iterations) {
+    while (loop.goes_on()) {
       if (report.iterations % products_per_start == 0) blocks.op().residual(x, w);
       std::copy(w.begin(), w.end(), g.begin());
       law.add_shift(g);
@@ -91,34 +89,13 @@ void solve(const ConstraintProblem& problem, const SpgSettings& settings, Worksp
       alpha = curvature > 0 ? std::clamp(length / curvature, smallest_alpha, largest_alpha) : largest_alpha;
       if (!(length > 0)) alpha = 1;
 
-      std::copy(w.begin(), w.end(), psi.begin());
-      natural_residual(problem, x, psi);
-      double squares = 0;
-      for (const double v : psi) squares += v * v;
-      const double estimate = std::sqrt(squares) / answer.scale();
-      if (patience.ask(estimate, report.iterations) || report.iterations >= settings.max_iterations) {
-        // Sizes of boxes may lag behind their normals: what is judged, and returned, obeys them.
-        std::copy(x.begin(), x.end(), psi.begin());
-        blocks.local().make_feasible(psi);
-        const double judged = answer.judge(psi);
-        if (judged <= settings.tolerance) break;
-        patience.hear(estimate, judged);
-      }
-      std::copy(w.begin(), w.end(), psi.begin());
-      law.add_shift(psi);
-      for (std::size_t i = 0; i < n; ++i) psi[i] = x[i] - psi[i];
-      law.project(psi);
-      double convex = 0;
-      for (std::size_t i = 0; i < n; ++i) convex += (x[i] - psi[i]) * (x[i] - psi[i]);
-      if (outer.due(std::sqrt(convex) / answer.scale(), estimate)) {
-        law.follow(x, w);
-        law.project(x);  // sizes of boxes have changed
-        blocks.op().residual(x, w);
+      if (held.ends(x, w)) break;
+      if (held.follows(x, w)) {
         begin_history();
       }
     }
   });
-  answer.finish(settings.tolerance, x, report);
+  loop.finish(x);
 }
 
 }  // namespace rotule

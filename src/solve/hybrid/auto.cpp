@@ -13,6 +13,15 @@
 //
 // Each has a budget; where it ends unconverged prox_newton and homotopy go on from its answer: see `strong`. The report names the
 // one whose answer it is, and counts the iterations of all.
+#include <rotule/solvers/auto.h>
+#include <rotule/solvers/block_pivoting.h>
+#include <rotule/solvers/homotopy.h>
+#include <rotule/solvers/hybrid.h>
+#include <rotule/solvers/ldlt.h>
+#include <rotule/solvers/nncg.h>
+#include <rotule/solvers/prox_newton.h>
+#include <rotule/solvers/two_level.h>
+
 #include <algorithm>
 
 #include "problem/row_sets.h"
@@ -128,7 +137,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   const ProxNewtonSettings newton{.tolerance = tolerance};
   const HomotopySettings path{.tolerance = tolerance};
 
-  SolverSettings first = limited(sweeps, sweeps_before_newton);
+  SolverChoice first = limited(sweeps, sweeps_before_newton);
   if (looks.joint_rows > 0)
     first = limited(hybrid, hybrid_iterations);
   else if (!looks.cones && problem.rows() <= most_rows_for_pivoting)
@@ -142,7 +151,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   if (work.answer.judge(x) <= tolerance) return work.answer.finish(tolerance, x, report);
   // Each goes on from the best answer so far; true where that is good enough.
   const ConstraintProblem* from = &problem;
-  const auto climb = [&](const SolverSettings& rung) {
+  const auto climb = [&](const SolverChoice& rung) {
     if (from != &problem) std::ranges::copy(work.answer.best_x(), work.restarted.x0.begin());
     solve(*from, rung, workspace, x, work.rung);
     report.iterations += work.rung.iterations;

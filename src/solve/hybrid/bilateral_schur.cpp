@@ -1,7 +1,6 @@
 #include "solve/hybrid/bilateral_schur.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "linalg/dense_ldlt.h"
 
@@ -66,21 +65,15 @@ void BilateralSchur::find_assemblies(const ConstraintProblem& problem) {
   const int bodies = problem.bodies(), blocks = static_cast<int>(problem.blocks.size());
   const auto moves = [&](int body) { return body >= 0 && mobility_of(problem.inverse_mass[body]) != Mobility::none; };
 
-  // Bodies that joints connect: union by the smaller index, paths halved.
-  parent_.resize(bodies);
-  std::iota(parent_.begin(), parent_.end(), 0);
-  const auto root = [&](int body) {
-    while (parent_[body] != body) body = parent_[body] = parent_[parent_[body]];
-    return body;
-  };
+  // Bodies that joints connect.
+  connected_.reset(bodies);
   for (int i = 0; i < blocks; ++i) {
     const ConstraintBlock& block = problem.blocks[i];
     if (sets_[i].kind != RowSet::bilateral || !moves(block.body_a) || !moves(block.body_b)) continue;
-    const int a = root(block.body_a), b = root(block.body_b);
-    parent_[std::max(a, b)] = std::min(a, b);
+    connected_.join(block.body_a, block.body_b);
   }
   group_.resize(bodies);
-  for (int body = 0; body < bodies; ++body) group_[body] = moves(body) ? root(body) : -1;
+  for (int body = 0; body < bodies; ++body) group_[body] = moves(body) ? connected_.root(body) : -1;
   const auto group_of = [&](int body) { return body >= 0 ? group_[body] : -1; };
 
   // Joints by assembly; those that nothing can move are one more, the last.
@@ -250,8 +243,7 @@ void BilateralSchur::form(const ConstraintProblem& problem) {
   for (const int i : others_) {
     const ConstraintBlock& block = problem.blocks[i];
     reduced.blocks.push_back({new_row_[block.first_row], block.rows, -1, -1, block.source});
-    for (int g = sets_[i].first_friction; g < sets_[i].first_friction + sets_[i].friction_count; ++g) {
-      FrictionRows f = problem.friction[g];
+    for (FrictionRows f : friction_of(problem, sets_[i])) {
       f.first_row = new_row_[f.first_row];
       f.normal_row = new_row_[f.normal_row];
       reduced.friction.push_back(f);

@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "base/union_find.h"
 #include "problem/row_sets.h"
 #include "solve/direct/sparse_system.h"
 
@@ -64,7 +65,8 @@ class BilateralSchur {
   std::vector<std::int32_t> incident_start_, incident_;  // joint blocks of each body
   std::vector<std::int32_t> touching_start_, touching_;  // blocks of c at each group
   std::vector<std::int32_t> others_, new_row_;           // blocks of c; per row of the problem, its row in S or -1
-  std::vector<std::int32_t> parent_, count_, columns_, mark_;
+  UnionFind connected_;
+  std::vector<std::int32_t> count_, columns_, mark_;
   std::vector<SparseSystem> systems_;
   std::vector<char> refine_;  // per assembly, whether its factor lost digits
   std::vector<double> velocities_, joint_x_, joint_sum_, row_, product_;

@@ -1,5 +1,7 @@
 #include "solve/hybrid/coarse_contacts.h"
 
+#include <rotule/solvers/ldlt.h>
+
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
@@ -80,8 +82,7 @@ void CoarseContacts::guess(const ConstraintProblem& problem, Guess guess, std::s
       continue;
     }
     motion_[first] = Motion::free;
-    for (int g = set.first_friction; g < set.first_friction + set.friction_count; ++g) {
-      const FrictionRows& f = problem.friction[g];
+    for (const FrictionRows& f : friction_of(problem, set)) {
       const bool stick = guess == Guess::all_stick && f.mu > 0;
       const auto decide = [&](int from, int count) {
         double squares = 0;

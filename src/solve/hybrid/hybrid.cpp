@@ -8,6 +8,11 @@
 // there are. Redundant joints are allowed. Rounding in S is taken out by correcting b' and going on from there. Without joints it
 // is nncg, then prox_newton; with joints alone it is ldlt. Fails where those do: no solution, or no end in the iterations given;
 // reported.
+#include <rotule/solvers/hybrid.h>
+#include <rotule/solvers/ldlt.h>
+#include <rotule/solvers/nncg.h>
+#include <rotule/solvers/prox_newton.h>
+
 #include <algorithm>
 
 #include "solve/best_answer.h"

@@ -6,6 +6,9 @@
 // the two is kept; where it loses, it is tried less and less often. So it is never worse, by the judge, than its sweeps alone. It
 // gains little where contacts keep opening and sliding anew (a pile in motion). A problem given by its matrix has no pairs
 // of bodies: it goes to nncg.
+#include <rotule/solvers/nncg.h>
+#include <rotule/solvers/two_level.h>
+
 #include "solve/best_answer.h"
 #include "solve/hybrid/coarse_contacts.h"
 #include "solve/solve.h"

@@ -4,6 +4,7 @@
 // square root of the condition number: long chains and large mass ratios are for ldlt. Where equations contradict each other it
 // stops at max_iterations with converged = false.
 #include <rotule/error.h>
+#include <rotule/solvers/cg.h>
 
 #include "solve/diagonal_blocks.h"
 #include "solve/refine.h"

@@ -4,8 +4,9 @@
 // once per penalty; the penalty follows the ratio of the two residuals, |x - z| and |z - z_old|, and is changed seldom. Boyd et
 // al., Found. Trends Mach. Learn. 3 (2011); Stellato et al., "OSQP", Math. Program. Comput. 12 (2020), for the penalty. Cheap
 // iterations, robust, linear convergence: slow where mass ratios are large.
-#include <rotule/error.h>
+#include <rotule/solvers/admm.h>
 
+#include "solve/best_answer.h"
 #include "solve/newton/block_system.h"
 #include "solve/newton/contact_law.h"
 #include "solve/newton/friction_cones.h"
@@ -20,10 +21,11 @@ namespace {
 struct Admm {
   BlockSystem linear;
   std::vector<BlockSet> sets;
-  std::vector<double> rho, w, psi, best, z, z_old, v, F, A_x;
+  BestAnswer answer;
+  std::vector<double> rho, w, psi, z, z_old, v, F, A_x;
 
   void resize(int rows) {
-    for (auto* u : {&rho, &w, &psi, &best, &z, &z_old, &v, &F, &A_x}) u->resize(rows);
+    for (auto* u : {&rho, &w, &psi, &z, &z_old, &v, &F, &A_x}) u->resize(rows);
   }
   void factor(const ConstraintProblem& problem, double penalty) {
     for (int i = 0; i < static_cast<int>(problem.blocks.size()); ++i) {
@@ -47,21 +49,16 @@ void Admm::project(const ConstraintProblem& problem, double penalty) {
     const ConstraintBlock& block = problem.blocks[i];
     const int n = block.rows, first = block.first_row;
     if (sets[i].kind == RowSet::bilateral) continue;
-    int r = 0;
-    if (sets[i].kind == RowSet::contact) {
+    const bool contact = sets[i].kind == RowSet::contact;
+    if (contact) {
       FrictionCone groups[6];
       double D[36], inverse_S[6];
       for (int k = 0; k < n; ++k) inverse_S[k] = rho[first + k] / penalty;
       const int count = cones_of(problem, block, sets[i], groups);
       project_on_cones(inverse_S, n, groups, count, z.data() + first, D);
-      for (int k = 0; k < n; ++k) {
-        bool in_group = k == 0;
-        for (int g = 0; g < count; ++g) in_group = in_group || (k >= groups[g].begin && k < groups[g].end);
-        if (!in_group) z[first + k] = std::clamp(z[first + k], problem.lower[first + k], problem.upper[first + k]);
-      }
-      continue;
     }
-    for (; r < n; ++r) z[first + r] = std::clamp(z[first + r], problem.lower[first + r], problem.upper[first + r]);
+    const auto own_bounds = [&](int row) { z[row] = std::clamp(z[row], problem.lower[row], problem.upper[row]); };
+    walk_laws(friction_of(problem, sets[i]), contact ? first + 1 : first, first + n, own_bounds, [](const FrictionRows&) {});
   }
 }
 
@@ -73,6 +70,8 @@ void solve(const ConstraintProblem& problem, const AdmmSettings& settings, Works
   clear(report, problem.rows());
   if (problem.rows() == 0) return;
   auto& work = workspace.get<Admm>();
+  BestAnswer& answer = work.answer;
+  answer.begin(problem, settings.name, report);
   const int n = problem.rows();
   work.linear.prepare(problem);
   work.resize(n);
@@ -80,8 +79,6 @@ void solve(const ConstraintProblem& problem, const AdmmSettings& settings, Works
   for (std::size_t i = 0; i < problem.blocks.size(); ++i)
     choose_rho(problem, problem.blocks[i], work.sets[i], work.linear.diagonal(static_cast<int>(i)),
                work.rho.data() + problem.blocks[i].first_row);
-  const double norm_b = problem.b.norm(), scale = norm_b > 0 ? norm_b : 1.0;
-  report.residual = infinity;
   const auto judge = [&](std::span<const double> at) {
     work.linear.product(problem, at, work.w);
     for (int r = 0; r < n; ++r) work.w[r] -= problem.b[r];
@@ -89,24 +86,19 @@ void solve(const ConstraintProblem& problem, const AdmmSettings& settings, Works
     natural_residual(problem, at, work.psi);
     double squares = 0;
     for (const double p : work.psi) squares += p * p;
-    const double now = std::sqrt(squares) / scale;
-    if (now < report.residual) {
-      report.residual = now;
-      std::copy(at.begin(), at.end(), work.best.begin());
-    }
-    return now;
+    return answer.offer(std::sqrt(squares) / answer.scale(), at);
   };
   std::fill(work.z.begin(), work.z.end(), 0.0);
   judge(work.z);
   std::copy_n(problem.x0.data(), n, work.z.begin());
   judge(work.z);
-  std::copy(work.best.begin(), work.best.end(), work.z.begin());
+  std::ranges::copy(answer.best_x(), work.z.begin());
   judge(work.z);
   for (int r = 0; r < n; ++r) work.v[r] = std::isfinite(problem.lower[r]) && work.w[r] > 0 ? work.w[r] : 0.0;
 
   double penalty = settings.penalty;
-  if (report.residual > settings.tolerance) work.factor(problem, penalty);
-  while (report.residual > settings.tolerance && report.iterations < settings.max_iterations) {
+  if (answer.best() > settings.tolerance) work.factor(problem, penalty);
+  while (answer.best() > settings.tolerance && report.iterations < settings.max_iterations) {
     ++report.iterations;
     // F = -(b - shift + S z + v), for (S + A) x = -F.
     for (int r = 0; r < n; ++r) work.F[r] = -(problem.b[r] + penalty / work.rho[r] * work.z[r] + work.v[r]);
@@ -142,10 +134,7 @@ void solve(const ConstraintProblem& problem, const AdmmSettings& settings, Works
     }
     if (!std::isfinite(primal)) break;
   }
-  std::copy(work.best.begin(), work.best.end(), x.begin());
-  if (!std::isfinite(report.residual))
-    throw Error("solver admm", "the residual is not finite; check masses, Jacobians and right-hand side");
-  report.converged = report.residual <= settings.tolerance;
+  answer.finish(settings.tolerance, x, report);
 }
 
 }  // namespace rotule

@@ -48,8 +48,9 @@ inline Activity alart_curnier(const ConstraintProblem& problem, const Constraint
     ++active;
     return 0;
   };
+  const auto own_bounds = [&](int row) { clamp_row(row - block.first_row, problem.lower[row], problem.upper[row]); };
   if (set.kind == RowSet::bounded) {
-    for (int r = 0; r < n; ++r) clamp_row(r, problem.lower[block.first_row + r], problem.upper[block.first_row + r]);
+    for (int r = 0; r < n; ++r) own_bounds(block.first_row + r);
     return active == n ? Activity::free : active == 0 ? Activity::apart : Activity::mixed;
   }
 
@@ -63,16 +64,12 @@ inline Activity alart_curnier(const ConstraintProblem& problem, const Constraint
     F[0] = x[0];
   }
   bool coupled = false;
-  int r = 1;
-  for (int g = set.first_friction; g < set.first_friction + set.friction_count; ++g) {
-    const FrictionRows& f = problem.friction[g];
+  const auto friction = [&](const FrictionRows& f) {
     const int first = f.first_row - block.first_row, end = first + f.count;
-    for (; r < first; ++r) clamp_row(r, problem.lower[block.first_row + r], problem.upper[block.first_row + r]);
-    r = end;
     const double limit = touching ? f.mu * z_n : 0.0;
     if (!(limit > 0)) {
       for (int k = first; k < end; ++k) F[k] = x[k];
-      continue;
+      return;
     }
     if (!f.cone) {
       for (int k = first; k < end; ++k)
@@ -80,7 +77,7 @@ inline Activity alart_curnier(const ConstraintProblem& problem, const Constraint
           D[k * n] = side * f.mu;
           coupled = true;
         }
-      continue;
+      return;
     }
     double z[6], squares = 0;
     for (int k = first; k < end; ++k) {
@@ -93,7 +90,7 @@ inline Activity alart_curnier(const ConstraintProblem& problem, const Constraint
         D[k * n + k] = 1;
       }
       active += f.count;
-      continue;
+      return;
     }
     coupled = true;
     const double length = std::sqrt(squares), ratio = limit / length;
@@ -103,8 +100,8 @@ inline Activity alart_curnier(const ConstraintProblem& problem, const Constraint
       D[k * n] = f.mu * e;
       for (int l = first; l < end; ++l) D[k * n + l] = ratio * ((k == l ? 1.0 : 0.0) - e * z[l] / length);
     }
-  }
-  for (; r < n; ++r) clamp_row(r, problem.lower[block.first_row + r], problem.upper[block.first_row + r]);
+  };
+  walk_laws(friction_of(problem, set), block.first_row + 1, block.first_row + n, own_bounds, friction);
   return active == n ? Activity::free : active == 0 && !coupled ? Activity::apart : Activity::mixed;
 }
 
@@ -114,8 +111,7 @@ inline void choose_rho(const ConstraintProblem& problem, const ConstraintBlock& 
   const int n = block.rows;
   const auto inverse = [](double a) { return a > 0 ? 1 / a : 1.0; };
   for (int r = 0; r < n; ++r) rho[r] = inverse(A[r * n + r]);
-  for (int g = set.first_friction; g < set.first_friction + set.friction_count; ++g) {
-    const FrictionRows& f = problem.friction[g];
+  for (const FrictionRows& f : friction_of(problem, set)) {
     if (!f.cone) continue;
     const int first = f.first_row - block.first_row;
     double sum = 0;

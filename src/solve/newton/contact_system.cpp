@@ -46,11 +46,11 @@ void ContactSystem::freeze_directions(const ConstraintProblem& problem) {
     if (activity_[i] != Activity::mixed || sets_[i].kind != RowSet::contact) continue;
     const int n = problem.blocks[i].rows;
     double* const D = D_.data() + block_entries * i;
-    for (int g = sets_[i].first_friction; g < sets_[i].first_friction + sets_[i].friction_count; ++g) {
-      const int first = problem.friction[g].first_row - problem.blocks[i].first_row, end = first + problem.friction[g].count;
+    for (const FrictionRows& f : friction_of(problem, sets_[i])) {
+      const int first = f.first_row - problem.blocks[i].first_row, end = first + f.count;
       bool sliding = false;
       for (int k = first; k < end; ++k) sliding = sliding || D[k * n] != 0;
-      if (!sliding || !problem.friction[g].cone) continue;
+      if (!sliding || !f.cone) continue;
       for (int k = first; k < end; ++k)
         for (int l = first; l < end; ++l) D[k * n + l] = 0;
     }

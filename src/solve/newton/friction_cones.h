@@ -21,8 +21,7 @@ struct FrictionCone {
 /// The groups of a contact; at most five.
 inline int cones_of(const ConstraintProblem& problem, const ConstraintBlock& block, const BlockSet& set, FrictionCone* groups) {
   int count = 0;
-  for (int g = set.first_friction; g < set.first_friction + set.friction_count; ++g) {
-    const FrictionRows& f = problem.friction[g];
+  for (const FrictionRows& f : friction_of(problem, set)) {
     const int begin = f.first_row - block.first_row;
     if (f.cone)
       groups[count++] = {begin, begin + f.count, f.mu, 0, false};

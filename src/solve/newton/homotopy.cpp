@@ -1,6 +1,10 @@
 #include "solve/newton/homotopy.h"
 
 #include <rotule/error.h>
+#include <rotule/solvers/anderson.h>
+#include <rotule/solvers/apgd.h>
+#include <rotule/solvers/homotopy.h>
+#include <rotule/solvers/nncg.h>
 
 #include <algorithm>
 #include <random>

@@ -1,6 +1,7 @@
 #include "solve/newton/interior_point.h"
 
 #include <rotule/error.h>
+#include <rotule/solvers/interior_point.h>
 
 #include <algorithm>
 

@@ -4,8 +4,9 @@
 // Silcowitz, Niebe, Erleben, "Projected Gauss-Seidel subspace minimization method for interactive rigid body dynamics" (2010).
 // Once the guess is right the answer is exact, but for the directions of sliding cones, which the sweeps must find. Where A is
 // singular a small diagonal keeps the system regular. Slow where active sets keep changing (tall stacks).
-#include <rotule/error.h>
+#include <rotule/solvers/pgs_sm.h>
 
+#include "solve/best_answer.h"
 #include "solve/newton/contact_system.h"
 #include "solve/refine.h"
 #include "solve/solve.h"
@@ -17,7 +18,8 @@ namespace {
 
 struct PgsSm {
   ContactSystem system;
-  std::vector<double> w, psi, best, dx, A_dx, sweeped;
+  BestAnswer answer;
+  std::vector<double> w, psi, dx, A_dx, sweeped;
 };
 
 constexpr double regularisation = 1e-8;
@@ -29,35 +31,30 @@ void solve(const ConstraintProblem& problem, const PgsSmSettings& settings, Work
   clear(report, problem.rows());
   if (problem.rows() == 0) return;
   auto& work = workspace.get<PgsSm>();
+  BestAnswer& answer = work.answer;
+  answer.begin(problem, settings.name, report);
   const int n = problem.rows();
   work.system.prepare(problem);
-  for (auto* v : {&work.w, &work.psi, &work.best, &work.dx, &work.A_dx, &work.sweeped}) v->resize(n);
-  const double norm_b = problem.b.norm(), scale = norm_b > 0 ? norm_b : 1.0;
-  report.residual = infinity;
+  for (auto* v : {&work.w, &work.psi, &work.dx, &work.A_dx, &work.sweeped}) v->resize(n);
   const auto judge = [&] {
     work.system.velocities(problem, x, work.w);
     std::copy(work.w.begin(), work.w.end(), work.psi.begin());
     natural_residual(problem, x, work.psi);
     double squares = 0;
     for (const double p : work.psi) squares += p * p;
-    const double now = std::sqrt(squares) / scale;
-    if (now < report.residual) {
-      report.residual = now;
-      std::copy(x.begin(), x.end(), work.best.begin());
-    }
-    return now;
+    return answer.offer(std::sqrt(squares) / answer.scale(), x);
   };
   std::fill(x.begin(), x.end(), 0.0);
   judge();
   std::copy_n(problem.x0.data(), n, x.begin());
   judge();
-  std::copy(work.best.begin(), work.best.end(), x.begin());
-  while (report.residual > settings.tolerance && report.iterations < settings.max_iterations) {
+  std::ranges::copy(answer.best_x(), x.begin());
+  while (answer.best() > settings.tolerance && report.iterations < settings.max_iterations) {
     ++report.iterations;
     work.system.sweep(problem, settings.sweeps, x);
     double last = judge();
     std::copy(x.begin(), x.end(), work.sweeped.begin());
-    for (int k = 0; k < settings.subspace_steps && report.residual > settings.tolerance; ++k) {
+    for (int k = 0; k < settings.subspace_steps && answer.best() > settings.tolerance; ++k) {
       work.system.evaluate(problem, x, work.w);
       work.system.freeze_directions(problem);
       work.system.factor(problem, regularisation);
@@ -72,10 +69,7 @@ void solve(const ConstraintProblem& problem, const PgsSmSettings& settings, Work
     }
     std::copy(work.sweeped.begin(), work.sweeped.end(), x.begin());
   }
-  std::copy(work.best.begin(), work.best.end(), x.begin());
-  if (!std::isfinite(report.residual))
-    throw Error("solver pgs_sm", "the residual is not finite; check masses, Jacobians and right-hand side");
-  report.converged = report.residual <= settings.tolerance;
+  answer.finish(settings.tolerance, x, report);
 }
 
 }  // namespace rotule

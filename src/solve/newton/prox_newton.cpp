@@ -8,6 +8,7 @@
 // (2018), section 4. It fails (and says so) where the problem has no solution, as Painleve's rod may, or where rounding exceeds
 // the tolerance.
 #include <rotule/error.h>
+#include <rotule/solvers/prox_newton.h>
 
 #include "solve/newton/augmented.h"
 #include "solve/newton/contact_system.h"

@@ -145,8 +145,7 @@ inline void choose_common_rho(const ConstraintProblem& problem, const Constraint
     for (int k = first; k < first + count; ++k) rho[k] = sum > 0 ? count / sum : 1.0;
   };
   for (int r = 0; r < n; ++r) mean(r, 1);
-  for (int g = set.first_friction; g < set.first_friction + set.friction_count; ++g) {
-    const FrictionRows& f = problem.friction[g];
+  for (const FrictionRows& f : friction_of(problem, set)) {
     const int first = f.first_row - block.first_row;
     if (!f.cone) continue;
     if (first == 1 && f.mu > 0)
@@ -166,26 +165,22 @@ inline void smoothed_law(const ConstraintProblem& problem, const ConstraintBlock
     smoothed::bounded_row(n, r, lower, upper, x[r] - rho[r] * w[r], x[r], rho[r], at.tau * at.speed * rho[r],
                           at.tau_rate * at.speed * rho[r], out);
   };
-  const auto bounded_until = [&](int& r, int end) {
-    for (; r < end; ++r) bounded(r, problem.lower[block.first_row + r], problem.upper[block.first_row + r]);
-  };
-  int r = 0;
-  if (set.kind != RowSet::contact) return bounded_until(r, n);
+  const auto own_bounds = [&](int row) { bounded(row - block.first_row, problem.lower[row], problem.upper[row]); };
+  const int end = block.first_row + n;
+  if (set.kind != RowSet::contact) {
+    for (int row = block.first_row; row < end; ++row) own_bounds(row);
+    return;
+  }
   bounded(0, 0, infinity);
-  r = 1;
-  for (int g = set.first_friction; g < set.first_friction + set.friction_count; ++g) {
-    const FrictionRows& f = problem.friction[g];
+  walk_laws(friction_of(problem, set), block.first_row + 1, end, own_bounds, [&](const FrictionRows& f) {
     const int first = f.first_row - block.first_row;
-    bounded_until(r, first);
-    r = first + f.count;
-    if (f.cone && first == 1 && f.mu > 0)
+    if (is_sliding_cone(f) && f.mu > 0)
       smoothed::sliding_cone(n, f.mu, f.count, x, w, rho[0], at, out);
     else if (f.cone)
       smoothed::disk(n, f.mu, first, f.count, x, w, rho, at, out);
     else
-      for (int k = first; k < r; ++k) smoothed::disk(n, f.mu, k, 1, x, w, rho, at, out);
-  }
-  bounded_until(r, n);
+      for (int k = first; k < first + f.count; ++k) smoothed::disk(n, f.mu, k, 1, x, w, rho, at, out);
+  });
 }
 
 }  // namespace rotule

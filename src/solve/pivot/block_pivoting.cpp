@@ -4,6 +4,8 @@
 // same index set. Between these turns the index set is tried with bounds that follow the normals (dense_problem.h): where it is
 // right, that is the answer, and the turns end. Ends always on bounds alone; with friction the turns may cycle (no theory forbids
 // it with large coefficients), which max_iterations ends and the report says.
+#include <rotule/solvers/block_pivoting.h>
+
 #include "solve/pivot/block_pivots.h"
 
 #include <Eigen/Cholesky>

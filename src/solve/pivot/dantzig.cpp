@@ -6,6 +6,8 @@
 // A friction box gets its bounds from the normal at the time that its rows enter, as game engines do; whole passes are repeated
 // with the last pass's normals, and each pass's index set is tried with bounds that follow (dense_problem.h), until the answer is
 // exact. Ends always on bounds alone; with friction the passes may cycle: reported. Quadratic memory, about cubic time.
+#include <rotule/solvers/dantzig.h>
+
 #include <algorithm>
 #include <cmath>
 

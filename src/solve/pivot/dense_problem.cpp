@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/spans.h"
 #include "solve/refine.h"
 #include "solve/structure.h"
 
@@ -118,8 +119,7 @@ void DenseProblem::follow_normals() {
 double DenseProblem::judge() {
   update_w();
   psi_ = w;
-  natural_residual(schur.reduced, {x.data(), static_cast<std::size_t>(x.size())},
-                   {psi_.data(), static_cast<std::size_t>(psi_.size())});
+  natural_residual(schur.reduced, view(x), view(psi_));
   return psi_.norm() / scale_;
 }
 
@@ -199,7 +199,7 @@ bool DenseProblem::active_set_newton(int steps, double tolerance) {
 
 void DenseProblem::finish(const ConstraintProblem& problem, double tolerance, std::span<double> x_full, SolveReport& report) {
   const auto expand = [&] {
-    schur.scatter({x.data(), static_cast<std::size_t>(x.size())}, x_full);
+    schur.scatter(view(x), x_full);
     schur.recover_joints(problem, x_full);
     return residual(problem, x_full, judge_).relative;
   };

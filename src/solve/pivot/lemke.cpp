@@ -13,6 +13,8 @@
 // per row): M is copositive, and there are no outer passes. Cones are refused. Dense: memory grows with the square of the
 // unknowns, five per sliding contact row pair and more, time with the cube. It may end on a ray where no answer exists or
 // rounding has won: reported.
+#include <rotule/solvers/lemke.h>
+
 #include <algorithm>
 #include <cmath>
 

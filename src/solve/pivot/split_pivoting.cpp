@@ -2,6 +2,8 @@
 // (block_pivots.h), then friction by a few projected sweeps with the normals held, in turn. A fixed point of these turns obeys
 // Coulomb's law exactly, as a box or as a cone: a disk whose radius is mu times the normal, row by row.
 // The turns need not converge where friction and normals depend strongly on each other (large mu, wedged bodies): reported.
+#include <rotule/solvers/split_pivoting.h>
+
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>

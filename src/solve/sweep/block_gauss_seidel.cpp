@@ -3,7 +3,9 @@
 // Converges linearly, and slowly where information has far to go (tall stacks, long chains) or masses differ much: the error
 // falls by a factor that nears 1 with the condition number of A. With very large friction it may wander without end: the best x
 // seen is returned, and the report says that it did not converge.
-#include "solve/best_answer.h"
+#include <rotule/solvers/block_gauss_seidel.h>
+
+#include "solve/iteration.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"
 
@@ -22,23 +24,18 @@ void solve(const ConstraintProblem& problem, const BlockGaussSeidelSettings& set
            SolveReport& report) {
   constexpr int sweeps_per_start = 100;
   auto& work = workspace.get<BlockGaussSeidel>();
-  BestAnswer& answer = work.answer;
-  answer.begin(problem, "block_gauss_seidel", report);
+  Iteration loop(problem, settings, work.answer, report);
   work.sweeps.with_operator(problem, settings.storage, [&](auto& blocks) {
     blocks.prepare(problem, x);
-    if (answer.judge(x) <= settings.tolerance) return;
-    Patience patience(settings.tolerance);
-    while (report.iterations < settings.max_iterations) {
+    if (loop.solved(x)) return;
+    while (loop.goes_on()) {
       if (report.iterations % sweeps_per_start == 0) blocks.op().start(x);
-      const double estimate = blocks.sweep(settings.symmetric && report.iterations % 2, settings.relaxation, x) / answer.scale();
+      const double estimate = blocks.sweep(settings.symmetric && report.iterations % 2, settings.relaxation, x) / loop.scale();
       ++report.iterations;
-      if (!patience.ask(estimate, report.iterations) && report.iterations < settings.max_iterations) continue;
-      const double judged = answer.judge(x);
-      if (judged <= settings.tolerance) break;
-      patience.hear(estimate, judged);
+      if (loop.ends(estimate, x)) break;
     }
   });
-  answer.finish(settings.tolerance, x, report);
+  loop.finish(x);
 }
 
 }  // namespace rotule

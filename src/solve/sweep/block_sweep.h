@@ -1,7 +1,7 @@
 #pragma once
 // One sweep of Gauss-Seidel by blocks: each block in turn goes to the solution of its own problem (local_solver.h), all others
 // being held. Over both forms of the operator (block_operators.h).
-#include <rotule/solvers_sweep.h>
+#include <rotule/solver_storage.h>
 
 #include <span>
 #include <vector>

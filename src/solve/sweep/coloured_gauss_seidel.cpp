@@ -2,8 +2,10 @@
 // they are solved in parallel, and the result has the same bits on any number of threads. Another order than that of the
 // problem, and otherwise the same method: it converges as block Gauss-Seidel does. Threads pay where a colour has hundreds of
 // blocks; a body with very many contacts makes many small colours.
+#include <rotule/solvers/coloured_gauss_seidel.h>
+
 #include "base/parallel.h"
-#include "solve/best_answer.h"
+#include "solve/iteration.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"
 #include "solve/sweep/colouring.h"
@@ -25,15 +27,13 @@ void solve(const ConstraintProblem& problem, const ColouredGaussSeidelSettings& 
            std::span<double> x, SolveReport& report) {
   constexpr int sweeps_per_start = 100, blocks_per_part = 64;
   auto& work = workspace.get<ColouredGaussSeidel>();
-  BestAnswer& answer = work.answer;
-  answer.begin(problem, "coloured_gauss_seidel", report);
+  Iteration loop(problem, settings, work.answer, report);
   work.colouring.assign(problem);
   work.squares.resize(problem.blocks.size() / blocks_per_part + 1);
   work.sweeps.with_operator(problem, settings.storage, [&](auto& blocks) {
     blocks.prepare(problem, x);
-    if (answer.judge(x) <= settings.tolerance) return;
-    Patience patience(settings.tolerance);
-    while (report.iterations < settings.max_iterations) {
+    if (loop.solved(x)) return;
+    while (loop.goes_on()) {
       if (report.iterations % sweeps_per_start == 0) blocks.op().start(x);
       double squares = 0;
       for (int colour = 0; colour < work.colouring.colours(); ++colour) {
@@ -49,14 +49,11 @@ void solve(const ConstraintProblem& problem, const ColouredGaussSeidelSettings& 
         for (int part = 0; part < parts; ++part) squares += work.squares[part];
       }
       ++report.iterations;
-      const double estimate = std::sqrt(squares) / answer.scale();
-      if (!patience.ask(estimate, report.iterations) && report.iterations < settings.max_iterations) continue;
-      const double judged = answer.judge(x);
-      if (judged <= settings.tolerance) break;
-      patience.hear(estimate, judged);
+      const double estimate = std::sqrt(squares) / loop.scale();
+      if (loop.ends(estimate, x)) break;
     }
   });
-  answer.finish(settings.tolerance, x, report);
+  loop.finish(x);
 }
 
 }  // namespace rotule

@@ -3,7 +3,9 @@
 // largest eigenvalue of the block-scaled A, which is near the number of contacts that a body has; that number is not asked for:
 // where the residual grows, the method goes back to an earlier x and damps more. Slower than Gauss-Seidel by a factor of several;
 // its rounds do not depend on each other.
-#include "solve/best_answer.h"
+#include <rotule/solvers/jacobi.h>
+
+#include "solve/iteration.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"
 
@@ -23,17 +25,15 @@ void solve(const ConstraintProblem& problem, const JacobiSettings& settings, Wor
            SolveReport& report) {
   constexpr int sweeps_per_mark = 25;
   auto& work = workspace.get<Jacobi>();
-  BestAnswer& answer = work.answer;
-  answer.begin(problem, "jacobi", report);
+  Iteration loop(problem, settings, work.answer, report);
   work.sweeps.with_operator(problem, settings.storage, [&](auto& blocks) {
     blocks.prepare(problem, x);
-    if (answer.judge(x) <= settings.tolerance) return;
+    if (loop.solved(x)) return;
     work.w.resize(x.size());
     work.kept.assign(x.begin(), x.end());
     double omega = settings.relaxation, at_mark = infinity;  // the estimate when x was last kept
     int idle_marks = 0;
-    Patience patience(settings.tolerance);
-    while (report.iterations < settings.max_iterations) {
+    while (loop.goes_on()) {
       blocks.op().residual(x, work.w);
       double squares = 0;
       for (int i = 0; i < static_cast<int>(problem.blocks.size()); ++i) {
@@ -45,7 +45,7 @@ void solve(const ConstraintProblem& problem, const JacobiSettings& settings, Wor
         for (int r = 0; r < block.rows; ++r) x_i[r] += omega * (target[r] - x_i[r]);
       }
       ++report.iterations;
-      const double estimate = std::sqrt(squares) / answer.scale();
+      const double estimate = std::sqrt(squares) / loop.scale();
       if (estimate > 4 * at_mark) {
         omega = std::max(0.7 * omega, 1e-3);
         std::copy(work.kept.begin(), work.kept.end(), x.begin());
@@ -61,13 +61,10 @@ void solve(const ConstraintProblem& problem, const JacobiSettings& settings, Wor
         at_mark = estimate;
         std::copy(x.begin(), x.end(), work.kept.begin());
       }
-      if (!patience.ask(estimate, report.iterations) && report.iterations < settings.max_iterations) continue;
-      const double judged = answer.judge(x);
-      if (judged <= settings.tolerance) break;
-      patience.hear(estimate, judged);
+      if (loop.ends(estimate, x)) break;
     }
   });
-  answer.finish(settings.tolerance, x, report);
+  loop.finish(x);
 }
 
 }  // namespace rotule

@@ -44,7 +44,7 @@ void LocalSolver::add_block(int i, const double* D) {
     block.kind = n == 1 ? Kind::row : Kind::bounded;
     data_.insert(data_.end(), D, D + n * n);
   } else {
-    const FrictionRows& f = problem_->friction[set.first_friction];
+    const FrictionRows& f = friction_of(*problem_, set).front();
     const bool sliding_cone = f.cone && f.count == 2 && f.first_row == source.first_row + 1;
     block.kind = sliding_cone && n == 3 ? Kind::cone : Kind::general;
     if (sliding_cone) {
@@ -53,18 +53,18 @@ void LocalSolver::add_block(int i, const double* D) {
     }
     bool boxes = true;  // whether friction covers all rows, and is of boxes alone
     int covered = 1;
-    for (int g = set.first_friction; g < set.first_friction + set.friction_count; ++g) {
-      boxes = boxes && (!problem_->friction[g].cone || problem_->friction[g].count == 1);
-      covered += problem_->friction[g].count;
+    for (const FrictionRows& group : friction_of(*problem_, set)) {
+      boxes = boxes && (!group.cone || group.count == 1);
+      covered += group.count;
     }
     if (boxes && covered == n) block.kind = Kind::boxes;
     if (block.kind != Kind::cone) {
       for (int r = 0; r < n; ++r)
         for (int c = 0; c < n; ++c) data_.push_back(0.5 * (D[r * n + c] + D[c * n + r]));
       block.disks = static_cast<std::int32_t>(disks_.size());
-      for (int g = set.first_friction; g < set.first_friction + set.friction_count; ++g) {
-        const int k = problem_->friction[g].first_row - source.first_row;
-        const bool disk = problem_->friction[g].cone && problem_->friction[g].count == 2;
+      for (const FrictionRows& group : friction_of(*problem_, set)) {
+        const int k = group.first_row - source.first_row;
+        const bool disk = group.cone && group.count == 2;
         const double* const A = data_.data() + block.data + k * n + k;
         disks_.push_back(disk ? make_disk(A[0], A[1], A[n + 1], 0, 0) : Disk{});
       }
@@ -232,7 +232,7 @@ void LocalSolver::solve_bounded(const Block& block, const double* w, double* x) 
 void LocalSolver::solve_group(int i, int g, const double* w, double* x) {
   const Block& block = blocks_[i];
   const int n = block.rows;
-  const FrictionRows& f = problem_->friction[sets_[i].first_friction + g];
+  const FrictionRows& f = friction_of(*problem_, sets_[i])[g];
   const int k = f.first_row - block.first_row;
   const double* const D = data_.data() + block.data + k * n + k;
   const double limit = f.mu * x[0];
@@ -279,8 +279,9 @@ bool LocalSolver::solve_boxes(int i, const double* w, double* x) const {
     std::fill_n(x, n, 0.0);
     return true;
   }
-  for (int g = set.first_friction, r = 1; g < set.first_friction + set.friction_count; ++g)
-    for (int k = 0; k < problem_->friction[g].count; ++k) mu[r++] = problem_->friction[g].mu;
+  int at = 1;
+  for (const FrictionRows& f : friction_of(*problem_, set))
+    for (int k = 0; k < f.count; ++k) mu[at++] = f.mu;
   int side[6] = {};
   const auto side_of = [&](int r, double value, double normal) {
     const double limit = mu[r] * normal;
@@ -379,7 +380,7 @@ void LocalSolver::solve_general(int i, const double* w_start, double* x) {
       }
     };
     for (int g = block.cone >= 0 ? 1 : 0; g < set.friction_count; ++g) {
-      const FrictionRows& f = problem_->friction[set.first_friction + g];
+      const FrictionRows& f = friction_of(*problem_, set)[g];
       plain_until(f.first_row - block.first_row);
       if (!f.cone) {  // a box: row by row
         const double limit = f.mu * x[0];
@@ -405,38 +406,31 @@ double LocalSolver::residual_of_laws(int i, const double* w, const double* x) co
   const Block& block = blocks_[i];
   const BlockSet& set = sets_[i];
   double sum = 0;
-  int next = 0;
-  const auto plain_until = [&](int end) {
-    for (; next < end; ++next)
-      sum += square(
-          bounded_residual(x[next], w[next], problem_->lower[block.first_row + next], problem_->upper[block.first_row + next]));
+  const auto own_bounds = [&](int row) {
+    const int r = row - block.first_row;
+    sum += square(bounded_residual(x[r], w[r], problem_->lower[row], problem_->upper[row]));
   };
-  for (int g = 0; g < set.friction_count; ++g) {
-    const FrictionRows& f = problem_->friction[set.first_friction + g];
+  const auto friction = [&](const FrictionRows& f) {
     const int k = f.first_row - block.first_row;
+    const double limit = f.mu * x[0];
     double image[6];
-    if (f.cone && k == 1) {
-      double slip = 0;
-      for (int c = 1; c <= f.count; ++c) slip += w[c] * w[c];
-      image[0] = x[0] - (w[0] + f.mu * std::sqrt(slip));
-      for (int c = 1; c <= f.count; ++c) image[c] = x[c] - w[c];
-      project_on_cone(f.mu, f.count, image);
-      for (int c = 0; c <= f.count; ++c) sum += square(x[c] - image[c]);
-    } else {
-      plain_until(k);
-      const double limit = f.mu * x[0];
-      for (int c = 0; c < f.count; ++c) {
-        image[c] = x[k + c] - w[k + c];
-        if (!f.cone) sum += square(bounded_residual(x[k + c], w[k + c], -limit, limit));
-      }
-      if (f.cone) {
-        project_on_disk(limit, f.count, image);
-        for (int c = 0; c < f.count; ++c) sum += square(x[k + c] - image[c]);
-      }
+    for (int c = 0; c < f.count; ++c) {
+      image[c] = x[k + c] - w[k + c];
+      if (!f.cone) sum += square(bounded_residual(x[k + c], w[k + c], -limit, limit));
     }
-    next = k + f.count;
-  }
-  plain_until(block.rows);
+    if (!f.cone) return;
+    project_on_disk(limit, f.count, image);
+    for (int c = 0; c < f.count; ++c) sum += square(x[k + c] - image[c]);
+  };
+  const auto cone = [&](const FrictionRows& f) {
+    double slip = 0, image[6];
+    for (int c = 1; c <= f.count; ++c) slip += w[c] * w[c];
+    image[0] = x[0] - (w[0] + f.mu * std::sqrt(slip));
+    for (int c = 1; c <= f.count; ++c) image[c] = x[c] - w[c];
+    project_on_cone(f.mu, f.count, image);
+    for (int c = 0; c <= f.count; ++c) sum += square(x[c] - image[c]);
+  };
+  walk_laws(friction_of(*problem_, set), block.first_row, block.first_row + block.rows, own_bounds, friction, cone);
   return sum;
 }
 

@@ -5,7 +5,9 @@
 //   s <- ((1/alpha - 1) d s + (Omega - d) m(s) + 2 (d x - w)) / (d/alpha + Omega),   x = P(s).
 // The same with disks in the place of |s| for cones, whose rows share one d; limits of friction follow the normal's x. With alpha
 // = omega = 1 it is pgs. Converges for H+-matrices with Omega >= d; for contact in general as far as pgs does.
-#include "solve/best_answer.h"
+#include <rotule/solvers/modulus_gauss_seidel.h>
+
+#include "solve/iteration.h"
 #include "solve/solve.h"
 #include "solve/sweep/row_stores.h"
 #include "solve/sweep/row_units.h"
@@ -48,30 +50,25 @@ double sweep(const ConstraintProblem& problem, const ModulusGaussSeidelSettings&
 
 template <class Rows>
 void iterate(const ConstraintProblem& problem, const ModulusGaussSeidelSettings& settings, Rows& rows, ModulusGaussSeidel& work,
-             std::span<double> x, SolveReport& report) {
+             Iteration& loop, std::span<double> x, SolveReport& report) {
   constexpr int sweeps_per_start = 100;
-  BestAnswer& answer = work.answer;
   rows.assemble(problem);
   list_units(
       problem, [&](int i, double* D) { rows.diagonal(i, D); }, work.units);
   std::copy_n(problem.x0.data(), x.size(), x.begin());
   for (const RowUnit& unit : work.units) project(problem, unit, x);
-  if (answer.judge(x) <= settings.tolerance) return;
+  if (loop.solved(x)) return;
   // s = x - w / Omega.
   work.s.assign(x.begin(), x.end());
   rows.start(x);
   for (const RowUnit& unit : work.units)
     for (int k = unit.first_row; k < unit.first_row + unit.count; ++k)
       if (unit.diagonal > 0) work.s[k] -= rows.row(unit.block, k, x) / (settings.omega * unit.diagonal);
-  Patience patience(settings.tolerance);
-  while (report.iterations < settings.max_iterations) {
+  while (loop.goes_on()) {
     if (report.iterations % sweeps_per_start == 0) rows.start(x);
-    const double estimate = sweep(problem, settings, rows, work.units, work.s, x) / answer.scale();
+    const double estimate = sweep(problem, settings, rows, work.units, work.s, x) / loop.scale();
     ++report.iterations;
-    if (!patience.ask(estimate, report.iterations) && report.iterations < settings.max_iterations) continue;
-    const double judged = answer.judge(x);
-    if (judged <= settings.tolerance) break;
-    patience.hear(estimate, judged);
+    if (loop.ends(estimate, x)) break;
   }
 }
 
@@ -80,13 +77,13 @@ void iterate(const ConstraintProblem& problem, const ModulusGaussSeidelSettings&
 void solve(const ConstraintProblem& problem, const ModulusGaussSeidelSettings& settings, Workspace& workspace,
            std::span<double> x, SolveReport& report) {
   auto& work = workspace.get<ModulusGaussSeidel>();
-  work.answer.begin(problem, "modulus_gauss_seidel", report);
+  Iteration loop(problem, settings, work.answer, report);
   const bool sparse = problem.has_matrix() || std::holds_alternative<SparseStorage>(settings.storage);
   if (sparse || (!std::holds_alternative<MatrixFreeStorage>(settings.storage) && !matrix_free_is_cheaper(problem, work.touching)))
-    iterate(problem, settings, work.sparse, work, x, report);
+    iterate(problem, settings, work.sparse, work, loop, x, report);
   else
-    iterate(problem, settings, work.bodies, work, x, report);
-  work.answer.finish(settings.tolerance, x, report);
+    iterate(problem, settings, work.bodies, work, loop, x, report);
+  loop.finish(x);
 }
 
 }  // namespace rotule

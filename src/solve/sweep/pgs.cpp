@@ -1,11 +1,18 @@
-#include "solve/sweep/pgs.h"
-
+// Projected Gauss-Seidel by rows (D4), with relaxation alpha and regularisation kappa:
+//   Delta_i = (b_i - sum_{j != i} A_ij x_j) / (A_ii + kappa),   x_i <- clamp(x_i + alpha (Delta_i - x_i), lower_i, upper_i).
+// Bounds of a friction box follow the normal's x as it is at that moment. The rows of a cone take one step together, with one
+// step length, and are projected on the disk |t| <= mu x_n. Stops at max_iterations, at |delta x| <= change_tolerance, at
+// sum |psi| <= error_tolerance, or at the relative residual `tolerance`.
+// Cryer (1971) for relaxation with bounds. Converges linearly, and slowly with tall stacks, long chains and large mass ratios;
+// for alpha = 2 not at all in general. kappa > 0 solves a softer problem: the residual of the given one stays above zero.
 #include <rotule/error.h>
+#include <rotule/solvers/pgs.h>
 
 #include <numeric>
 #include <random>
 
-#include "solve/best_answer.h"
+#include "solve/iteration.h"
+#include "solve/solve.h"
 #include "solve/sweep/adaptive_relaxation.h"
 #include "solve/sweep/row_stores.h"
 #include "solve/sweep/row_units.h"
@@ -67,10 +74,10 @@ void arrange(const std::vector<RowUnit>& units, const SweepOrder& choice, std::v
 }
 
 template <class Rows>
-void iterate(const ConstraintProblem& problem, const PgsSettings& settings, Rows& rows, Pgs& work, std::span<double> x,
-             SolveReport& report) {
+void iterate(const ConstraintProblem& problem, const PgsSettings& settings, Rows& rows, Pgs& work, Iteration& loop,
+             std::span<double> x, SolveReport& report) {
   constexpr int sweeps_per_start = 100;
-  BestAnswer& answer = work.answer;
+  const auto small_sum = [&] { return work.answer.last().sum <= settings.error_tolerance; };  // D4's own criterion
   rows.assemble(problem);
   list_units(
       problem, [&](int i, double* D) { rows.diagonal(i, D); }, work.units);
@@ -78,18 +85,13 @@ void iterate(const ConstraintProblem& problem, const PgsSettings& settings, Rows
   std::copy_n(problem.x0.data(), x.size(), x.begin());
   for (const RowUnit& unit : work.units) project(problem, unit, x);
 
-  const auto done = [&] {
-    const double relative = answer.judge(x);
-    return relative <= settings.tolerance || answer.last().sum <= settings.error_tolerance;
-  };
-  if (done()) return;
+  if (loop.solved(x) || small_sum()) return;
   arrange(work.units, settings.order, work.order);
   const auto* shuffled = std::get_if<RandomOrder>(&settings.order);
   if (shuffled) work.random.seed(static_cast<unsigned>(shuffled->seed));
   const bool to_and_fro = std::holds_alternative<SymmetricOrder>(settings.order);
   AdaptiveRelaxation relaxation(settings.relaxation, settings.adaptive_relaxation);
-  Patience patience(settings.tolerance);
-  while (report.iterations < settings.max_iterations) {
+  while (loop.goes_on()) {
     if (report.iterations % sweeps_per_start == 0) rows.start(x);
     if (shuffled)
       for (std::size_t i = work.order.size(); i > 1; --i) std::swap(work.order[i - 1], work.order[work.random() % i]);
@@ -103,45 +105,36 @@ void iterate(const ConstraintProblem& problem, const PgsSettings& settings, Rows
       std::for_each(work.order.begin(), work.order.end(), visit);
     ++report.iterations;
     relaxation.observe(std::sqrt(seen.change), static_cast<double>(seen.moved) / static_cast<double>(work.units.size()));
-    const double estimate = std::sqrt(seen.squares) / answer.scale();
+    const double estimate = std::sqrt(seen.squares) / loop.scale();
     const bool idle = std::sqrt(seen.change) <= settings.change_tolerance;
-    if (!patience.ask(estimate, report.iterations) && !idle && seen.sum > settings.error_tolerance &&
-        report.iterations < settings.max_iterations)
-      continue;
-    if (done() || idle) break;
-    patience.hear(estimate, answer.last().relative);
+    if (!loop.due(estimate) && !idle && seen.sum > settings.error_tolerance) continue;
+    if (loop.solved(estimate, x) || small_sum() || idle) break;
   }
 }
 
 }  // namespace
 
-void relax_rows(const ConstraintProblem& problem, const PgsSettings& settings, const char* solver, Workspace& workspace,
-                std::span<double> x, SolveReport& report) {
+void solve(const ConstraintProblem& problem, const PgsSettings& settings, Workspace& workspace, std::span<double> x,
+           SolveReport& report) {
   auto& work = workspace.get<Pgs>();
-  work.answer.begin(problem, solver, report);
+  Iteration loop(problem, settings, work.answer, report);
   if (std::holds_alternative<DenseStorage>(settings.storage)) {
-    iterate(problem, settings, work.dense, work, x, report);
+    iterate(problem, settings, work.dense, work, loop, x, report);
   } else if (std::holds_alternative<MatrixFreeStorage>(settings.storage)) {
     if (problem.has_matrix())
-      throw Error(std::string("solver ") + solver,
-                  "storage matrix_free needs bodies, and the problem gives its matrix; set storage to sparse");
-    iterate(problem, settings, work.bodies, work, x, report);
+      throw Error("solver pgs", "storage matrix_free needs bodies, and the problem gives its matrix; set storage to sparse");
+    iterate(problem, settings, work.bodies, work, loop, x, report);
   } else {
-    iterate(problem, settings, work.sparse, work, x, report);
+    iterate(problem, settings, work.sparse, work, loop, x, report);
   }
-  // D4's own criterion ends a run as well; the answer that met it is the last one judged.
+  // Where the sum of residuals ended the run, the answer that met it is the last one judged.
   const bool by_sum = work.answer.last().sum <= settings.error_tolerance;
   if (by_sum && work.answer.best() > settings.tolerance) {
     report.residual = work.answer.last().relative;
     report.converged = true;
     return;
   }
-  work.answer.finish(settings.tolerance, x, report);
-}
-
-void solve(const ConstraintProblem& problem, const PgsSettings& settings, Workspace& workspace, std::span<double> x,
-           SolveReport& report) {
-  relax_rows(problem, settings, "pgs", workspace, x, report);
+  loop.finish(x);
 }
 
 }  // namespace rotule

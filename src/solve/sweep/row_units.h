@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "problem/cone.h"
+#include "problem/laws.h"
 
 namespace rotule {
 
@@ -25,31 +26,32 @@ struct RowUnit {
 template <class Diagonal>
 void list_units(const ConstraintProblem& problem, Diagonal&& diagonal, std::vector<RowUnit>& units) {
   units.clear();
-  auto f = problem.friction.begin();
+  FrictionCursor friction(problem);
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(problem.blocks.size()); ++i) {
     const ConstraintBlock& block = problem.blocks[i];
     const int n = block.rows;
     double D[36];
     diagonal(i, D);
-    for (int r = 0; r < n;) {
-      RowUnit unit{.first_row = block.first_row + r, .block = i, .diagonal = D[r * n + r]};
-      if (f != problem.friction.end() && unit.first_row >= f->first_row) {
-        unit.normal = f->normal_row;
-        unit.mu = f->mu;
-        if (f->cone) {
-          unit.count = f->count;
-          unit.diagonal = 0;
-          for (int k = r; k < r + f->count; ++k) {
-            double sum = 0;
-            for (int c = r; c < r + f->count; ++c) sum += std::abs(D[k * n + c]);
-            unit.diagonal = std::max(unit.diagonal, sum);
-          }
-        }
-        if (unit.first_row + unit.count == f->first_row + f->count) ++f;
+    const auto row_with = [&](int row, std::int32_t normal, double mu) {
+      const int r = row - block.first_row;
+      units.push_back({.first_row = row, .block = i, .normal = normal, .mu = mu, .diagonal = D[r * n + r]});
+    };
+    const auto group = [&](const FrictionRows& f) {
+      if (!f.cone) {
+        for (int row = f.first_row; row < f.first_row + f.count; ++row) row_with(row, f.normal_row, f.mu);
+        return;
+      }
+      RowUnit unit{.first_row = f.first_row, .count = f.count, .block = i, .normal = f.normal_row, .mu = f.mu};
+      const int r = f.first_row - block.first_row;
+      for (int k = r; k < r + f.count; ++k) {
+        double sum = 0;
+        for (int c = r; c < r + f.count; ++c) sum += std::abs(D[k * n + c]);
+        unit.diagonal = std::max(unit.diagonal, sum);
       }
       units.push_back(unit);
-      r += unit.count;
-    }
+    };
+    walk_laws(
+        friction.next(block), block.first_row, block.first_row + n, [&](int row) { row_with(row, -1, 0); }, group);
   }
 }
 

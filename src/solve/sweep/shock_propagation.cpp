@@ -5,7 +5,9 @@
 // height in one pass, whatever the mass ratio. Elsewhere (bridges, arches, loads that come from the side, no ground at all) a
 // pass may lead away: block Gauss-Seidel follows each, and the best x by the judge is what is returned. An approximate method.
 // Without bodies there are no levels, and it is block Gauss-Seidel.
-#include "solve/best_answer.h"
+#include <rotule/solvers/shock_propagation.h>
+
+#include "solve/iteration.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"
 
@@ -142,18 +144,17 @@ void solve_level(const ConstraintProblem& problem, ShockPropagation& work, int l
 void solve(const ConstraintProblem& problem, const ShockPropagationSettings& settings, Workspace& workspace, std::span<double> x,
            SolveReport& report) {
   auto& work = workspace.get<ShockPropagation>();
-  BestAnswer& answer = work.answer;
-  answer.begin(problem, "shock_propagation", report);
+  Iteration loop(problem, settings, work.answer, report);
   work.sweeps.with_operator(problem, BlockStorage(AutomaticStorage{}), [&](auto& blocks) {
     blocks.prepare(problem, x);
-    if (answer.judge(x) <= settings.tolerance) return;
+    if (loop.solved(x)) return;
     const bool has_levels = !problem.has_matrix();
     if (has_levels) {
       work.levels.find(problem);
       work.op.assemble(problem, work.levels);
       work.local.prepare(problem, work.op);
     }
-    while (report.iterations < settings.max_iterations) {
+    while (loop.goes_on()) {
       if (has_levels) {
         std::fill(work.op.u.begin(), work.op.u.end(), 0.0);
         apply_impulses(problem, x, work.op.u);
@@ -163,7 +164,7 @@ void solve(const ConstraintProblem& problem, const ShockPropagationSettings& set
           work.op.hold(level);
         }
         for (int level = work.levels.count - 1; level >= 0; --level) solve_level(problem, work, level, settings.sweeps, x);
-        if (answer.judge(x) <= settings.tolerance) {
+        if (loop.solved(x)) {
           ++report.iterations;
           break;
         }
@@ -171,10 +172,10 @@ void solve(const ConstraintProblem& problem, const ShockPropagationSettings& set
       blocks.op().start(x);
       for (int k = 0; k < settings.polish; ++k) blocks.sweep(false, 1, x);
       ++report.iterations;
-      if (answer.judge(x) <= settings.tolerance) break;
+      if (loop.solved(x)) break;
     }
   });
-  answer.finish(settings.tolerance, x, report);
+  loop.finish(x);
 }
 
 }  // namespace rotule

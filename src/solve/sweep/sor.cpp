@@ -1,9 +1,13 @@
-#include "solve/sweep/sor.h"
-
+// Successive over-relaxation by blocks: for each block i in turn, x_i += omega A_ii^-1 (b_i - (A x)_i), where A x is never
+// formed: the velocities u = M^-1 J^T x are kept up to date, as impulse solvers do, and (A x)_i = J_i u + C_i x_i. Converges for
+// omega in (0, 2) on consistent semidefinite systems (Keller 1965), slowly on long chains and large mass ratios. The true
+// residual, with u recomputed from x, is asked every few sweeps.
 #include <rotule/error.h>
+#include <rotule/solvers/sor.h>
 
 #include "solve/diagonal_blocks.h"
 #include "solve/refine.h"
+#include "solve/solve.h"
 #include "solve/structure.h"
 
 namespace rotule {
@@ -43,8 +47,8 @@ void sweep(const ConstraintProblem& problem, double omega, Relaxation& work, std
 
 }  // namespace
 
-void relax_blocks(const ConstraintProblem& problem, const SorSettings& settings, const char* solver, Workspace& workspace,
-                  std::span<double> x, SolveReport& report) {
+void solve(const ConstraintProblem& problem, const SorSettings& settings, Workspace& workspace, std::span<double> x,
+           SolveReport& report) {
   constexpr int sweeps_per_check = 10;
   auto& work = workspace.get<Relaxation>();
   clear(report, problem.rows());
@@ -59,13 +63,8 @@ void relax_blocks(const ConstraintProblem& problem, const SorSettings& settings,
     report.residual = residual_into(problem, x, work.residual);
   }
   if (!std::isfinite(report.residual))
-    throw Error(std::string("solver ") + solver, "the residual is not finite; check masses, Jacobians and relaxation");
+    throw Error("solver sor", "the residual is not finite; check masses, Jacobians and relaxation");
   report.converged = report.residual <= settings.tolerance;
-}
-
-void solve(const ConstraintProblem& problem, const SorSettings& settings, Workspace& workspace, std::span<double> x,
-           SolveReport& report) {
-  relax_blocks(problem, settings, "sor", workspace, x, report);
 }
 
 }  // namespace rotule

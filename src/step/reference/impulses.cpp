@@ -90,7 +90,7 @@ void formulate(const ImpulseStep& step, const VecX& free, Island& island) {
 }
 
 void solve(const ImpulseStep& step, Island& island) {
-  const SolverSettings& solver = step.mechanism.recipe.solver;
+  const SolverChoice& solver = step.mechanism.recipe.solver;
   island.solve(solver);
   constexpr int most_changes = 3;
   for (int round = 0; round < most_changes && release_slipping(step, island); ++round) {

@@ -1,0 +1,25 @@
+#pragma once
+// Settings of `auto`.
+#include <rotule/solver_fields.h>
+
+#include <string_view>
+
+namespace rotule {
+
+/// Chooses by what the problem looks like, and goes on to a stronger solver where the first does not get there.
+struct AutoSettings {
+  static constexpr std::string_view name = "auto";
+  static constexpr std::string_view family = "hybrid";
+  static constexpr std::string_view recommended_for = "contact, or not known what there is: let it choose for each island";
+  static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
+  static constexpr std::string_view summary =
+      "picks a solver per island by joints, contacts, height, mass ratio and size, and a stronger one where that fails";
+  double tolerance = 1e-8;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"tolerance", "", "relative residual at which it stops", 0, 1, true}, s.tolerance);
+  }
+};
+
+}  // namespace rotule
