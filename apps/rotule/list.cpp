@@ -10,6 +10,7 @@
 #include "model/choices.h"
 #include "model/scene_fields.h"
 #include "model/solver_list.h"
+#include "record/tally.h"
 #include "scenes/builders.h"
 
 namespace rotule::app {
@@ -156,6 +157,23 @@ Json forces() {
   return out;
 }
 
+/// What a run can be asked for, and by what names; null where it is not there.
+Json quantities_list() {
+  Json out = Json::array();
+  for (const Quantity& q : quantities) {
+    Json entry = {{"name", q.key}, {"summary", q.meaning}, {"label", q.label}, {"unit", q.unit}, {"per", name_of(q.per)}};
+    if (const std::vector<std::string_view> components = component_names(q); !components.empty())
+      entry["components"] = components;
+    entry["dataset"] = is_recorded(q) ? Json(q.dataset) : Json(nullptr);
+    entry["in_every_recording"] = q.age == Age::first;
+    entry["live"] = is_number(q);
+    entry["said"] = Json::array();
+    for (const auto& [name, value] : said_of(q, Tally())) entry["said"].push_back(name);
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
 struct Category {
   std::string_view name;
   Json (*make)();
@@ -168,7 +186,8 @@ constexpr Category categories[] = {{"scenes", scenes_list},
                                    {"integrators", choices<IntegratorSettings>},
                                    {"formulations", choices<FormulationSettings>},
                                    {"corrections", choices<CorrectionSettings>},
-                                   {"solvers", solvers}};
+                                   {"solvers", solvers},
+                                   {"quantities", quantities_list}};
 
 std::string range_text(const Json& field) {
   std::string out;
@@ -193,11 +212,22 @@ std::string promises(const Json& e) {
   return out + fmt::format("; stable: h |lambda| up to {} for decay, {} for oscillation", bound("real"), bound("imaginary"));
 }
 
+/// Where a quantity is found: "  [m, /penetration, max, final]".
+std::string quantity_facts(const Json& e) {
+  std::vector<std::string> facts;
+  if (!e["unit"].get<std::string>().empty()) facts.push_back(e["unit"].get<std::string>());
+  if (e["per"] != "run") facts.push_back("per " + e["per"].get<std::string>());
+  if (e["dataset"].is_string()) facts.push_back(e["dataset"].get<std::string>());
+  for (const Json& said : e["said"]) facts.push_back(said.get<std::string>());
+  return facts.empty() ? "" : fmt::format("  [{}]", fmt::join(facts, ", "));
+}
+
 std::string table(std::string_view title, const Json& entries) {
   std::string out = fmt::format("{}\n", title);
   for (const Json& e : entries) {
     std::string facts;
     if (e.contains("bodies")) facts = fmt::format("  [{} bodies, {} joints]", e["bodies"].get<int>(), e["joints"].get<int>());
+    if (e.contains("per")) facts = quantity_facts(e);
     if (e.contains("alias")) facts += fmt::format("  alias {}", e["alias"].get<std::string>());
     out += fmt::format("  {:<24} {}{}\n", e["name"].get<std::string>(), e["summary"].get<std::string>(), facts);
     if (e.contains("order")) out += fmt::format("    {}\n", promises(e));

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "commands.h"
 #include "progress.h"
+#include "record/tally.h"
 #include "record/problem_file.h"
 #include "record/scene_json.h"
 #include "record/trajectory.h"
@@ -26,44 +27,6 @@ namespace rotule::app {
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
-
-/// Mean and largest of a series; the last value too.
-struct Series {
-  double sum = 0, max = 0, last = 0;
-  std::int64_t count = 0;
-  void add(double x) {
-    sum += x;
-    max = std::max(max, x);
-    last = x;
-    ++count;
-  }
-  [[nodiscard]] double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
-};
-
-/// Samples for percentiles. Keeps every 2^k-th one, so that a long run stays within a fixed memory.
-class Samples {
- public:
-  void add(double x) {
-    if (seen_++ % stride_ != 0) return;
-    kept_.push_back(x);
-    if (kept_.size() < most) return;
-    for (std::size_t i = 0; 2 * i < kept_.size(); ++i) kept_[i] = kept_[2 * i];
-    kept_.resize((kept_.size() + 1) / 2);
-    stride_ *= 2;
-  }
-  [[nodiscard]] double percentile(double p) const {
-    if (kept_.empty()) return 0;
-    std::vector<double> sorted = kept_;
-    const auto at = static_cast<std::ptrdiff_t>(std::lround(p / 100 * static_cast<double>(sorted.size() - 1)));
-    std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end());
-    return sorted[static_cast<std::size_t>(at)];
-  }
-
- private:
-  static constexpr std::size_t most = 1 << 18;
-  std::vector<double> kept_;
-  std::int64_t seen_ = 0, stride_ = 1;
-};
 
 Recipe chosen_recipe(const Scene& scene, const RunOptions& options) {
   Recipe recipe = scene.recipe;
@@ -284,6 +247,14 @@ std::string table(const Json& r, double duration, bool free) {
   return out;
 }
 
+/// An object for every number of which something is said: {"penetration": {"max": …, "final": …}}.
+void add_tallies(const Tallies& tallies, Json& result) {
+  for (const Quantity& q : quantities)
+    for (const auto& [name, value] : said_of(q, tallies.of(q)))
+      result[std::string(q.key)][std::string(name)] =
+          q.whole && name != "mean" ? Json(static_cast<std::int64_t>(value)) : Json(value);
+}
+
 /// The whole duration by parareal: no steps to record or to watch in between, only the end.
 void run_in_slices(const NamedScene& named, const Recipe& recipe, std::int64_t steps, const RunOptions& options) {
   if (!options.record.empty() || !options.record_problems.empty())
@@ -362,10 +333,7 @@ void run(const RunOptions& options) {
   const double falls_from = height_energy(world);
   const bool chooses = recipe.solver.holds<AutoSettings>();
   std::map<std::string, std::int64_t> picks;
-  Series joint_error, residual, iterations, kinetic, contacts, penetration, ms;
-  Samples ms_samples;
-  kinetic.add(start.kinetic_energy);
-  joint_error.add(start.joint_error.position);
+  Tallies tallies(start);
   Diagnostics now = start;
   std::optional<EquilibriumWatch> watch;
   if (options.until_equilibrium) watch.emplace(world, named.scene, options);
@@ -382,18 +350,11 @@ void run(const RunOptions& options) {
       const auto before = std::chrono::steady_clock::now();
       const StepReport report = about_scene([&] { return world.step(); });
       const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - before;
-      ms.add(taken.count());
-      ms_samples.add(taken.count());
-      iterations.add(report.iterations);
       if (problems)
         for (int k = 0; k < world.islands(); ++k) problems->append(i, world.time(), k, world.problem(k), world.multipliers(k));
       now = about_scene([&] { return world.diagnostics(); });
-      kinetic.add(now.kinetic_energy);
-      joint_error.add(now.joint_error.position);
-      residual.add(now.residual);
-      contacts.add(now.contacts);
+      tallies.add({report, taken.count()}, now);
       if (chooses) count_picks(world, picks);
-      penetration.add(now.penetration);
       if (trajectory) {
         capture(world, frame);
         trajectory->append(frame);
@@ -407,7 +368,8 @@ void run(const RunOptions& options) {
   // Energy that shocks took out is accounted for, not an error.
   const double change = std::abs(now.energy() + now.shock_energy - start.energy());
   const bool touching = !std::holds_alternative<NoContactSettings>(recipe.contacts);
-  const double scale = std::max(energy_scale(named.scene.gravity, start.energy(), kinetic.max), touching ? falls_from : 0.0);
+  const double scale =
+      std::max(energy_scale(named.scene.gravity, start.energy(), tallies["kinetic_energy"].max()), touching ? falls_from : 0.0);
   const auto [linear_end, angular_end] = momentum_scales(world);
   const auto drift = [](const Vec3& by, double a, double b) { return std::max(a, b) > 0 ? by.norm() / std::max(a, b) : 0.0; };
   Json result = {{"scene", named.name},
@@ -421,7 +383,6 @@ void run(const RunOptions& options) {
                  {"bodies", body_names.size()},
                  {"particles", world.particles()},
                  {"joints", joint_names.size()},
-                 {"contacts", {{"mean", contacts.mean()}, {"max", static_cast<std::int64_t>(contacts.max)}}},
                  {"energy",
                   {{"initial", start.energy()},
                    {"final", now.energy()},
@@ -430,14 +391,10 @@ void run(const RunOptions& options) {
                  {"momentum",
                   {{"linear_drift", drift(now.linear_momentum - start.linear_momentum, linear_start, linear_end)},
                    {"angular_drift", drift(now.angular_momentum - start.angular_momentum, angular_start, angular_end)},
-                   {"conserved", is_free(named.scene)}}},
-                 {"joint_error", {{"max", joint_error.max}, {"final", joint_error.last}}},
-                 {"penetration", {{"max", penetration.max}, {"final", penetration.last}}},
-                 {"residual", {{"mean", residual.mean()}, {"max", residual.max}}},
-                 {"iterations", {{"mean", iterations.mean()}, {"max", iterations.max}}},
-                 {"ms_per_step", {{"mean", ms.mean()}, {"p50", ms_samples.percentile(50)}, {"p99", ms_samples.percentile(99)}}},
-                 {"state_hash", fmt::format("{:016x}", world.state_hash())},
-                 {"warnings", world.warnings()}};
+                   {"conserved", is_free(named.scene)}}}};
+  add_tallies(tallies, result);
+  result["state_hash"] = fmt::format("{:016x}", world.state_hash());
+  result["warnings"] = world.warnings();
   if (watch) result["equilibrium"] = watch->result(at_rest);
   if (relaxation) {
     result["relaxation"] = {

@@ -15,81 +15,64 @@ std::string cell(const std::string& text) {
   return out + "\"";
 }
 
-struct Array {
-  const char* name;
-  const char* unit;
-  std::vector<const char*> components;  // none: the number itself
-  const std::vector<double>& (*of)(const TrajectoryFrame&);
+/// Quantities of the same things, next to each other in the list: their columns stand together, thing by thing.
+struct Group {
+  std::vector<const Quantity*> quantities;
+  std::vector<std::string> names;  // of the things; one without a name where it is the run
 };
 
-const std::vector<const char*> xyz{"x", "y", "z"}, wxyz{"w", "x", "y", "z"};
-
-const std::vector<Array>& body_arrays() {
-  using F = TrajectoryFrame;
-  static const std::vector<Array> out{
-      {"position", "m", xyz, [](const F& f) -> const std::vector<double>& { return f.position; }},
-      {"orientation", "", wxyz, [](const F& f) -> const std::vector<double>& { return f.orientation; }},
-      {"velocity", "m/s", xyz, [](const F& f) -> const std::vector<double>& { return f.velocity; }},
-      {"angular_velocity", "rad/s", xyz, [](const F& f) -> const std::vector<double>& { return f.angular_velocity; }}};
-  return out;
-}
-const std::vector<Array>& particle_arrays() {
-  using F = TrajectoryFrame;
-  static const std::vector<Array> out{
-      {"position", "m", xyz, [](const F& f) -> const std::vector<double>& { return f.particle_position; }},
-      {"velocity", "m/s", xyz, [](const F& f) -> const std::vector<double>& { return f.particle_velocity; }}};
-  return out;
-}
-const std::vector<Array>& joint_arrays() {
-  using F = TrajectoryFrame;
-  static const std::vector<Array> out{
-      {"force", "N", xyz, [](const F& f) -> const std::vector<double>& { return f.joint_force; }},
-      {"torque", "N m", xyz, [](const F& f) -> const std::vector<double>& { return f.joint_torque; }},
-      {"error", "m or rad", {}, [](const F& f) -> const std::vector<double>& { return f.joint_error; }}};
+std::vector<Group> groups_of(const RecordedMotion& motion) {
+  std::vector<Group> out;
+  for (const Quantity& q : quantities) {
+    if (!is_recorded(q) || !motion.holds(q) || q.measured) continue;  // the same run gives the same file
+    if (out.empty() || out.back().quantities.front()->per != q.per)
+      out.push_back({{},
+                     q.per == Per::body       ? motion.bodies
+                     : q.per == Per::particle ? motion.particles
+                     : q.per == Per::joint    ? motion.joints
+                                              : std::vector<std::string>{""}});
+    out.back().quantities.push_back(&q);
+  }
   return out;
 }
 
-void add_header(const std::vector<std::string>& names, const std::vector<Array>& arrays, std::string& line) {
-  for (const std::string& name : names)
-    for (const Array& array : arrays) {
-      const std::string unit = *array.unit == '\0' ? "" : fmt::format(" [{}]", array.unit);
-      const auto add = [&](const std::string& quantity) {
-        line += ',';
-        line += cell(quantity + unit);
-      };
-      if (array.components.empty()) add(fmt::format("{}.{}", name, array.name));
-      for (const char* component : array.components) add(fmt::format("{}.{}.{}", name, array.name, component));
-    }
+/// In brackets after the name; commas separate columns.
+std::string unit_in_brackets(const Quantity& q) {
+  std::string unit(q.unit);
+  if (const std::size_t comma = unit.find(", "); comma != unit.npos) unit.replace(comma, 2, " or ");
+  return unit.empty() ? "" : fmt::format(" [{}]", unit);
 }
 
-void add_numbers(const TrajectoryFrame& frame, std::size_t count, const std::vector<Array>& arrays, std::string& line) {
-  for (std::size_t i = 0; i < count; ++i)
-    for (const Array& array : arrays) {
-      const std::size_t width = std::max<std::size_t>(1, array.components.size());
-      for (std::size_t k = 0; k < width; ++k) fmt::format_to(std::back_inserter(line), ",{}", array.of(frame)[i * width + k]);
-    }
+std::string header(const std::vector<Group>& groups) {
+  std::string line;
+  const auto add = [&](const std::string& column) { line += (line.empty() ? "" : ",") + cell(column); };
+  for (const Group& group : groups)
+    for (const std::string& thing : group.names)
+      for (const Quantity* q : group.quantities) {
+        const std::string name = q->per == Per::run ? std::string(q->key) : fmt::format("{}.{}", thing, part_name(*q));
+        const std::vector<std::string_view> components = component_names(*q);
+        if (components.empty()) add(name + unit_in_brackets(*q));
+        for (const std::string_view component : components) add(fmt::format("{}.{}{}", name, component, unit_in_brackets(*q)));
+      }
+  return line;
 }
 
 }  // namespace
 
 void write_csv(const RecordedMotion& motion, double rate, const std::string& path) {
   BesideFile file(path);
-  std::string line = "time [s],kinetic_energy [J],potential_energy [J]";
-  for (const char* axis : xyz) line += fmt::format(",momentum.{} [kg m/s]", axis);
-  for (const char* axis : xyz) line += fmt::format(",angular_momentum.{} [kg m^2/s]", axis);
-  line += ",residual,contacts,penetration [m]";
-  add_header(motion.bodies, body_arrays(), line);
-  add_header(motion.particles, particle_arrays(), line);
-  add_header(motion.joints, joint_arrays(), line);
+  const std::vector<Group> groups = groups_of(motion);
+  std::string line = header(groups);
   file.write(line + "\n");
-  motion.visit(motion.moments(rate), [&](const TrajectoryFrame& f) {
-    line = fmt::format("{},{},{}", f.time, f.kinetic_energy, f.potential_energy);
-    for (const Vec3* v : {&f.linear_momentum, &f.angular_momentum})
-      for (const double x : *v) fmt::format_to(std::back_inserter(line), ",{}", x);
-    fmt::format_to(std::back_inserter(line), ",{},{},{}", f.residual, f.contacts, f.penetration);
-    add_numbers(f, motion.bodies.size(), body_arrays(), line);
-    add_numbers(f, motion.particles.size(), particle_arrays(), line);
-    add_numbers(f, motion.joints.size(), joint_arrays(), line);
+  motion.visit(motion.moments(rate), [&](const TrajectoryFrame& frame) {
+    line.clear();
+    for (const Group& group : groups)
+      for (std::size_t i = 0; i < group.names.size(); ++i)
+        for (const Quantity* q : group.quantities) {
+          const auto width = static_cast<std::size_t>(q->components);
+          for (std::size_t k = 0; k < width; ++k)
+            fmt::format_to(std::back_inserter(line), "{}{}", line.empty() ? "" : ",", frame.values[index_of(*q)][i * width + k]);
+        }
     line += '\n';
     file.write(line);
   });

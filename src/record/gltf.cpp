@@ -172,8 +172,8 @@ std::string to_gltf(const RecordedMotion& motion, const GltfOptions& options) {
   for (const std::size_t i : wanted) times.push_back(static_cast<float>(motion.times[i] - motion.times.front()));
   std::vector<Track> bodies(motion.bodies.size()), particles(motion.particles.size());
   motion.visit(wanted, [&](const TrajectoryFrame& frame) {
-    for (std::size_t i = 0; i < bodies.size(); ++i) bodies[i].add(&frame.position[3 * i], &frame.orientation[4 * i]);
-    for (std::size_t k = 0; k < particles.size(); ++k) particles[k].add(&frame.particle_position[3 * k], nullptr);
+    for (std::size_t i = 0; i < bodies.size(); ++i) bodies[i].add(&frame["position"][3 * i], &frame["orientation"][4 * i]);
+    for (std::size_t k = 0; k < particles.size(); ++k) particles[k].add(&frame["particle_position"][3 * k], nullptr);
   });
 
   Builder file;

@@ -23,7 +23,7 @@ figure.plot .spot{stroke:var(--card);stroke-width:1.5}
 .reading b{font-weight:600}.reading i{display:inline-block;width:9px;height:9px;border-radius:50%;margin-right:6px}
 table{border-collapse:collapse;width:100%;background:var(--card);border:1px solid var(--edge);border-radius:8px;overflow:hidden;font-variant-numeric:tabular-nums}
 td,th{text-align:left;padding:7px 12px;border-top:1px solid var(--edge);vertical-align:top}tr:first-child>*{border-top:0}
-th{font-weight:600;width:30%}.findings th{width:17%}td.number{text-align:right;white-space:nowrap}
+th{font-weight:600;width:30%}.findings th{width:17%}td.number{text-align:right;white-space:nowrap}.numbers th{width:auto}.numbers th.number{text-align:right;width:17%}
 .good{color:var(--good)}.fair{color:var(--fair)}.bad{color:var(--bad)}.good,.fair,.bad{font-weight:600}
 .bar{height:10px;border-radius:5px;background:var(--bar);min-width:1px}
 ul.plain{list-style:none;padding:0;margin:0}ul.plain li{background:var(--card);border:1px solid var(--edge);border-left:4px solid var(--fair);border-radius:6px;padding:8px 12px;margin:8px 0}

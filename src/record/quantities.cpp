@@ -45,7 +45,8 @@ std::vector<Column> columns(const Reader& recording, const std::string& array, s
   return columns(recording, array, width, all);
 }
 
-Column column(const Reader& recording, const std::string& array) { return columns(recording, array, 1).front(); }
+Column column(const Reader& recording, const Quantity& q) { return columns(recording, std::string(q.dataset), 1).front(); }
+Column column(const Reader& recording, QuantityKey key) { return column(recording, quantity(key)); }
 
 Column length(const std::vector<Column>& parts, std::size_t first, std::size_t count) {
   Column out(parts.at(first).size());
@@ -66,7 +67,7 @@ struct Lines {
     plot.title = title;
     plot.x.label = "time [s]";
     plot.y.label = unit.empty() ? label : fmt::format("{} [{}]", label, unit);
-    time = column(r, "/time");
+    time = column(r, "time");
   }
   void add(std::string name, Column values) {
     if (values.size() != time.size()) throw Error(recording.path(), "its arrays differ in the number of frames");
@@ -80,30 +81,28 @@ struct Lines {
   }
 };
 
-const std::array<const char*, 3> axis_names{"x", "y", "z"};
-
-Plot three_axes(Lines lines, const std::string& array) {
-  const std::vector<Column> parts = columns(lines.recording, array, 3);
-  for (std::size_t k = 0; k < 3; ++k) lines.add(axis_names[k], parts[k]);
-  return std::move(lines.plot);
+std::string in_lower_case(std::string_view label) {
+  std::string out(label);
+  out[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(out[0])));
+  return out;
 }
 
-Plot energy(const Reader& r) {
-  Lines lines(r, "Energy", "energy", "J");
-  const Column kinetic = column(r, "/energy/kinetic"), potential = column(r, "/energy/potential");
-  Column total(kinetic.size());
-  std::transform(kinetic.begin(), kinetic.end(), potential.begin(), total.begin(), std::plus<>());
-  lines.add("kinetic", kinetic);
-  lines.add("potential", potential);
-  lines.add("total", total);
-  return std::move(lines.plot);
+/// As it is printed.
+std::string unit_of(const Quantity& q) {
+  std::string out(q.unit);
+  if (const std::size_t two = out.find("^2"); two != out.npos) out.replace(two, 2, "²");
+  return out;
+}
+
+Lines lines_of(const Reader& r, const Quantity& q) {
+  return {r, std::string(q.title.empty() ? q.label : q.title), in_lower_case(q.label), unit_of(q)};
 }
 
 /// Against what the run's own summary took, else against the largest kinetic energy.
 Plot energy_error(const Reader& r) {
   Lines lines(r, "Relative change of energy", "|E − E₀| / scale", "");
-  const Column kinetic = column(r, "/energy/kinetic"), potential = column(r, "/energy/potential");
-  const Column shock = r.contains("/energy/shock") ? column(r, "/energy/shock") : Column(kinetic.size(), 0.0);
+  const Column kinetic = column(r, "kinetic_energy"), potential = column(r, "potential_energy");
+  const Column shock = r.holds(quantity("shock_energy")) ? column(r, "shock_energy") : Column(kinetic.size(), 0.0);
   double scale = 0;
   for (const double k : kinetic) scale = std::max(scale, k);
   if (const Json summary = parse_if_json(r.summary()); summary.is_object())
@@ -118,7 +117,11 @@ Plot energy_error(const Reader& r) {
 }
 
 /// One line per joint where they are few, else those that reach the most, and for errors the largest of all.
-Plot of_joints(const Reader& r, Lines lines, const std::string& array, std::size_t components, bool logarithmic) {
+Plot of_joints(const Reader& r, const Quantity& q) {
+  Lines lines = lines_of(r, q);
+  const std::string array(q.dataset);
+  const auto components = static_cast<std::size_t>(q.components);
+  const bool logarithmic = q.logarithmic;
   constexpr std::size_t most_lines = 8;
   const std::vector<std::string>& names = r.joint_names();
   if (names.empty()) throw Error(r.path(), "has no joints");
@@ -156,32 +159,30 @@ Plot of_joints(const Reader& r, Lines lines, const std::string& array, std::size
   return logarithmic ? lines.logarithmic() : std::move(lines.plot);
 }
 
-Plot momentum(const Reader& r) { return three_axes(Lines(r, "Linear momentum", "momentum", "kg m/s"), "/momentum/linear"); }
-Plot angular_momentum(const Reader& r) {
-  return three_axes(Lines(r, "Angular momentum about the origin", "angular momentum", "kg m²/s"), "/momentum/angular");
+/// The number itself; the parts of a sum, then the sum; the components of a vector.
+Plot of_run(const Reader& r, const Quantity& q) {
+  Lines lines = lines_of(r, q);
+  if (!q.sum_of[0].empty()) {
+    Column total(lines.time.size(), 0.0);
+    for (const Quantity& part : quantities) {
+      if (part.key != q.sum_of[0] && part.key != q.sum_of[1]) continue;
+      const Column values = column(r, part);
+      std::transform(values.begin(), values.end(), total.begin(), total.begin(), std::plus<>());
+      lines.add(std::string(part.key.substr(0, part.key.size() - q.key.size() - 1)), values);  // kinetic_energy: kinetic
+    }
+    lines.add("total", total);
+  } else if (const std::vector<std::string_view> names = component_names(q); !names.empty()) {
+    const std::vector<Column> parts = columns(r, std::string(q.dataset), names.size());
+    for (std::size_t k = 0; k < names.size(); ++k) lines.add(std::string(names[k]), parts[k]);
+  } else {
+    lines.add(in_lower_case(q.label), column(r, q));
+  }
+  return q.logarithmic ? lines.logarithmic() : std::move(lines.plot);
 }
-Plot joint_error(const Reader& r) {
-  return of_joints(r, Lines(r, "Joint error", "position error", "m, rad"), "/joint_error", 1, true);
-}
-Plot joint_force(const Reader& r) { return of_joints(r, Lines(r, "Joint forces", "force", "N"), "/joint_force", 3, false); }
-
-Plot single(const Reader& r, const std::string& title, const std::string& label, const std::string& unit, const char* array,
-            bool logarithmic = false) {
-  Lines lines(r, title, label, unit);
-  lines.add(label, column(r, array));
-  return logarithmic ? lines.logarithmic() : std::move(lines.plot);
-}
-Plot residual(const Reader& r) {
-  return single(r, "Residual of the constraint solve", "relative residual", "", "/residual", true);
-}
-Plot contacts(const Reader& r) { return single(r, "Contacts", "contact points", "", "/contacts"); }
-Plot penetration(const Reader& r) { return single(r, "Deepest penetration", "penetration", "m", "/penetration", true); }
-Plot shock_energy(const Reader& r) { return single(r, "Energy taken out by shocks", "energy", "J", "/energy/shock"); }
-Plot iterations(const Reader& r) { return single(r, "Solver iterations per step", "iterations", "", "/iterations"); }
 
 Plot step_time(const Reader& r) {
   Lines lines(r, "Time per step", "time", "ms");
-  std::vector<Column> stages = columns(r, "/stage_seconds", stage_count);
+  std::vector<Column> stages = columns(r, std::string(quantity("stage_seconds").dataset), stage_count);
   Column sum(lines.time.size(), 0.0);
   for (Column& stage : stages)
     for (std::size_t i = 0; i < stage.size(); ++i) sum[i] += (stage[i] *= 1e3);
@@ -195,56 +196,56 @@ Plot step_time(const Reader& r) {
   return lines.logarithmic();
 }
 
+/// What is plotted of the run as a whole.
 struct Whole {
   QuantityName name;
-  Plot (*plot)(const Reader&);
+  std::function<Plot(const Reader&)> plot;
 };
 const std::vector<Whole>& wholes() {
-  static const std::vector<Whole> out{
-      {{"energy", "J", "kinetic, potential and total energy"}, energy},
-      {{"energy_error", "", "change of the energy, shocks accounted for, relative to the energy that moves"}, energy_error},
-      {{"momentum", "kg m/s", "linear momentum"}, momentum},
-      {{"angular_momentum", "kg m²/s", "about the origin"}, angular_momentum},
-      {{"joint_error", "m, rad", "how far joints stand open"}, joint_error},
-      {{"joint_force", "N", "what joints exert, the largest eight"}, joint_force},
-      {{"residual", "", "how well the constraints were solved for"}, residual},
-      {{"contacts", "", "points that touch or nearly do"}, contacts},
-      {{"penetration", "m", "deepest overlap of two bodies"}, penetration},
-      {{"shock_energy", "J", "taken out by shocks so far"}, shock_energy},
-      {{"iterations", "", "of the solver, per step"}, iterations},
-      {{"step_time", "ms", "of each step, by stage"}, step_time},
-  };
-  return out;
+  static const std::vector<Whole> all = [] {
+    std::vector<Whole> out;
+    for (const Quantity& q : quantities) {
+      const QuantityName name{std::string(q.key), unit_of(q), std::string(q.meaning)};
+      if (q.per == Per::joint)
+        out.push_back({{name.name, name.unit, name.meaning + "; of each joint, or of those that have most"},
+                       [&q](const Reader& r) { return of_joints(r, q); }});
+      else if (q.per == Per::run && !q.measured && q.key != quantity("time").key)
+        out.push_back({name, [&q](const Reader& r) { return of_run(r, q); }});
+      // Two more are worked out of several.
+      if (q.key == quantity("energy").key)
+        out.push_back({{"energy_error", "", "change of the energy, shocks accounted for, relative to the energy that moves"},
+                       energy_error});
+      if (q.key == quantity("stage_seconds").key) out.push_back({{"step_time", "ms", "of each step, by stage"}, step_time});
+    }
+    return out;
+  }();
+  return all;
 }
 
-/// A quantity of a body or a joint: an array, and what of its row is shown.
+/// A quantity of a body or a joint, or its length.
 struct Part {
   QuantityName name;  // after the dot
-  bool joint = false;
-  const char* array;
-  std::size_t width;  // numbers per body or joint
+  const Quantity& of;
   bool magnitude = false;
-  bool logarithmic = false;
 };
 const std::vector<Part>& parts() {
-  static const std::vector<Part> out{
-      {{"position", "m", "of the body's frame"}, false, "/position", 3},
-      {{"velocity", "m/s", "of the centre of mass"}, false, "/velocity", 3},
-      {{"speed", "m/s", "of the centre of mass"}, false, "/velocity", 3, true},
-      {{"orientation", "", "quaternion"}, false, "/orientation", 4},
-      {{"angular_velocity", "rad/s", "in world axes"}, false, "/angular_velocity", 3},
-      {{"angular_speed", "rad/s", "how fast it turns"}, false, "/angular_velocity", 3, true},
-      {{"force", "N", "that the joint exerts on its second body; .magnitude for its length"}, true, "/joint_force", 3},
-      {{"torque", "N m", "about the joint's point; .magnitude for its length"}, true, "/joint_torque", 3},
-      {{"error", "m, rad", "how far the joint stands open"}, true, "/joint_error", 1, false, true},
-  };
-  return out;
+  static const std::vector<Part> all = [] {
+    std::vector<Part> out;
+    for (const Quantity& q : quantities) {
+      if (q.per != Per::body && q.per != Per::joint) continue;
+      const std::string name(part_name(q)), unit = unit_of(q), meaning(q.meaning);
+      out.push_back({{name, unit, q.components == 3 && q.length.empty() ? meaning + "; .magnitude for its length" : meaning}, q});
+      if (!q.length.empty()) out.push_back({{std::string(q.length), unit, "length of " + name}, q, true});
+    }
+    return out;
+  }();
+  return all;
 }
 
 std::vector<std::string> components_of(const Part& part) {
-  if (part.magnitude || part.width == 1) return {};
-  if (part.width == 4) return {"w", "x", "y", "z"};
-  return {"x", "y", "z"};
+  if (part.magnitude) return {};
+  const std::vector<std::string_view> names = component_names(part.of);
+  return {names.begin(), names.end()};
 }
 
 /// "*" stands for any characters.
@@ -260,34 +261,36 @@ bool matches(std::string_view pattern, std::string_view text) {
 
 /// The lines of one part of all that the pattern names; component: which one, or -1 for all, or -2 for the length.
 Plot plot_part(const Reader& r, const Part& part, const std::string& pattern, int component, const std::string& asked) {
-  const std::vector<std::string>& names = part.joint ? r.joint_names() : r.body_names();
+  const bool joint = part.of.per == Per::joint;
+  const auto width = static_cast<std::size_t>(part.of.components);
+  const std::vector<std::string>& names = joint ? r.joint_names() : r.body_names();
   std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < names.size(); ++i)
     if (matches(pattern, names[i])) chosen.push_back(i);
   constexpr std::size_t most_lines = 200;
-  const char* kind = part.joint ? "joint" : "body";
+  const char* kind = joint ? "joint" : "body";
   if (chosen.empty())
     throw Error(r.path(), fmt::format("has no {} {}; {}", kind, in_quotes(pattern), suggestion(pattern, names)));
   const bool length_alone = part.magnitude || component == -2;
-  const std::size_t each = component >= 0 || length_alone ? 1 : part.width;
+  const std::size_t each = component >= 0 || length_alone ? 1 : width;
   if (chosen.size() * each > most_lines)
     throw Error(r.path(),
                 fmt::format("{} would be {} lines; at most {} make a plot", in_quotes(asked), chosen.size() * each, most_lines));
   const std::vector<std::string> suffixes = components_of(part);
   std::vector<std::size_t> wanted;
   for (const std::size_t i : chosen)
-    for (std::size_t k = 0; k < part.width; ++k)
-      if (component < 0 || static_cast<std::size_t>(component) == k) wanted.push_back(i * part.width + k);
-  const std::vector<Column> read = columns(r, part.array, names.size() * part.width, wanted);
+    for (std::size_t k = 0; k < width; ++k)
+      if (component < 0 || static_cast<std::size_t>(component) == k) wanted.push_back(i * width + k);
+  const std::vector<Column> read = columns(r, std::string(part.of.dataset), names.size() * width, wanted);
 
   std::string what = part.name.name;
   if (component >= 0 && !suffixes.empty()) what += " " + suffixes[static_cast<std::size_t>(component)];
   std::replace(what.begin(), what.end(), '_', ' ');
-  Lines lines(r, fmt::format("{}: {}", pattern == "*" ? (part.joint ? "All joints" : "All bodies") : pattern, what), what,
+  Lines lines(r, fmt::format("{}: {}", pattern == "*" ? (joint ? "All joints" : "All bodies") : pattern, what), what,
               part.name.unit);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (length_alone) {
-      lines.add(names[chosen[i]], length(read, i * part.width, part.width));
+      lines.add(names[chosen[i]], length(read, i * width, width));
       continue;
     }
     for (std::size_t k = 0; k < each; ++k) {
@@ -296,7 +299,7 @@ Plot plot_part(const Reader& r, const Part& part, const std::string& pattern, in
                 read[i * each + k]);
     }
   }
-  return part.logarithmic ? lines.logarithmic() : std::move(lines.plot);
+  return part.of.logarithmic ? lines.logarithmic() : std::move(lines.plot);
 }
 
 }  // namespace
@@ -306,7 +309,7 @@ const std::vector<QuantityName>& quantity_names() {
     std::vector<QuantityName> out;
     for (const Whole& whole : wholes()) out.push_back(whole.name);
     for (const Part& part : parts()) {
-      std::string name = fmt::format("{}.{}", part.joint ? "JOINT" : "BODY", part.name.name);
+      std::string name = fmt::format("{}.{}", part.of.per == Per::joint ? "JOINT" : "BODY", part.name.name);
       if (const auto suffixes = components_of(part); !suffixes.empty()) name += fmt::format("[.{}]", fmt::join(suffixes, "|."));
       out.push_back({name, part.name.unit, part.name.meaning});
     }
@@ -325,7 +328,7 @@ Plot plot_quantity(const TrajectoryReader& recording, const std::string& name) {
     for (std::size_t k = 0; k < endings.size(); ++k)
       if (const std::string end = fmt::format(".{}.{}", part.name.name, endings[k]); name.ends_with(end))
         return plot_part(recording, part, name.substr(0, name.size() - end.size()), static_cast<int>(k), name);
-    if (const std::string end = fmt::format(".{}.magnitude", part.name.name); part.width == 3 && name.ends_with(end))
+    if (const std::string end = fmt::format(".{}.magnitude", part.name.name); part.of.components == 3 && name.ends_with(end))
       return plot_part(recording, part, name.substr(0, name.size() - end.size()), -2, name);
     if (const std::string end = "." + part.name.name; name.ends_with(end))
       return plot_part(recording, part, name.substr(0, name.size() - end.size()), -1, name);
@@ -339,16 +342,20 @@ Plot plot_quantity(const TrajectoryReader& recording, const std::string& name) {
 
 std::vector<std::string> usual_quantities(const TrajectoryReader& recording) {
   std::vector<std::string> out{"energy", "energy_error"};
-  const auto some = [&](const char* array) {
-    if (!recording.contains(array)) return false;
-    const Column values = recording.series(array);
-    return std::any_of(values.begin(), values.end(), [](double v) { return v > 0; });
+  const auto some = [&](const Quantity& q, auto&& worth) {
+    if (!is_recorded(q) || !recording.holds(q)) return false;
+    const Column values = recording.series(std::string(q.dataset));
+    return std::any_of(values.begin(), values.end(), [&](double v) { return worth(v, values.front()); });
   };
   if (!recording.joint_names().empty()) out.insert(out.end(), {"joint_error", "joint_force"});
-  if (some("/contacts")) out.insert(out.end(), {"contacts", "penetration"});
-  if (some("/residual")) out.emplace_back("residual");
-  if (some("/iterations")) out.emplace_back("iterations");
-  if (recording.frames() > 1 && some("/stage_seconds")) out.emplace_back("step_time");
+  // Of the other numbers those that change, but for what the energy's plot shows already.
+  const auto& shown = quantity("energy").sum_of;
+  for (const Quantity& q : quantities)
+    if (q.per == Per::run && is_number(q) && std::find(shown.begin(), shown.end(), q.key) == shown.end() &&
+        some(q, [](double v, double first) { return v != first; }))
+      out.emplace_back(q.key);
+  if (recording.frames() > 1 && some(quantity("stage_seconds"), [](double v, double) { return v > 0; }))
+    out.emplace_back("step_time");
   return out;
 }
 

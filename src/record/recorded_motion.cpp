@@ -15,17 +15,16 @@ namespace {
 
 /// What a damaged file may hold and no program could draw.
 void require_motion(const TrajectoryFrame& frame, const std::string& origin, std::size_t number) {
-  const auto refuse = [&](const char* what) {
+  const auto refuse = [&](std::string_view what) {
     throw Error(origin, fmt::format("{} of frame {} is not a motion; record it again", what, number));
   };
-  for (const auto& [values, name] : {std::pair{&frame.position, "/position"},
-                                     {&frame.orientation, "/orientation"},
-                                     {&frame.velocity, "/velocity"},
-                                     {&frame.particle_position, "/particle_position"},
-                                     {&frame.particle_velocity, "/particle_velocity"}})
-    if (!std::all_of(values->begin(), values->end(), [](double x) { return std::isfinite(x); })) refuse(name);
-  for (std::size_t i = 0; i + 3 < frame.orientation.size(); i += 4)
-    if (!(std::abs(Eigen::Map<const Eigen::Vector4d>(&frame.orientation[i]).norm() - 1) < 1e-3)) refuse("/orientation");
+  for (const QuantityKey key : {QuantityKey("position"), QuantityKey("orientation"), QuantityKey("velocity"),
+                                QuantityKey("particle_position"), QuantityKey("particle_velocity")})
+    if (!std::all_of(frame[key].begin(), frame[key].end(), [](double x) { return std::isfinite(x); }))
+      refuse(quantity(key).dataset);
+  const std::vector<double>& orientation = frame["orientation"];
+  for (std::size_t i = 0; i + 3 < orientation.size(); i += 4)
+    if (!(std::abs(Eigen::Map<const Eigen::Vector4d>(&orientation[i]).norm() - 1) < 1e-3)) refuse("/orientation");
 }
 
 }  // namespace
@@ -44,7 +43,7 @@ RecordedMotion RecordedMotion::of_scene(const Scene& scene, const std::string& o
   } catch (const Error& error) {
     throw Error(origin, error.what());
   }
-  out.times = {out.start_.time};
+  out.times = out.start_["time"];
   return out;
 }
 
@@ -102,7 +101,7 @@ void RecordedMotion::visit(const std::vector<std::size_t>& wanted,
 double RecordedMotion::extent(const std::vector<std::size_t>& wanted) const {
   Vec3 low = Vec3::Constant(infinity), high = -low;
   visit(wanted, [&](const TrajectoryFrame& frame) {
-    for (const std::vector<double>* points : {&frame.position, &frame.particle_position})
+    for (const std::vector<double>* points : {&frame["position"], &frame["particle_position"]})
       for (std::size_t i = 0; i + 2 < points->size(); i += 3) {
         const Eigen::Map<const Vec3> p(points->data() + i);
         if (!p.allFinite()) continue;

@@ -25,6 +25,10 @@ class RecordedMotion {
   std::vector<std::string> bodies, joints, particles;
   std::vector<double> times;  // s, of all moments
 
+  /// Whether the moments tell it: a recording of an older program may lack it.
+  [[nodiscard]] bool holds(const Quantity& quantity) const {
+    return recording_ ? recording_->holds(quantity) : is_recorded(quantity);
+  }
   /// The moments nearest to the pictures of a film with so many per second; all where `rate` is 0.
   [[nodiscard]] std::vector<std::size_t> moments(double rate) const;
   /// Calls `look` with each of these, in order.

@@ -12,6 +12,7 @@
 #include "record/html_page.h"
 #include "record/json_text.h"
 #include "record/quantities.h"
+#include "record/tally.h"
 
 namespace rotule {
 
@@ -44,8 +45,10 @@ struct Run {
   [[nodiscard]] std::size_t steps() const { return frames - 1; }
 };
 
-Column optional_series(const TrajectoryReader& r, const std::string& name) {
-  return r.contains(name) ? r.series(name) : Column(r.frames(), 0.0);
+/// Frame by frame; zero where the file lacks it.
+Column course_of(const TrajectoryReader& r, QuantityKey key) {
+  const Quantity& q = quantity(key);
+  return q.age == Age::first || r.holds(q) ? r.series(std::string(q.dataset)) : Column(r.frames(), 0.0);
 }
 
 double largest(const Column& values) { return values.empty() ? 0 : *std::max_element(values.begin(), values.end()); }
@@ -63,21 +66,21 @@ Run read(const TrajectoryReader& r) {
   run.joints = r.joint_names().size();
   run.particles = r.particles();
   for (const BodyDef& body : run.scene.bodies) run.fixed += body.fixed ? 1 : 0;
-  run.time = r.series("/time");
-  run.kinetic = r.series("/energy/kinetic");
-  const Column potential = r.series("/energy/potential");
-  run.residual = r.series("/residual");
-  run.contacts = optional_series(r, "/contacts");
-  run.penetration = optional_series(r, "/penetration");
-  run.iterations = optional_series(r, "/iterations");
-  const Column shock = optional_series(r, "/energy/shock");
+  run.time = course_of(r, "time");
+  run.kinetic = course_of(r, "kinetic_energy");
+  const Column potential = course_of(r, "potential_energy");
+  run.residual = course_of(r, "residual");
+  run.contacts = course_of(r, "contacts");
+  run.penetration = course_of(r, "penetration");
+  run.iterations = course_of(r, "iterations");
+  const Column shock = course_of(r, "shock_energy");
   for (const std::size_t size : {run.time.size(), run.kinetic.size(), potential.size(), run.residual.size(), run.contacts.size(),
                                  run.penetration.size(), shock.size()})
     if (size != run.frames) throw Error(r.path(), "its arrays differ in the number of frames");
   for (std::size_t i = 0; i < run.frames; ++i) run.energy.push_back(run.kinetic[i] + potential[i]);
   run.shock_energy = shock.back();
-  if (r.contains("/stage_seconds")) {
-    const Column stages = r.series("/stage_seconds");
+  if (r.holds(quantity("stage_seconds"))) {
+    const Column stages = course_of(r, "stage_seconds");
     for (std::size_t i = 1; i < run.frames && stages.size() == run.frames * stage_count; ++i) {
       const double* row = &stages[i * stage_count];
       for (std::size_t k = 0; k < stage_count; ++k) run.stages[k] += row[k];
@@ -86,7 +89,8 @@ Run read(const TrajectoryReader& r) {
   }
   // The worst joint, piece by piece: there may be thousands.
   for (std::size_t first = 0; run.joints > 0 && first < run.frames; first += 64) {
-    const Column errors = r.series("/joint_error", first, std::min<std::size_t>(64, run.frames - first));
+    const Column errors =
+        r.series(std::string(quantity("joint_error").dataset), first, std::min<std::size_t>(64, run.frames - first));
     for (std::size_t i = 0; i < errors.size(); ++i)
       if (errors[i] > run.worst_joint_error) {
         run.worst_joint_error = errors[i];
@@ -233,6 +237,40 @@ std::string in_short(const std::vector<Finding>& found, std::size_t warnings) {
   return "<p>" + out + "</p>\n";
 }
 
+/// The same as `rotule run --json` says of every number, out of the recording.
+std::string in_numbers(const TrajectoryReader& r) {
+  constexpr std::array<std::pair<std::string_view, const char*>, 3> columns{
+      {{"mean", "Mean"}, {"max", "Largest"}, {"final", "At the end"}}};
+  std::string rows;
+  for (const Quantity& q : quantities) {
+    if (q.said == 0 || !r.holds(q) || (q.per == Per::joint && r.joint_names().empty())) continue;
+    Tally tally;
+    for (std::size_t first = 0; first < r.frames(); first += 64) {  // piece by piece: an array may have thousands per frame
+      const std::size_t count = std::min<std::size_t>(64, r.frames() - first);
+      const Column values = r.series(std::string(q.dataset), first, count);
+      const std::size_t width = values.size() / count;
+      for (std::size_t i = 0; i < count && width > 0; ++i)
+        if (first + i > 0 || q.from_start)
+          tally.add(*std::max_element(values.begin() + static_cast<std::ptrdiff_t>(i * width),
+                                      values.begin() + static_cast<std::ptrdiff_t>((i + 1) * width)));
+    }
+    const auto said = said_of(q, tally);
+    if (std::all_of(said.begin(), said.end(), [](const auto& one) { return one.second == 0; })) continue;
+    const std::string unit = q.unit.empty() ? "" : fmt::format(" [{}]", q.unit);
+    rows += fmt::format("<tr><th>{}{}<br><span class=\"quiet\" style=\"font-weight:400;font-size:.85rem\">{}</span></th>",
+                        html_escaped(q.label), html_escaped(unit), html_escaped(q.meaning));
+    for (const auto& [name, title] : columns) {
+      const auto found = std::find_if(said.begin(), said.end(), [&](const auto& one) { return one.first == name; });
+      rows += fmt::format("<td class=\"number\">{}</td>", found == said.end() ? "" : fmt::format("{:.4g}", found->second));
+    }
+    rows += "</tr>\n";
+  }
+  if (rows.empty()) return "";
+  std::string head = "<tr><th></th>";
+  for (const auto& [name, title] : columns) head += fmt::format("<th class=\"number\">{}</th>", title);
+  return "<h2>In numbers</h2>\n<table class=\"numbers\">\n" + head + "</tr>\n" + rows + "</table>\n";
+}
+
 std::string where_time_went(const Run& run) {
   const double sum = std::accumulate(run.stages.begin(), run.stages.end(), 0.0);
   if (run.seconds.empty() || sum <= 0)
@@ -332,6 +370,7 @@ std::string report_page(const TrajectoryReader& recording, const std::string& na
     }
     body += "</ul>\n";
   }
+  body += in_numbers(recording);
   body += where_time_went(run);
   body += "<h2>Plots</h2>\n";
   for (const std::string& quantity : usual_quantities(recording)) {

@@ -9,96 +9,14 @@
 
 #include "record/scene_json.h"
 #include "record/version.h"
-#include "world/world_implementation.h"
 
 namespace rotule {
 namespace {
 
 constexpr std::string_view trajectory_format_name = "rotule trajectory";
 constexpr int trajectory_format_version = 1;
-constexpr std::string_view stage_description = "of the step that ended here: collide, forces, solve, correct, move";
-
-/// Per how many things a frame has a row of an array.
-enum class Per { frame, body, joint, particle };
-/// Whether files of older programs have the array.
-enum class Age { old, added };
-
-/// The arrays of a file and where a frame keeps them; writer and reader walk the same list.
-template <class Frame, class Visitor>
-void visit_arrays(Frame& f, Visitor&& visit) {
-  using P = Per;
-  visit("/time", P::frame, 1, "s", "time of the frame", f.time);
-  visit("/position", P::body, 3, "m", "of the body's frame, in the world", f.position);
-  visit("/orientation", P::body, 4, "", "body to world: quaternion w, x, y, z", f.orientation);
-  visit("/velocity", P::body, 3, "m/s", "of the centre of mass", f.velocity);
-  visit("/angular_velocity", P::body, 3, "rad/s", "in world axes", f.angular_velocity);
-  visit("/particle_position", P::particle, 3, "m", "of the particles, in the world", f.particle_position);
-  visit("/particle_velocity", P::particle, 3, "m/s", "of the particles", f.particle_velocity);
-  visit("/joint_force", P::joint, 3, "N", "on the joint's second body, in world axes", f.joint_force);
-  visit("/joint_torque", P::joint, 3, "N m", "on the joint's second body, about the joint's point", f.joint_torque);
-  visit("/joint_error", P::joint, 1, "m, rad", "largest position error of the joint's rows", f.joint_error);
-  visit("/energy/kinetic", P::frame, 1, "J", "kinetic energy", f.kinetic_energy);
-  visit("/energy/potential", P::frame, 1, "J", "potential energy, zero at the origin's height", f.potential_energy);
-  visit("/momentum/linear", P::frame, 3, "kg m/s", "linear momentum", f.linear_momentum);
-  visit("/momentum/angular", P::frame, 3, "kg m^2/s", "angular momentum about the origin", f.angular_momentum);
-  visit("/residual", P::frame, 1, "", "relative residual of the last constraint solve", f.residual);
-  visit("/contacts", P::frame, 1, "", "points that touch or nearly do", f.contacts, Age::added);
-  visit("/penetration", P::frame, 1, "m", "deepest overlap of two bodies", f.penetration, Age::added);
-  visit("/energy/shock", P::frame, 1, "J", "taken out by shocks so far", f.shock_energy, Age::added);
-  visit("/iterations", P::frame, 1, "", "of the solver, in the step that ended here", f.iterations, Age::added);
-  visit("/stage_seconds", P::frame, stage_count, "s", stage_description.data(), f.stage_seconds, Age::added);
-}
-
-std::span<const double> view(const double& x) { return {&x, 1}; }
-std::span<const double> view(const Vec3& x) { return {x.data(), 3}; }
-std::span<const double> view(const std::vector<double>& x) { return x; }
-void assign(double& to, const std::vector<double>& from) { to = from.at(0); }
-void assign(Vec3& to, const std::vector<double>& from) { to = Vec3(from.at(0), from.at(1), from.at(2)); }
-void assign(std::vector<double>& to, std::vector<double> from) { to = std::move(from); }
 
 }  // namespace
-
-void capture(const World& world, TrajectoryFrame& frame) {
-  const Diagnostics ledger = world.diagnostics();
-  const WorldImplementation& inside = implementation_of(world);
-  const int bodies = inside.model.body_count();
-  const auto joints = inside.model.joints.size();
-  frame.time = world.time();
-  for (auto* v : {&frame.position, &frame.velocity, &frame.angular_velocity}) v->resize(3 * static_cast<std::size_t>(bodies));
-  frame.orientation.resize(4 * static_cast<std::size_t>(bodies));
-  for (int i = 0; i < bodies; ++i) {
-    const Pose pose = body_frame(inside.model, inside.state, i);
-    Eigen::Map<Vec3>(frame.position.data() + 3 * i) = pose.position;
-    const Quat& q = pose.orientation;
-    Eigen::Map<Eigen::Vector4d>(frame.orientation.data() + 4 * i) << q.w(), q.x(), q.y(), q.z();
-    Eigen::Map<Vec3>(frame.velocity.data() + 3 * i) = inside.state.v(i);
-    Eigen::Map<Vec3>(frame.angular_velocity.data() + 3 * i) = inside.state.omega(i);
-  }
-  const State& s = inside.state;
-  frame.particle_position.assign(s.x.data(), s.x.data() + s.x.size());
-  frame.particle_velocity.assign(s.u.data() + 6 * bodies, s.u.data() + s.u.size());
-  frame.joint_force.resize(3 * joints);
-  frame.joint_torque.resize(3 * joints);
-  frame.joint_error.resize(joints);
-  for (std::size_t j = 0; j < joints; ++j) {  // the ledger has just been brought up to this state
-    const JointForce force = inside.stepper->last_joint_force(static_cast<int>(j));
-    Eigen::Map<Vec3>(frame.joint_force.data() + 3 * j) = force.force;
-    Eigen::Map<Vec3>(frame.joint_torque.data() + 3 * j) = force.torque;
-    frame.joint_error[j] = inside.stepper->joint_error(static_cast<int>(j)).position;
-  }
-  frame.kinetic_energy = ledger.kinetic_energy;
-  frame.potential_energy = ledger.potential_energy;
-  frame.linear_momentum = ledger.linear_momentum;
-  frame.angular_momentum = ledger.angular_momentum;
-  frame.residual = ledger.residual;
-  frame.contacts = ledger.contacts;
-  frame.penetration = ledger.penetration;
-  frame.shock_energy = ledger.shock_energy;
-  frame.iterations = inside.stepper->last_report().iterations;
-  frame.stage_seconds.assign(inside.stepper->stage_seconds().begin(), inside.stepper->stage_seconds().end());
-}
-
-void time_stages(const World& world) { implementation_of(world).ready().time_stages(true); }
 
 bool names_recording(const std::string& path) {
   if (path.ends_with(".h5") || path.ends_with(".hdf5")) return true;
@@ -119,21 +37,20 @@ TrajectoryWriter::TrajectoryWriter(const std::string& path, const std::string& s
   file_.attribute("/", "recipe", to_complete_json(recipe));
   file_.write("/body_names", bodies);
   file_.write("/joint_names", joints);
-  const TrajectoryFrame frame;
-  visit_arrays(frame, [&](const char* name, Per per, hsize_t components, const char* units, const char* meaning, const auto&,
-                          Age = Age::old) {
+  for (const Quantity& quantity : quantities) {
+    if (!is_recorded(quantity)) continue;
     Extent row;
-    if (per == Per::body) row.push_back(bodies.size());
-    if (per == Per::joint) row.push_back(joints.size());
-    if (per == Per::particle) row.push_back(particles);
-    if (components > 1) row.push_back(components);
-    series_.push_back(make(name, row, expected_frames, units, meaning));
-  });
+    if (quantity.per == Per::body) row.push_back(bodies.size());
+    if (quantity.per == Per::joint) row.push_back(joints.size());
+    if (quantity.per == Per::particle) row.push_back(particles);
+    if (quantity.components > 1) row.push_back(static_cast<hsize_t>(quantity.components));
+    series_.push_back(make(quantity, row, expected_frames));
+  }
 }
 
-TrajectoryWriter::Series TrajectoryWriter::make(const std::string& name, const Extent& row, std::int64_t expected_frames,
-                                                std::string_view units, std::string_view description) {
+TrajectoryWriter::Series TrajectoryWriter::make(const Quantity& quantity, const Extent& row, std::int64_t expected_frames) {
   constexpr hsize_t most_frames = 64, most_bytes = 1 << 20;
+  const std::string name(quantity.dataset);
   const std::string what = fmt::format("{} cannot be written", name);
   Series out;
   out.name = name;
@@ -159,17 +76,18 @@ TrajectoryWriter::Series TrajectoryWriter::make(const std::string& name, const E
   file_.check(H5Pset_deflate(layout.id(), 4), what);
   out.dataset = file_.check(
       H5Dcreate2(file_.id(), name.c_str(), H5T_NATIVE_DOUBLE, space.id(), links.id(), layout.id(), H5P_DEFAULT), H5Dclose, what);
-  file_.attribute(name, "units", units);
-  file_.attribute(name, "description", description);
+  file_.attribute(name, "units", quantity.unit);
+  file_.attribute(name, "description", quantity.meaning);
   return out;
 }
 
 void TrajectoryWriter::append(const TrajectoryFrame& frame) {
-  std::size_t next = 0;
-  visit_arrays(frame, [&](const char*, Per, hsize_t, const char*, const char*, const auto& values, Age = Age::old) {
-    const std::span<const double> data = view(values);
-    append(series_[next++], data.data(), data.size());
-  });
+  auto series = series_.begin();
+  for (const Quantity& quantity : quantities) {
+    if (!is_recorded(quantity)) continue;
+    const std::vector<double>& values = frame.values[index_of(quantity)];
+    append(*series++, values.data(), values.size());
+  }
 }
 
 void TrajectoryWriter::append(Series& series, const double* values, std::size_t count) {
@@ -224,6 +142,21 @@ TrajectoryReader::TrajectoryReader(const std::string& path) : file_(Hdf5File::op
   frames_ = time[0];
 }
 
+bool TrajectoryReader::holds(const Quantity& quantity) const {
+  if (quantity.sum_of[0].empty()) return is_recorded(quantity) && file_.contains(std::string(quantity.dataset));
+  return std::all_of(quantities.begin(), quantities.end(), [&](const Quantity& part) {
+    return (part.key != quantity.sum_of[0] && part.key != quantity.sum_of[1]) || holds(part);
+  });
+}
+
+std::size_t TrajectoryReader::row_size(const Quantity& quantity) const {
+  const std::size_t things = quantity.per == Per::run     ? 1
+                             : quantity.per == Per::body  ? bodies_.size()
+                             : quantity.per == Per::joint ? joints_.size()
+                                                          : particles_;
+  return things * static_cast<std::size_t>(quantity.components);
+}
+
 std::string TrajectoryReader::summary() const {
   if (!file_.contains("/summary")) return "";
   const std::vector<std::string> texts = file_.texts("/summary");
@@ -239,29 +172,18 @@ std::vector<TrajectoryFrame> TrajectoryReader::frames(std::size_t first, std::si
   if (first > frames_ || count > frames_ - first)
     throw Error(file_.path(), fmt::format("has {} frames; {} from {} on are not there", frames_, count, first));
   std::vector<TrajectoryFrame> out(count);
-  std::vector<std::vector<double>> arrays;
-  TrajectoryFrame walked;
-  visit_arrays(walked, [&](const char* name, Per per, hsize_t components, const char*, const char*, auto&, Age age = Age::old) {
-    if (age == Age::added && !file_.contains(name)) {
-      arrays.emplace_back(count * components, 0.0);
-      return;
+  for (const Quantity& quantity : quantities) {
+    if (!is_recorded(quantity) || (quantity.age == Age::added && !holds(quantity))) continue;
+    const std::string name(quantity.dataset);
+    const std::vector<double> numbers = file_.numbers(name, first, count);
+    const std::size_t size = row_size(quantity);
+    if (numbers.size() != count * size)
+      throw Error(file_.path(),
+                  fmt::format("{} must have {} numbers per frame, has {} in {} of them", name, size, numbers.size(), count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto from = numbers.begin() + static_cast<std::ptrdiff_t>(i * size);
+      out[i].values[index_of(quantity)].assign(from, from + static_cast<std::ptrdiff_t>(size));
     }
-    const hsize_t things = per == Per::frame   ? 1
-                           : per == Per::body  ? bodies_.size()
-                           : per == Per::joint ? joints_.size()
-                                               : particles_;
-    arrays.push_back(file_.numbers(name, first, count));
-    if (arrays.back().size() != count * things * components)
-      throw Error(file_.path(), fmt::format("{} must have {} numbers per frame, has {} in {} of them", name, things * components,
-                                            arrays.back().size(), count));
-  });
-  for (std::size_t i = 0; i < count; ++i) {
-    auto array = arrays.begin();
-    visit_arrays(out[i], [&](const char*, Per, hsize_t, const char*, const char*, auto& values, Age = Age::old) {
-      const auto size = static_cast<std::ptrdiff_t>(array->size() / count), from = static_cast<std::ptrdiff_t>(i) * size;
-      assign(values, {array->begin() + from, array->begin() + from + size});
-      ++array;
-    });
   }
   return out;
 }

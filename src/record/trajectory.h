@@ -1,49 +1,18 @@
 #pragma once
-// Trajectories as HDF5 files: frame by frame the motion of every body and particle, the force and error of every joint, and the
-// ledger; the scene and the recipe inside, names and units as attributes. Arrays are chunked and compressed; a chunk is gathered
-// in memory, so that most frames cost no call of the library.
+// Trajectories as HDF5 files: frame by frame all that the list of quantities records; the scene and the recipe inside, names and
+// units as attributes. Arrays are chunked and compressed; a chunk is gathered in memory, so that most frames cost no call of the
+// library.
 #include <rotule/recipe.h>
 #include <rotule/world.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "base/stage_clock.h"
 #include "record/hdf5_file.h"
+#include "record/quantity_list.h"
 
 namespace rotule {
 
-/// One moment of a run. Arrays run over bodies or joints, component by component.
-struct TrajectoryFrame {
-  double time = 0;
-  std::vector<double> position;           // bodies x 3
-  std::vector<double> orientation;        // bodies x 4: w, x, y, z
-  std::vector<double> velocity;           // bodies x 3
-  std::vector<double> angular_velocity;   // bodies x 3
-  std::vector<double> particle_position;  // particles x 3
-  std::vector<double> particle_velocity;  // particles x 3
-  std::vector<double> joint_force;        // joints x 3
-  std::vector<double> joint_torque;       // joints x 3
-  std::vector<double> joint_error;        // joints
-  double kinetic_energy = 0;
-  double potential_energy = 0;
-  Vec3 linear_momentum = Vec3::Zero();
-  Vec3 angular_momentum = Vec3::Zero();
-  double residual = 0;
-
-  // What older files lack; zero then.
-  double contacts = 0;
-  double penetration = 0;                                                     // m
-  double shock_energy = 0;                                                    // J, taken out by shocks so far
-  double iterations = 0;                                                      // of the step that ended here
-  std::vector<double> stage_seconds = std::vector<double>(stage_count, 0.0);  // of that step (base/stage_clock.h)
-};
-
-/// The present moment of a world; `frame` keeps its memory from call to call.
-void capture(const World& world, TrajectoryFrame& frame);
-/// Asks every step from now on to measure its stages, for `capture`.
-void time_stages(const World& world);
 /// Whether a command's argument means a recording: by its ending, or by the file's first bytes.
 bool names_recording(const std::string& path);
 
@@ -73,13 +42,12 @@ class TrajectoryWriter {
     Hdf5Size held = 0;     // frames in the buffer
     std::vector<double> buffer;
   };
-  Series make(const std::string& name, const Extent& row, std::int64_t expected_frames, std::string_view units,
-              std::string_view description);
+  Series make(const Quantity& quantity, const Extent& row, std::int64_t expected_frames);
   void append(Series& series, const double* values, std::size_t count);
   void flush(Series& series);
 
   Hdf5File file_;
-  std::vector<Series> series_;
+  std::vector<Series> series_;  // of the recorded quantities, in their order
 };
 
 class TrajectoryReader {
@@ -99,6 +67,8 @@ class TrajectoryReader {
   /// Many at once: each array is read in one go.
   [[nodiscard]] std::vector<TrajectoryFrame> frames(std::size_t first, std::size_t count) const;
   [[nodiscard]] bool contains(const std::string& name) const { return file_.contains(name); }
+  /// Whether the file can tell it: some that are recorded now, older programs did not record.
+  [[nodiscard]] bool holds(const Quantity& quantity) const;
   /// A whole array by its name, such as "/energy/kinetic".
   [[nodiscard]] std::vector<double> series(const std::string& name) const { return file_.numbers(name); }
   /// So many frames of it.
@@ -107,6 +77,9 @@ class TrajectoryReader {
   }
 
  private:
+  /// How many numbers a frame has of it.
+  [[nodiscard]] std::size_t row_size(const Quantity& quantity) const;
+
   Hdf5File file_;
   std::size_t frames_ = 0, particles_ = 0;
   std::vector<std::string> bodies_, joints_;

@@ -78,9 +78,10 @@ std::string vtp(const Geometry& geometry, const TrajectoryFrame& frame) {
   const auto add = [](std::vector<float>& to, const Vec3& v) {
     for (const double x : v) to.push_back(static_cast<float>(x));
   };
+  const std::vector<double>&position = frame["position"], &orientation = frame["orientation"], &velocity = frame["velocity"];
   for (std::size_t i = 0; i < geometry.surfaces.size(); ++i) {
-    const Eigen::Map<const Vec3> p(&frame.position[3 * i]), v(&frame.velocity[3 * i]);
-    const double* q = &frame.orientation[4 * i];
+    const Eigen::Map<const Vec3> p(&position[3 * i]), v(&velocity[3 * i]);
+    const double* q = &orientation[4 * i];
     const Mat3 R = Quat(q[0], q[1], q[2], q[3]).toRotationMatrix();
     const TriangleSurface& surface = geometry.surfaces[i];
     for (std::size_t k = 0; k < surface.vertices.size(); ++k) {
@@ -89,10 +90,11 @@ std::string vtp(const Geometry& geometry, const TrajectoryFrame& frame) {
       speeds.push_back(static_cast<float>(v.norm()));
     }
   }
-  for (std::size_t k = 0; k + 2 < frame.particle_position.size(); k += 3) {
-    add(points, Eigen::Map<const Vec3>(&frame.particle_position[k]));
+  const std::vector<double>&particle_position = frame["particle_position"], &particle_velocity = frame["particle_velocity"];
+  for (std::size_t k = 0; k + 2 < particle_position.size(); k += 3) {
+    add(points, Eigen::Map<const Vec3>(&particle_position[k]));
     add(normals, Vec3::UnitZ());
-    speeds.push_back(static_cast<float>(Eigen::Map<const Vec3>(&frame.particle_velocity[k]).norm()));
+    speeds.push_back(static_cast<float>(Eigen::Map<const Vec3>(&particle_velocity[k]).norm()));
   }
   return fmt::format(
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" "
@@ -146,7 +148,8 @@ void write_vtk(const RecordedMotion& motion, double rate, const std::string& pat
     BesideFile file((beside.path / name).string());
     file.write(vtp(geometry, frame));
     file.finish();
-    entries += fmt::format("<DataSet timestep=\"{}\" part=\"0\" file=\"{}/{}\"/>\n", frame.time, html_escaped(folder_name), name);
+    entries += fmt::format("<DataSet timestep=\"{}\" part=\"0\" file=\"{}/{}\"/>\n", frame.number("time"),
+                           html_escaped(folder_name), name);
   });
   list.write(
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n" +

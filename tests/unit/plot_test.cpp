@@ -112,13 +112,13 @@ class Quantities : public ::testing::Test {
     double next = 0;
     for (int i = 0; i < 3; ++i) {
       TrajectoryFrame f;
-      f.time = 0.5 * i;
-      for (auto* v : {&f.position, &f.velocity, &f.angular_velocity, &f.joint_force, &f.joint_torque})
+      f.number("time") = 0.5 * i;
+      for (auto* v : {&f["position"], &f["velocity"], &f["angular_velocity"], &f["joint_force"], &f["joint_torque"]})
         for (int k = 0; k < 6; ++k) v->push_back(next += 1);
-      for (int k = 0; k < 8; ++k) f.orientation.push_back(next += 1);
-      f.joint_error = {0, next += 1};
-      f.kinetic_energy = next += 1;
-      f.potential_energy = next += 1;
+      for (int k = 0; k < 8; ++k) f["orientation"].push_back(next += 1);
+      f["joint_error"] = {0, next += 1};
+      f.number("kinetic_energy") = next += 1;
+      f.number("potential_energy") = next += 1;
       frames_.push_back(f);
       writer.append(f);
     }
@@ -155,14 +155,14 @@ TEST_F(Quantities, AreTheNumbersOfTheRecording) {
   EXPECT_EQ(error.series[0].name, "wrist");  // the worst first
   for (std::size_t i = 0; i < 3; ++i) {
     const TrajectoryFrame& f = frames_[i];
-    EXPECT_EQ(z.series[0].x[i], f.time);
-    EXPECT_EQ(z.series[0].y[i], f.position[2]);
-    EXPECT_EQ(dotted.series[1].y[i], f.velocity[4]);
-    EXPECT_EQ(plot("a.b.orientation.w").series[0].y[i], f.orientation[4]);
-    EXPECT_NEAR(speed.series[1].y[i], Eigen::Map<const Vec3>(&f.velocity[3]).norm(), 1e-12);
-    EXPECT_NEAR(force.series[0].y[i], Eigen::Map<const Vec3>(&f.joint_force[3]).norm(), 1e-12);
-    EXPECT_EQ(energy.series[2].y[i], f.kinetic_energy + f.potential_energy);
-    EXPECT_EQ(error.series[0].y[i], f.joint_error[1]);
+    EXPECT_EQ(z.series[0].x[i], f.number("time"));
+    EXPECT_EQ(z.series[0].y[i], f["position"][2]);
+    EXPECT_EQ(dotted.series[1].y[i], f["velocity"][4]);
+    EXPECT_EQ(plot("a.b.orientation.w").series[0].y[i], f["orientation"][4]);
+    EXPECT_NEAR(speed.series[1].y[i], Eigen::Map<const Vec3>(&f["velocity"][3]).norm(), 1e-12);
+    EXPECT_NEAR(force.series[0].y[i], Eigen::Map<const Vec3>(&f["joint_force"][3]).norm(), 1e-12);
+    EXPECT_EQ(energy.series[2].y[i], f.number("kinetic_energy") + f.number("potential_energy"));
+    EXPECT_EQ(error.series[0].y[i], f["joint_error"][1]);
   }
 }
 

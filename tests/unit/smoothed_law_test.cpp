@@ -11,14 +11,14 @@ namespace rotule {
 namespace {
 
 /// One block of six rows: normal, sliding, torsional and rolling friction, each a cone or a box; or rows with bounds.
-struct Block {
+struct LawBlock {
   ConstraintProblem problem;
   std::vector<BlockSet> sets;
   double rho[6];
 };
 
-Block contact(bool cone, double mu) {
-  Block out;
+LawBlock contact(bool cone, double mu) {
+  LawBlock out;
   out.problem.resize(0, 6);
   out.problem.blocks = {{.first_row = 0, .rows = 6}};
   out.problem.lower[0] = 0;
@@ -30,8 +30,8 @@ Block contact(bool cone, double mu) {
   return out;
 }
 
-Block bounds() {
-  Block out;
+LawBlock bounds() {
+  LawBlock out;
   out.problem.resize(0, 4);
   out.problem.blocks = {{.first_row = 0, .rows = 4}};
   out.problem.lower << -1, -infinity, 0, -infinity;
@@ -45,7 +45,7 @@ struct Values {
   double F[6] = {}, T[36] = {}, E[36] = {}, F_t[6] = {};
 };
 
-Values law(const Block& b, const double* x, const double* w, double t) {
+Values law(const LawBlock& b, const double* x, const double* w, double t) {
   Values out;
   // tau = 0.3 exp(-2 t)
   const Smoothing at{.tau = 0.3 * std::exp(-2 * t), .tau_rate = -0.6 * std::exp(-2 * t), .speed = 1.3};
@@ -57,7 +57,7 @@ TEST(SmoothedLaw, DerivativesAreThoseOfDifferenceQuotients) {
   std::mt19937 random(5);
   std::normal_distribution<double> normal(0, 1);
   constexpr double step = 1e-6;
-  for (const Block& b : {contact(true, 0.8), contact(false, 0.8), contact(true, 0), bounds()}) {
+  for (const LawBlock& b : {contact(true, 0.8), contact(false, 0.8), contact(true, 0), bounds()}) {
     const int n = b.problem.rows();
     for (int trial = 0; trial < 50; ++trial) {
       double x[6], w[6];
@@ -89,7 +89,7 @@ TEST(SmoothedLaw, DerivativesAreThoseOfDifferenceQuotients) {
 
 // Impulse and velocity that obey Coulomb's law (open, sticking, sliding) are zeros of the law without smoothing, others not.
 TEST(SmoothedLaw, WithoutSmoothingItsZerosAreCoulombs) {
-  const Block b = contact(true, 0.5);
+  const LawBlock b = contact(true, 0.5);
   const auto size_of_F = [&](const double(&x)[6], const double(&w)[6]) {
     Values out;
     smoothed_law(b.problem, b.problem.blocks[0], b.sets[0], x, w, b.rho, {}, {out.F, out.T, out.E, out.F_t});

@@ -68,7 +68,7 @@ void Live::describe() {
   joined_mass_ = joined_masses(model);
   centers_.clear();
   for (const Body& body : model.bodies) centers_.push_back(body.center_of_mass);
-  const SceneMessage about{generation_, true, name_, scene_.recipe.duration, bounds_, quanta_};
+  const SceneMessage about{generation_, true, name_, scene_.recipe.duration, bounds_, quanta_, live_numbers()};
   scenes_[generation_] = std::make_shared<const std::string>(scene_message(about, scene_, world_));
 }
 
@@ -80,8 +80,11 @@ void Live::set_bounds(const Bounds& bounds) {
 void Live::step() {
   pull();
   const auto before = std::chrono::steady_clock::now();
-  iterations_ += world_.step().iterations;
-  ms_ += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
+  StepDone done{.report = world_.step()};
+  done.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
+  for (const Quantity& q : quantities)
+    if (q.of_step != nullptr) step_sums_[index_of(q)] += q.of_step(done);
+  ms_ += done.milliseconds;
   ++steps_;
 }
 
@@ -181,17 +184,11 @@ void Live::capture(unsigned parts) {
   out->set_particles(world_.particle_positions(), quanta_);
 
   const double per_step = steps_ > 0 ? 1.0 / steps_ : std::numeric_limits<double>::quiet_NaN();
-  out->numbers = {ledger.energy(),
-                  ledger.kinetic_energy,
-                  ledger.potential_energy,
-                  ledger.joint_error.position,
-                  ledger.residual,
-                  ledger.penetration,
-                  static_cast<double>(ledger.contacts),
-                  per_step * iterations_,
-                  per_step * ms_};
+  for (const Quantity* q : live_numbers())
+    out->numbers.push_back(q->of_step != nullptr ? per_step * step_sums_[index_of(*q)] : q->of_ledger(ledger));
   stepped_ms_ += ms_;
-  iterations_ = ms_ = 0;
+  step_sums_.fill(0);
+  ms_ = 0;
   steps_ = 0;
 
   out->parts = parts & (view_contacts | view_forces | view_velocities | view_islands);

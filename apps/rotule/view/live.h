@@ -83,7 +83,9 @@ class Live final : public Show {
   std::uint16_t ledger_generation_ = 0;
   double ledger_ms_ = 0, stepped_ms_ = 0;  // what the last ledger took; what steps took since then
   int frames_without_ledger_ = 0;
-  double iterations_ = 0, ms_ = 0;  // sums since the last frame
+  // Since the last frame: sums of what steps tell, in the list's order; what they took; how many.
+  std::array<double, quantity_count> step_sums_{};
+  double ms_ = 0;
   int steps_ = 0;
 };
 

@@ -30,10 +30,11 @@ Bounds recorded_bounds(const TrajectoryReader& file, const World& world) {
   const std::size_t count = file.frames(), stride = std::max<std::size_t>(1, count / 200);
   for (std::size_t f = 0; f < count; f += stride) {
     const TrajectoryFrame frame = file.frame(f);
-    for (std::size_t i = 0; i < frame.position.size() / 3; ++i)
-      if (!model.bodies[i].fixed) out.include(Eigen::Map<const Vec3>(frame.position.data() + 3 * i));
-    for (std::size_t k = 0; k < frame.particle_position.size() / 3; ++k)
-      out.include(Eigen::Map<const Vec3>(frame.particle_position.data() + 3 * k));
+    const std::vector<double>&position = frame["position"], &particle_position = frame["particle_position"];
+    for (std::size_t i = 0; i < position.size() / 3; ++i)
+      if (!model.bodies[i].fixed) out.include(Eigen::Map<const Vec3>(position.data() + 3 * i));
+    for (std::size_t k = 0; k < particle_position.size() / 3; ++k)
+      out.include(Eigen::Map<const Vec3>(particle_position.data() + 3 * k));
   }
   return out;
 }
@@ -64,7 +65,9 @@ Replay::Replay(const std::string& path, std::uint16_t generation)
                                   file_.particles(), model.bodies.size(), model.joints.size(), model.particle_count()));
   const Bounds bounds = recorded_bounds(file_, world_);
   quanta_ = quanta_for(bounds);
-  const SceneMessage about{generation_, false, name_, times_.back(), bounds, quanta_};
+  for (const Quantity& q : quantities)
+    if (is_number(q) && file_.holds(q)) numbers_.push_back(&q);
+  const SceneMessage about{generation_, false, name_, times_.back(), bounds, quanta_, numbers_};
   scene_text_ = std::make_shared<const std::string>(scene_message(about, scene_, world_));
 }
 
@@ -81,29 +84,27 @@ std::shared_ptr<const ViewFrame> Replay::frame(std::int64_t frame) {
   const Model& model = implementation_of(world_).model;
   auto out = std::make_shared<ViewFrame>();
   out->generation = generation_;
-  out->time = from.time;
+  out->time = from.number("time");
   out->step = static_cast<std::uint32_t>(frame);
-  out->set_bodies(from.position, from.orientation, quanta_);
-  out->set_particles(from.particle_position, quanta_);
-  const auto worst = std::max_element(from.joint_error.begin(), from.joint_error.end());
-  out->numbers = {from.kinetic_energy + from.potential_energy, from.kinetic_energy, from.potential_energy,
-                  worst == from.joint_error.end() ? 0 : *worst, from.residual};
+  out->set_bodies(from["position"], from["orientation"], quanta_);
+  out->set_particles(from["particle_position"], quanta_);
+  for (const Quantity* q : numbers_) out->numbers.push_back(from.number(*q));
   out->parts = view_forces | view_velocities;
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
     const Joint& joint = model.joints[j];
     Vec3 point = joint.X_B.position;
     if (model.is_particle(joint.b)) {
-      point = Eigen::Map<const Vec3>(from.particle_position.data() + 3 * model.particle_of(joint.b));
+      point = Eigen::Map<const Vec3>(from["particle_position"].data() + 3 * model.particle_of(joint.b));
     } else if (joint.b != world_body) {
       const auto b = static_cast<std::size_t>(joint.b);
-      const double* q = from.orientation.data() + 4 * b;
-      point = Eigen::Map<const Vec3>(from.position.data() + 3 * b) +
+      const double* q = from["orientation"].data() + 4 * b;
+      point = Eigen::Map<const Vec3>(from["position"].data() + 3 * b) +
               Quat(q[0], q[1], q[2], q[3]) * (model.bodies[b].center_of_mass + point);
     }
     for (const double x : point) out->forces.push_back(static_cast<float>(x));
-    for (std::size_t k = 0; k < 3; ++k) out->forces.push_back(static_cast<float>(from.joint_force[3 * j + k]));
+    for (std::size_t k = 0; k < 3; ++k) out->forces.push_back(static_cast<float>(from["joint_force"][3 * j + k]));
   }
-  for (const double x : from.velocity) out->velocities.push_back(static_cast<float>(x));
+  for (const double x : from["velocity"]) out->velocities.push_back(static_cast<float>(x));
   return out;
 }
 
@@ -113,14 +114,14 @@ Json Replay::body(int body, std::int64_t frame) {
   const Model& model = implementation_of(world_).model;
   const Body& about = model.bodies[body];
   const auto i = static_cast<std::size_t>(body);
-  const Eigen::Map<const Vec3> v(from.velocity.data() + 3 * i), omega(from.angular_velocity.data() + 3 * i);
-  const double* w = from.orientation.data() + 4 * i;
+  const Eigen::Map<const Vec3> v(from["velocity"].data() + 3 * i), omega(from["angular_velocity"].data() + 3 * i);
+  const double* w = from["orientation"].data() + 4 * i;
   const Quat q(w[0], w[1], w[2], w[3]);
   const Vec3 spin = q.conjugate() * omega;
-  const Vec3 center = Eigen::Map<const Vec3>(from.position.data() + 3 * i) + q * about.center_of_mass;
+  const Vec3 center = Eigen::Map<const Vec3>(from["position"].data() + 3 * i) + q * about.center_of_mass;
   Vec3 force = Vec3::Zero();
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
-    const Eigen::Map<const Vec3> on_b(from.joint_force.data() + 3 * j);
+    const Eigen::Map<const Vec3> on_b(from["joint_force"].data() + 3 * j);
     if (model.joints[j].b == body) force += on_b;
     if (model.joints[j].a == body) force -= on_b;
   }
@@ -130,10 +131,10 @@ Json Replay::body(int body, std::int64_t frame) {
   return {{"say", "body"},
           {"body", body},
           {"name", about.name},
-          {"position", three(from.position, i)},
+          {"position", three(from["position"], i)},
           {"orientation", {w[0], w[1], w[2], w[3]}},
-          {"velocity", three(from.velocity, i)},
-          {"angular_velocity", three(from.angular_velocity, i)},
+          {"velocity", three(from["velocity"], i)},
+          {"angular_velocity", three(from["angular_velocity"], i)},
           {"mass", about.fixed ? 0 : about.mass},
           {"energy", energy},
           {"contacts", 0},

@@ -34,7 +34,8 @@ class Replay final : public Show {
   ViewQuanta quanta_;
   std::uint16_t generation_;
   std::shared_ptr<const std::string> scene_text_;
-  TrajectoryFrame frame_;  // the one read last
+  std::vector<const Quantity*> numbers_;  // that the file holds
+  TrajectoryFrame frame_;                 // the one read last
   std::int64_t number_ = -1;
 };
 

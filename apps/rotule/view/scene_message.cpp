@@ -208,18 +208,10 @@ ViewQuanta quanta_for(const Bounds& bounds) {
   return out;
 }
 
-std::vector<ViewNumber> view_numbers(bool live) {
-  std::vector<ViewNumber> out{{"energy", "Energy", "J"},
-                              {"kinetic_energy", "Kinetic energy", "J"},
-                              {"potential_energy", "Potential energy", "J"},
-                              {"joint_error", "Joint error", "m"},
-                              {"residual", "Residual", ""}};
-  if (live)
-    for (const ViewNumber& more : {ViewNumber{"penetration", "Penetration", "m"},
-                                   {"contacts", "Contacts", ""},
-                                   {"iterations", "Iterations", ""},
-                                   {"ms_per_step", "Time per step", "ms"}})
-      out.push_back(more);
+std::vector<const Quantity*> live_numbers() {
+  std::vector<const Quantity*> out;
+  for (const Quantity& q : quantities)
+    if (is_number(q)) out.push_back(&q);
   return out;
 }
 
@@ -257,7 +249,9 @@ std::string scene_message(const SceneMessage& about, const Scene& scene, const W
 
   Json fields = Json::array(), labels = Json::array();
   if (about.live) Recipe::fields(world.recipe(), FieldLister{fields});
-  for (const ViewNumber& n : view_numbers(about.live)) labels.push_back({{"key", n.key}, {"label", n.label}, {"unit", n.unit}});
+  for (const Quantity* q : about.numbers)
+    labels.push_back(
+        {{"key", q->key}, {"label", q->label}, {"unit", q->unit}, {"about", q->meaning}, {"logarithmic", q->logarithmic}});
 
   const Json out = {{"say", "scene"},
                     {"generation", about.generation},

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "record/quantity_list.h"
 #include "record/view_stream.h"
 
 namespace rotule::app {
@@ -25,12 +26,8 @@ Bounds bounds_of(const World& world);
 /// A ten-thousandth of a metre, finer for small scenes, coarser for those of astronomers.
 ViewQuanta quanta_for(const Bounds& bounds);
 
-/// A number that every frame carries.
-struct ViewNumber {
-  std::string key, label, unit;
-};
-/// Those of frames of a world (`live`), or of a recording.
-std::vector<ViewNumber> view_numbers(bool live);
+/// The numbers that every frame of a world carries; a recording's frames carry those that its file holds.
+std::vector<const Quantity*> live_numbers();
 
 struct SceneMessage {
   std::uint16_t generation = 0;
@@ -39,6 +36,7 @@ struct SceneMessage {
   double duration = 0;  // s
   Bounds bounds;
   ViewQuanta quanta;
+  std::vector<const Quantity*> numbers;
 };
 /// The text of the "scene" message. `scene` says what the world was made of.
 std::string scene_message(const SceneMessage& about, const Scene& scene, const World& world);

@@ -48,6 +48,9 @@ export interface NumberDescription {
   key: string;
   label: string;
   unit: string;
+  about: string;
+  /** Spans decades. */
+  logarithmic: boolean;
 }
 
 export type FieldValue = string | number | boolean;

@@ -29,6 +29,13 @@ export class NumberHistory {
     for (const column of this.columns) column.length = keep;
   }
 
+  /** Whether a number ever was another than at first. */
+  changes(k: number): boolean {
+    const column = this.columns[k]!;
+    const first = column.find((value) => Number.isFinite(value));
+    return column.some((value) => Number.isFinite(value) && value !== first);
+  }
+
   /** Keeps about half, at even distances in time: what is old must not become coarser than what is new. */
   private thin(): void {
     const { times } = this;

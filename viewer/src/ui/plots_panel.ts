@@ -9,7 +9,6 @@ import { number_text, tick_text } from './format';
 
 const refresh_ms = 120;
 const plot_height = 112;
-const small = /residual|error|drift|penetration/;
 
 interface Plot {
   number: NumberDescription;
@@ -48,7 +47,7 @@ export class PlotsPanel {
     this.history = new NumberHistory(numbers.length);
     for (const plot of this.plots) plot.chart?.destroy();
     this.plots = numbers.map((number) => {
-      const plot: Plot = { number, value: h('output'), holder: h('div', { class: 'chart' }), chart: null, logarithmic: small.test(number.key) };
+      const plot: Plot = { number, value: h('output'), holder: h('div', { class: 'chart' }), chart: null, logarithmic: number.logarithmic };
       return plot;
     });
     this.element.replaceChildren(...this.plots.map((plot) => this.figure(plot)));
@@ -62,8 +61,8 @@ export class PlotsPanel {
       scale.setAttribute('aria-pressed', String(plot.logarithmic));
       this.rebuild(plot);
     });
-    const { label, unit, key } = plot.number;
-    return h('figure', { 'data-number': key }, h('figcaption', {}, h('span', {}, label), plot.value, h('span', { class: 'unit' }, unit), scale), plot.holder);
+    const { label, unit, key, about } = plot.number;
+    return h('figure', { 'data-number': key }, h('figcaption', {}, h('span', { title: about }, label), plot.value, h('span', { class: 'unit' }, unit), scale), plot.holder);
   }
 
   add(time: number, numbers: ArrayLike<number>): void {
@@ -95,6 +94,9 @@ export class PlotsPanel {
     const last = this.at_now();
     this.plots.forEach((plot, k) => {
       plot.value.textContent = last < 0 ? '–' : number_text(this.history.columns[k]![last]!);
+      // What has always been the same needs no picture: its value says all.
+      plot.holder.hidden = !this.history.changes(k);
+      if (plot.holder.hidden) return;
       plot.chart ??= this.chart(plot);
       plot.chart.setData(this.data(plot, k));
     });

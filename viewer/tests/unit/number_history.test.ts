@@ -28,3 +28,9 @@ test('a long run is thinned out evenly, with its first and last frames kept', ()
   expect(Math.max(...gaps)).toBeLessThanOrEqual(3 * (1000 / 50));
   expect(history.columns[0]).toEqual(history.times);
 });
+
+test('a number that stays what it is does not change; one that is not known does not count', () => {
+  const history = new NumberHistory(3);
+  for (const t of [0, 1, 2]) history.add(t, [5, t === 0 ? Number.NaN : 1, t]);
+  expect([0, 1, 2].map((k) => history.changes(k))).toEqual([false, false, true]);
+});

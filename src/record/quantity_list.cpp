@@ -1,0 +1,153 @@
+#include "record/quantity_list.h"
+
+#include <rotule/world.h>
+
+#include <algorithm>
+
+#include "world/world_implementation.h"
+
+namespace rotule {
+
+namespace {
+
+constexpr bool keys_differ() {
+  for (std::size_t i = 0; i < quantity_count; ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (quantities[i].key == quantities[j].key) return false;
+  return true;
+}
+static_assert(keys_differ());
+
+/// What the last step did; nothing before the first one.
+const StepReport& last_report(const World& world) { return implementation_of(world).stepper->last_report(); }
+
+Eigen::Map<Vec3> three(std::vector<double>& out, std::size_t i) { return Eigen::Map<Vec3>(out.data() + 3 * i); }
+
+/// One row per body, by its number.
+template <class Row>
+void each_body(const Moment& now, std::vector<double>& out, std::size_t width, Row&& row) {
+  const WorldImplementation& inside = implementation_of(now.world);
+  const int bodies = inside.model.body_count();
+  out.resize(width * static_cast<std::size_t>(bodies));
+  for (int i = 0; i < bodies; ++i) row(inside, i, static_cast<std::size_t>(i));
+}
+
+/// One row per joint, out of the ledger, which has been brought up to this state.
+template <class Row>
+void each_joint(const Moment& now, std::vector<double>& out, std::size_t width, Row&& row) {
+  const WorldImplementation& inside = implementation_of(now.world);
+  const std::size_t joints = inside.model.joints.size();
+  out.resize(width * joints);
+  for (std::size_t j = 0; j < joints; ++j) row(*inside.stepper, static_cast<int>(j), j);
+}
+
+}  // namespace
+
+void take_time(const Moment& now, std::vector<double>& out) { out.assign(1, now.world.time()); }
+void take_momentum(const Moment& now, std::vector<double>& out) {
+  const Vec3& p = now.ledger.linear_momentum;
+  out.assign(p.data(), p.data() + 3);
+}
+void take_angular_momentum(const Moment& now, std::vector<double>& out) {
+  const Vec3& L = now.ledger.angular_momentum;
+  out.assign(L.data(), L.data() + 3);
+}
+
+void take_positions(const Moment& now, std::vector<double>& out) {
+  each_body(now, out, 3, [&](const WorldImplementation& inside, int body, std::size_t i) {
+    three(out, i) = body_frame(inside.model, inside.state, body).position;
+  });
+}
+void take_orientations(const Moment& now, std::vector<double>& out) {
+  each_body(now, out, 4, [&](const WorldImplementation& inside, int body, std::size_t i) {
+    const Quat q = body_frame(inside.model, inside.state, body).orientation;
+    Eigen::Map<Eigen::Vector4d>(out.data() + 4 * i) << q.w(), q.x(), q.y(), q.z();
+  });
+}
+void take_velocities(const Moment& now, std::vector<double>& out) {
+  each_body(now, out, 3,
+            [&](const WorldImplementation& inside, int body, std::size_t i) { three(out, i) = inside.state.v(body); });
+}
+void take_angular_velocities(const Moment& now, std::vector<double>& out) {
+  each_body(now, out, 3,
+            [&](const WorldImplementation& inside, int body, std::size_t i) { three(out, i) = inside.state.omega(body); });
+}
+
+void take_particle_positions(const Moment& now, std::vector<double>& out) {
+  const State& s = implementation_of(now.world).state;
+  out.assign(s.x.data(), s.x.data() + s.x.size());
+}
+void take_particle_velocities(const Moment& now, std::vector<double>& out) {
+  const WorldImplementation& inside = implementation_of(now.world);
+  const State& s = inside.state;
+  out.assign(s.u.data() + 6 * inside.model.body_count(), s.u.data() + s.u.size());
+}
+
+void take_joint_forces(const Moment& now, std::vector<double>& out) {
+  each_joint(now, out, 3,
+             [&](const Stepper& stepper, int joint, std::size_t j) { three(out, j) = stepper.last_joint_force(joint).force; });
+}
+void take_joint_torques(const Moment& now, std::vector<double>& out) {
+  each_joint(now, out, 3,
+             [&](const Stepper& stepper, int joint, std::size_t j) { three(out, j) = stepper.last_joint_force(joint).torque; });
+}
+void take_joint_errors(const Moment& now, std::vector<double>& out) {
+  each_joint(now, out, 1,
+             [&](const Stepper& stepper, int joint, std::size_t j) { out[j] = stepper.joint_error(joint).position; });
+}
+
+void take_stage_seconds(const Moment& now, std::vector<double>& out) {
+  const auto& seconds = implementation_of(now.world).stepper->stage_seconds();
+  out.assign(seconds.begin(), seconds.end());
+}
+
+std::vector<std::string_view> component_names(const Quantity& q) {
+  if (q.components == 1) return {};
+  if (q.components == 3) return {"x", "y", "z"};
+  if (q.components == 4) return {"w", "x", "y", "z"};
+  return {stage_names.begin(), stage_names.end()};
+}
+
+std::string_view part_name(const Quantity& q) {
+  const std::size_t kind = q.per == Per::body ? 0 : name_of(q.per).size() + 1;  // "joint_"
+  return q.per == Per::run ? q.key : q.key.substr(kind);
+}
+
+std::string_view name_of(Per per) {
+  constexpr std::array<std::string_view, 4> names{"run", "body", "particle", "joint"};
+  return names[static_cast<std::size_t>(per)];
+}
+
+TrajectoryFrame::TrajectoryFrame() {
+  for (const Quantity& q : quantities)
+    if (is_recorded(q) && q.per == Per::run) values[index_of(q)].assign(static_cast<std::size_t>(q.components), 0.0);
+}
+
+double TrajectoryFrame::number(const Quantity& q) const {
+  if (!q.sum_of[0].empty()) {
+    double sum = 0;
+    for (const Quantity& part : quantities)
+      if (part.key == q.sum_of[0] || part.key == q.sum_of[1]) sum += number(part);
+    return sum;
+  }
+  const std::vector<double>& all = values[index_of(q)];
+  return all.empty() ? 0 : *std::max_element(all.begin(), all.end());
+}
+
+void capture(const World& world, TrajectoryFrame& frame) {
+  const Diagnostics ledger = world.diagnostics();
+  const Moment now{world, ledger};
+  const StepDone step{.report = last_report(world)};
+  for (const Quantity& q : quantities) {
+    std::vector<double>& out = frame.values[index_of(q)];
+    if (!is_recorded(q)) continue;
+    if (q.of_moment != nullptr)
+      q.of_moment(now, out);
+    else
+      out.assign(1, q.of_step != nullptr ? q.of_step(step) : q.of_ledger(ledger));
+  }
+}
+
+void time_stages(const World& world) { implementation_of(world).ready().time_stages(true); }
+
+}  // namespace rotule
