@@ -46,10 +46,20 @@ namespace {
 
 /// Whether the joints are more than a tree needs: a tree has one joint fewer than bodies, the world counting as a body.
 bool closes_loops(const Model& model, const std::vector<int>& joints, const std::vector<int>& bodies) {
-  const bool grounded = std::any_of(joints.begin(), joints.end(), [&](int j) {
-    return !model.movable(model.joints[j].a) || !model.movable(model.joints[j].b);
-  });
-  return joints.size() > bodies.size() - (grounded ? 0 : 1);
+  // A joint of k partners counts as k - 1 joints of two, all that cannot move being one.
+  bool grounded = false;
+  std::size_t ties = 0;
+  for (const int j : joints) {
+    bool on_ground = false;
+    std::size_t moving = 0;
+    for_each_partner(model.joints[j], [&](int partner) {
+      moving += model.movable(partner);
+      on_ground = on_ground || !model.movable(partner);
+    });
+    ties += moving + on_ground - 1;
+    grounded = grounded || on_ground;
+  }
+  return ties > bodies.size() - (grounded ? 0 : 1);
 }
 
 double longest_reach(const Model& model, const std::vector<int>& joints) {
@@ -73,11 +83,14 @@ std::vector<Island> split_into_islands(const Model& model) {
     while (parent[i] != i) i = parent[i] = parent[parent[i]];
     return i;
   };
-  for (const Joint& joint : model.joints)
-    if (model.movable(joint.a) && model.movable(joint.b)) {
-      const int a = root(joint.a), b = root(joint.b);
+  for (const Joint& joint : model.joints) {
+    const int first = model.movable(joint.a) ? joint.a : joint.b;
+    for_each_partner(joint, [&](int partner) {
+      if (!model.movable(partner)) return;
+      const int a = root(first), b = root(partner);
       parent[std::max(a, b)] = std::min(a, b);
-    }
+    });
+  }
 
   std::vector<std::vector<int>> joints_of(model.partner_count()), bodies_of(model.partner_count());
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
@@ -100,6 +113,8 @@ std::vector<Island> split_into_islands(const Model& model) {
     island.constraints = ConstraintSet(model, joints_of[i], local);
     const int rows = island.constraints.rows();
     island.problem.blocks = island.constraints.blocks();
+    island.problem.more = island.constraints.more();
+    island.problem.J_more.setZero(island.constraints.more_rows(), 6);
     island.problem.resize(static_cast<int>(island.bodies.size()), rows);
     for (Mat6& W : island.problem.inverse_mass) W.setZero();
     island.values.resize(rows);

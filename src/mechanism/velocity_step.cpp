@@ -64,8 +64,7 @@ void JointedMechanism::velocity_step(const VelocitySettings& settings, State& s,
 
 bool JointedMechanism::is_passive() const {
   return external.isZero(0) && model.forces.empty() &&
-         std::none_of(model.joints.begin(), model.joints.end(),
-                      [](const Joint& joint) { return joint.kind == Joint::Kind::user; });
+         std::none_of(model.joints.begin(), model.joints.end(), [](const Joint& joint) { return joint.function != nullptr; });
 }
 
 void JointedMechanism::stiffen(const State& s, double t, double factor) {

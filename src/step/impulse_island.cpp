@@ -9,17 +9,15 @@ namespace rotule {
 
 void ImpulseIsland::assemble(const Parts& parts, std::span<const int> local_of, bool normals_only) {
   problem.blocks.clear();
+  problem.more.clear();
+  problem.J_more.resize(0, 6);
   problem.friction.clear();
   const auto place = [&](int body) { return body == world_body ? -1 : local_of[body]; };
   int row = 0;
   for (const int j : jointed) {
     const Island& island = parts.jointed[j];
-    for (ConstraintBlock block : island.problem.blocks) {
-      for (std::int32_t* body : {&block.body_a, &block.body_b})
-        if (*body >= 0) *body = local_of[island.bodies[*body]];
-      block.first_row += row;
-      problem.blocks.push_back(block);
-    }
+    append_blocks(
+        island.problem, row, [&](int body) { return local_of[island.bodies[body]]; }, problem);
     row += island.problem.rows();
   }
   joint_rows_ = row;
@@ -55,10 +53,12 @@ void ImpulseIsland::assemble(const Parts& parts, std::span<const int> local_of, 
 
 void ImpulseIsland::write_rows(const Parts& parts, const Model& model, const Kinematics& kinematics) {
   for (std::size_t i = 0; i < bodies.size(); ++i) kinematics.write_inverse_mass(model, bodies[i], problem.inverse_mass[i]);
-  int row = 0;
+  int row = 0, more_row = 0;
   for (const int j : jointed) {
     const Island& island = parts.jointed[j];
-    const int rows = island.problem.rows();
+    const int rows = island.problem.rows(), more_rows = static_cast<int>(island.problem.J_more.rows());
+    problem.J_more.middleRows(more_row, more_rows) = island.problem.J_more;
+    more_row += more_rows;
     problem.J_a.middleRows(row, rows) = island.problem.J_a;
     problem.J_b.middleRows(row, rows) = island.problem.J_b;
     problem.C.segment(row, rows) = island.problem.C;

@@ -1,8 +1,8 @@
 #pragma once
 // Bodies that joints and contacts tie together in this very step, and the algebra of all of it (D3): the rows of their joints, as
 // the joints' own islands wrote them, then those of motors, limits and the like, then those of contacts.
-#include "constraint/contact.h"
-#include "constraint/drives.h"
+#include "constraint/pool/contact.h"
+#include "constraint/pool/drive.h"
 #include "mechanism/island.h"
 
 namespace rotule {

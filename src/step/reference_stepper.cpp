@@ -221,7 +221,7 @@ void require_joined(const Model& model, const std::vector<Island>& islands) {
   for (const Island& island : islands)
     for (const ConstraintBlock& block : island.problem.blocks) {
       const Joint& joint = model.joints[block.source];
-      if (joint.kind == Joint::Kind::user) continue;  // its error has whatever unit its author gave it
+      if (joint.function) continue;  // its error has whatever unit its author gave it
       for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
         const bool angular = island.problem.J_a.row(r).head<3>().isZero(0);
         if (!angular && std::abs(island.values.C[r]) > island.reach)

@@ -224,7 +224,7 @@ void World::remove(BodyId body) {
   WorldImplementation& w = *implementation_;
   const int i = w.body_slots.place(body);
   for (int j = w.joint_slots.count() - 1; j >= 0; --j)
-    if (w.model.joints[j].a == i || w.model.joints[j].b == i) w.joint_slots.erase(j);
+    if (has_partner(w.model.joints[j], i)) w.joint_slots.erase(j);
   w.model.remove_body(i);
   w.state.p.erase(w.state.p.begin() + i);
   w.state.theta.erase(w.state.theta.begin() + i);
