@@ -16,10 +16,11 @@
 #include "analyse/parareal_run.h"
 #include "base/text.h"
 #include "commands.h"
+#include "model/names.h"
 #include "progress.h"
-#include "record/tally.h"
 #include "record/problem_file.h"
 #include "record/scene_json.h"
+#include "record/tally.h"
 #include "record/trajectory.h"
 #include "world/world_implementation.h"
 
@@ -143,7 +144,8 @@ bool is_free(const Scene& scene) {
       return false;
   }
   return std::none_of(scene.joints.begin(), scene.joints.end(), [&](const JointDef& joint) {
-    return std::visit([&](const auto& j) { return fixed(j.between[0]) || fixed(j.between[1]); }, joint);
+    const std::vector<std::string> partners = partners_of(joint);
+    return std::any_of(partners.begin(), partners.end(), fixed);
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Joints as values (A3). Every joint stands between two bodies, by name; "world" is a partner that never moves. Points
+// Joints as values (A3). Every joint stands between two bodies, by name, a gear beside a third; "world" is a partner that never
+// moves. Points
 // (`at`) and directions (`axis`) are given in world coordinates, in the pose in which the scene is described: each joint is
 // closed there by construction. Sign convention: what a joint reports is the force on its second body.
 //
@@ -136,6 +137,19 @@ struct LockedAxes {
   std::vector<AxisDrive> drives = {};
 };
 
+/// Two wheels in mesh: they turn about axes that a carrier holds, so that as many teeth of one pass as of the other. Holds the
+/// ratio alone: what keeps each wheel on its axis is a joint of its own, a hinge between wheel and carrier as a rule. A third
+/// body, or the world, is the carrier; where it moves, angles count from it (a planetary gear). Locks 1.
+struct Gear {
+  std::string name = {};
+  Between between = {};           // the wheels
+  std::string carrier = "world";  // the body in which their axes are fixed
+  Vec3 axis_a{0, 0, 1};           // of the first wheel, in the world
+  Vec3 axis_b{0, 0, 1};           // of the second wheel
+  int teeth_a = 1, teeth_b = 1;
+  bool internal = false;  // whether one wheel lies inside the other: both turn the same way about axes that point the same way
+};
+
 /// What a user's constraint function is given for each body: its pose as second-order jets, so that whatever is written in
 /// terms of it carries its own derivatives.
 struct JetBody {
@@ -156,6 +170,6 @@ struct Constraint {
 };
 
 using JointDef =
-    std::variant<Ball, Hinge, Slider, Cylindrical, Universal, Planar, Weld, Rod, PointOnLine, LockedAxes, Constraint>;
+    std::variant<Ball, Hinge, Slider, Cylindrical, Universal, Planar, Weld, Rod, PointOnLine, LockedAxes, Gear, Constraint>;
 
 }  // namespace rotule

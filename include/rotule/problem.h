@@ -19,14 +19,24 @@ namespace rotule {
 /// Rows of a Jacobian, one body's six columns: linear velocity, then angular velocity, both in world axes.
 using JacobianRows = Eigen::Matrix<double, Eigen::Dynamic, 6, Eigen::RowMajor>;
 
-/// One constraint of 1 to 6 rows between two bodies of the island, or one body and what never moves (-1).
+/// One constraint of 1 to 6 rows over bodies of the island: two of them, or one and what never moves (-1), and those beyond two
+/// that the problem lists in `more`.
 struct ConstraintBlock {
   std::int32_t first_row = 0;
   std::int32_t rows = 0;
   std::int32_t body_a = -1;
   std::int32_t body_b = -1;
-  std::int32_t source = -1;  // index of the joint (or contact) that wrote it, for reports
+  std::int32_t source = -1;     // index of the joint (or contact) that wrote it, for reports
+  std::int32_t first_more = 0;  // its further bodies: `more_count` entries of the problem's `more` from here on
+  std::int32_t more_count = 0;
   friend bool operator==(const ConstraintBlock&, const ConstraintBlock&) = default;
+};
+
+/// A body of a block beyond the first two, one that moves, and where the block's rows for it begin in J_more.
+struct BlockPartner {
+  std::int32_t body = 0;
+  std::int32_t first = 0;
+  friend bool operator==(const BlockPartner&, const BlockPartner&) = default;
 };
 
 /// Friction of one contact: `count` rows from `first_row`, bounded by mu times the normal row's x: their length (a cone,
@@ -56,6 +66,8 @@ struct ConstraintProblem {
   bool coupled = false;                 // whether some block couples linear and angular parts; if not, those are zero
   std::vector<ConstraintBlock> blocks;  // in order of first_row, without gaps
   JacobianRows J_a, J_b;                // per row; J_a is meaningless where the block's body_a is -1, and so for b
+  std::vector<BlockPartner> more;       // bodies of blocks beyond two, in order of the blocks
+  JacobianRows J_more;                  // as many rows per entry of `more` as its block has
   VecX b;                               // right-hand side
   VecX C;                               // compliance, a diagonal, >= 0
   VecX lower, upper;                    // infinite where bilateral
@@ -68,7 +80,7 @@ struct ConstraintProblem {
   [[nodiscard]] bool has_matrix() const { return !matrix.start.empty(); }
 
   /// Sizes the arrays for `body_count` bodies and the blocks given; keeps memory, so that a step can reuse it. Bounds are set
-  /// to bilateral, C and x0 to zero.
+  /// to bilateral, C and x0 to zero. J_more follows from `more` and is left to who lists those.
   void resize(int body_count, int row_count);
 };
 

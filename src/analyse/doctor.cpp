@@ -30,9 +30,13 @@ void look_at_masses(const Model& model, Checkup& out) {
   for (const Body& body : model.bodies)
     if (body.point_mass && !body.fixed) out.point_masses.push_back(body.name);
   for (const Joint& joint : model.joints) {
-    if (!model.movable(joint.a) || !model.movable(joint.b)) continue;
-    int heavy = joint.a, light = joint.b;
-    if (model.mass(heavy) < model.mass(light)) std::swap(heavy, light);
+    int heavy = world_body, light = world_body;
+    for_each_partner(joint, [&](int partner) {
+      if (!model.movable(partner)) return;
+      if (heavy == world_body || model.mass(partner) > model.mass(heavy)) heavy = partner;
+      if (light == world_body || model.mass(partner) <= model.mass(light)) light = partner;
+    });
+    if (heavy == light) continue;
     const double ratio = model.mass(heavy) / model.mass(light);
     out.largest_mass_ratio = std::max(out.largest_mass_ratio, ratio);
     if (ratio > notable_mass_ratio) out.mass_ratios.push_back({joint.name, model.name(heavy), model.name(light), ratio});

@@ -96,13 +96,10 @@ Linearisation linearise(const World& world) {
       for (int j = 0; j < count; ++j)
         out.K.block(first_column(i), first_column(j), columns(i), columns(j)) += K.block(6 * i, 6 * j, columns(i), columns(j));
     for (const ConstraintBlock& block : island.problem.blocks) {
-      const auto put = [&](int body, const JacobianRows& J) {
-        if (body >= 0)
-          out.J.block(first + block.first_row, first_column(body), block.rows, columns(body)) =
-              J.block(block.first_row, 0, block.rows, columns(body));
-      };
-      put(block.body_a, island.problem.J_a);
-      put(block.body_b, island.problem.J_b);
+      for_each_body(island.problem, block, [&](int body, const JacobianRows& J, int row) {
+        out.J.block(first + block.first_row, first_column(body), block.rows, columns(body)) =
+            J.block(row, 0, block.rows, columns(body));
+      });
     }
     first += island.problem.rows();
   }

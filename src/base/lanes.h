@@ -22,6 +22,8 @@ inline double root(double a) { return std::sqrt(a); }
 inline float root(float a) { return std::sqrt(a); }
 inline double magnitude(double a) { return std::abs(a); }
 inline float magnitude(float a) { return std::abs(a); }
+inline double angle_of(double y, double x) { return std::atan2(y, x); }
+inline double nearest_whole(double a) { return std::nearbyint(a); }
 
 struct FloatLanes {
   using Floats = float __attribute__((vector_size(16)));
@@ -40,6 +42,11 @@ struct FloatLanes {
   friend FloatLanes operator-(const FloatLanes& a, const FloatLanes& b) { return a.v - b.v; }
   friend FloatLanes operator*(const FloatLanes& a, const FloatLanes& b) { return a.v * b.v; }
   friend FloatLanes operator/(const FloatLanes& a, const FloatLanes& b) { return a.v / b.v; }
+  friend FloatLanes operator-(const FloatLanes& a) { return -a.v; }
+  FloatLanes& operator+=(const FloatLanes& o) { return *this = *this + o; }
+  FloatLanes& operator-=(const FloatLanes& o) { return *this = *this - o; }
+  FloatLanes& operator*=(const FloatLanes& o) { return *this = *this * o; }
+  FloatLanes& operator/=(const FloatLanes& o) { return *this = *this / o; }
   friend Mask operator<(const FloatLanes& a, const FloatLanes& b) { return {a.v < b.v}; }
   friend Mask operator>(const FloatLanes& a, const FloatLanes& b) { return {a.v > b.v}; }
   friend Mask operator<=(const FloatLanes& a, const FloatLanes& b) { return {a.v <= b.v}; }
@@ -71,6 +78,17 @@ struct FloatLanes {
     return Floats{std::sqrt(a.v[0]), std::sqrt(a.v[1]), std::sqrt(a.v[2]), std::sqrt(a.v[3])};
   }
 #endif
+  friend FloatLanes sqrt(const FloatLanes& a) { return root(a); }  // what Eigen calls it
+  friend FloatLanes angle_of(const FloatLanes& y, const FloatLanes& x) {
+    FloatLanes out;
+    for (int i = 0; i < count; ++i) out.v[i] = std::atan2(y.v[i], x.v[i]);
+    return out;
+  }
+  friend FloatLanes nearest_whole(const FloatLanes& a) {
+    FloatLanes out;
+    for (int i = 0; i < count; ++i) out.v[i] = std::nearbyint(a.v[i]);
+    return out;
+  }
 };
 
 /// The scalar that a lane is made of, and how many: `load` and `store` go from and to arrays of it.

@@ -1,13 +1,13 @@
 #pragma once
-// The joints of one island, one pool per kind, structure of arrays. A pool turns the present state into rows; nothing here
-// knows how they will be solved.
+// The joints of one island, one pool per kind of row (pool/pools.h), as blocks of a constraint problem: pools one after the
+// other, and within a pool joint by joint. Nothing here knows what a kind does, nor how rows will be solved.
 #include <rotule/problem.h>
 
 #include <span>
+#include <tuple>
 #include <vector>
 
-#include "constraint/hessians.h"
-#include "constraint/rows.h"
+#include "constraint/pool/pools.h"
 
 namespace rotule {
 
@@ -23,34 +23,6 @@ struct RowValues {
   }
 };
 
-/// Two bodies with a frame each, some of whose six axes are locked: ball, hinge, slider, cylindrical, universal, planar, weld,
-/// point on line. Motors, limits and springs act on the axes that are left free.
-struct LockedAxesPool {
-  struct AxisPair {
-    std::int8_t of_a, of_b;  // these axes of the two frames stay perpendicular
-  };
-  std::vector<int> joint, a, b;
-  std::vector<Vec3> r_a, r_b;
-  std::vector<Mat3> axes_a, axes_b;              // frame axes as columns, in body axes
-  std::vector<std::array<bool, 3>> slides;       // locked translations; all three together are a point in common
-  std::vector<std::array<AxisPair, 3>> aligned;  // locked rotations, `aligned_count` of them
-  std::vector<std::int8_t> aligned_count;
-};
-
-struct RodPool {
-  std::vector<int> joint, a, b;
-  std::vector<Vec3> r_a, r_b;
-  std::vector<double> length;
-};
-
-/// Constraints that a user wrote, evaluated with jets.
-struct UserPool {
-  std::vector<int> joint, a, b;
-  std::vector<Vec3> frame_a, frame_b;  // origin of the body's frame, from the centre of mass
-  std::vector<char> turns_a, turns_b;  // whether the partner is no particle
-  std::vector<std::function<Jet(const JetBody&, const JetBody&, const Jet&)>> function;
-};
-
 class ConstraintSet {
  public:
   ConstraintSet() = default;
@@ -59,27 +31,64 @@ class ConstraintSet {
 
   [[nodiscard]] const std::vector<ConstraintBlock>& blocks() const { return blocks_; }
   [[nodiscard]] int rows() const { return rows_; }
+  /// The bodies beyond two of all blocks, as the problem lists them, and the rows of J_more that they need.
+  [[nodiscard]] const std::vector<BlockPartner>& more() const { return more_; }
+  [[nodiscard]] int more_rows() const { return more_rows_; }
 
-  /// J, C, C_t and gamma of all rows at this state and time, from `first_row` of the problem and the values on.
-  void evaluate(const Kinematics& bodies, double t, ConstraintProblem& problem, RowValues& values, int first_row = 0) const;
-  /// sum lambda_r H_r of one block.
+  /// J, C, C_t and gamma of all rows at this state and time, from `first_row` of the problem and the values on, and from
+  /// `first_more_row` of J_more on.
+  void evaluate(const Kinematics& bodies, double t, ConstraintProblem& problem, RowValues& values, int first_row = 0,
+                int first_more_row = 0) const;
+  /// sum lambda_r H_r of one block; where it has more than two partners, the part of the first two.
   [[nodiscard]] Mat12 hessian(int block, const Kinematics& bodies, double t, std::span<const double> lambda) const;
+  /// All of it: calls visit(H, owner) with six rows and columns per partner, and the partners' places in the island (-1 where one
+  /// cannot move).
+  template <class Visit>
+  void with_hessian(int block, const Kinematics& bodies, double t, std::span<const double> lambda, Visit&& visit) const {
+    with_pool(block, [&]<class P>(const P& pool, std::size_t i) {
+      std::array<int, P::partners> owner{blocks_[block].body_a, blocks_[block].body_b};
+      for (int k = 2; k < P::partners; ++k) owner[k] = further_[first_further_[block] + k - 2].body;
+      visit(pool.hessian(i, partners_of(pool, i, bodies), t, lambda), owner);
+    });
+  }
   /// The joint's point as its second body carries it, from that body's centre of mass, in world axes (of the first body for
   /// `second` false).
   [[nodiscard]] Vec3 lever(int block, const Kinematics& bodies, bool second) const;
-  /// New numbers of bodies and joints, by old ones; empty where they stay.
-  void renumber(std::span<const int> body, std::span<const int> joint);
-  /// The block's partners, by their numbers.
+  /// The block's first two partners, by their numbers.
   [[nodiscard]] std::pair<int, int> bodies_of(int block) const;
 
- private:
-  [[nodiscard]] Jet evaluate_user_constraint(std::size_t i, const Kinematics& bodies, double t) const;
+  /// For partners and joints that have got other numbers: old number to new one, none where all stay. Places in the island stay.
+  void renumber(std::span<const int> body, std::span<const int> joint);
 
-  LockedAxesPool locked_;
-  RodPool rods_;
-  UserPool users_;
-  std::vector<ConstraintBlock> blocks_;  // pools one after the other
-  int rows_ = 0;
+ private:
+  /// Calls visit(pool, index in the pool) for the block.
+  template <class Visit>
+  void with_pool(int block, Visit&& visit) const {
+    auto i = static_cast<std::size_t>(block);
+    const auto here = [&](const auto& pool) {
+      if (i < pool.size()) {
+        visit(pool, i);
+        return true;
+      }
+      i -= pool.size();
+      return false;
+    };
+    std::apply([&](const auto&... pool) { static_cast<void>((here(pool) || ...)); }, pools_);
+  }
+  template <class P>
+  static Partners<double, P::partners> partners_of(const P& pool, std::size_t i, const Kinematics& bodies) {
+    const std::array<int, P::partners> numbers = pool.bodies(i);
+    Partners<double, P::partners> out;
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = &bodies[numbers[k]];
+    return out;
+  }
+
+  Pools pools_;
+  std::vector<ConstraintBlock> blocks_;
+  std::vector<BlockPartner> more_;
+  std::vector<BlockPartner> further_;  // partners beyond two, those that cannot move (body -1) among them
+  std::vector<int> first_further_;     // per block, in further_
+  int rows_ = 0, more_rows_ = 0;
 };
 
 }  // namespace rotule

@@ -26,19 +26,23 @@ void lump_stiffness(const ConstraintSet& constraints, const Kinematics& bodies, 
   K.angular.assign(body_count, Mat3::Zero());
   for (std::size_t i = 0; i < constraints.blocks().size(); ++i) {
     const ConstraintBlock& block = constraints.blocks()[i];
-    const Mat12 H = constraints.hessian(static_cast<int>(i), bodies, t, rows_of(lambda, block));
-    // Groups of three variables: translation and rotation of a, then of b; those of an immovable partner do not exist.
-    const std::array<int, 2> owner{block.body_a, block.body_b};
-    for (int g = 0; g < 4; ++g) {
-      const int body = owner[g / 2];
-      if (body < 0) continue;
-      Mat3& target = g % 2 == 0 ? K.linear[body] : K.angular[body];
-      target -= H.block<3, 3>(3 * g, 3 * g);
-      double coupling = 0;
-      for (int other = 0; other < 4; ++other)
-        if (other != g && owner[other / 2] >= 0) coupling += H.block<3, 3>(3 * g, 3 * other).norm();
-      target.diagonal().array() += coupling;
-    }
+    constraints.with_hessian(static_cast<int>(i), bodies, t, rows_of(lambda, block),
+                             [&]<std::size_t count>(const auto& H, const std::array<int, count>& owner) {
+                               // Groups of three variables: translation and rotation of a, then of b; those of an immovable
+                               // partner do not exist.
+                               constexpr int groups = 2 * static_cast<int>(count);
+                               for (int g = 0; g < groups; ++g) {
+                                 const int body = owner[g / 2];
+                                 if (body < 0) continue;
+                                 Mat3& target = g % 2 == 0 ? K.linear[body] : K.angular[body];
+                                 target -= H.template block<3, 3>(3 * g, 3 * g);
+                                 double coupling = 0;
+                                 for (int other = 0; other < groups; ++other)
+                                   if (other != g && owner[other / 2] >= 0)
+                                     coupling += H.template block<3, 3>(3 * g, 3 * other).norm();
+                                 target.diagonal().array() += coupling;
+                               }
+                             });
   }
   for (int i = 0; i < body_count; ++i) {
     K.linear[i] = positive_part(K.linear[i]);
@@ -51,12 +55,14 @@ MatX geometric_stiffness(const ConstraintSet& constraints, const Kinematics& bod
   MatX K = MatX::Zero(6 * body_count, 6 * body_count);
   for (std::size_t i = 0; i < constraints.blocks().size(); ++i) {
     const ConstraintBlock& block = constraints.blocks()[i];
-    const Mat12 H = constraints.hessian(static_cast<int>(i), bodies, t, rows_of(lambda, block));
-    const std::array<int, 2> owner{block.body_a, block.body_b};
-    for (int row = 0; row < 2; ++row)
-      for (int column = 0; column < 2; ++column)
-        if (owner[row] >= 0 && owner[column] >= 0)
-          K.block<6, 6>(6 * owner[row], 6 * owner[column]) -= H.block<6, 6>(6 * row, 6 * column);
+    constraints.with_hessian(static_cast<int>(i), bodies, t, rows_of(lambda, block),
+                             [&]<std::size_t count>(const auto& H, const std::array<int, count>& owner) {
+                               for (std::size_t row = 0; row < count; ++row)
+                                 for (std::size_t column = 0; column < count; ++column)
+                                   if (owner[row] >= 0 && owner[column] >= 0)
+                                     K.block<6, 6>(6 * owner[row], 6 * owner[column]) -=
+                                         H.template block<6, 6>(6 * row, 6 * column);
+                             });
   }
   return K;
 }

@@ -3,6 +3,7 @@
 //   C        its value,
 //   J        its gradient: dC/dt = J_a u_a + J_b u_b,
 //   gamma    J-dot u: the part of the second derivative that velocities alone make.
+// A row over more than two bodies has a RowSide for each of the others.
 // x_a = p_a + rho_a and x_b = p_b + rho_b are the joint's point as each body carries it; e = x_a - x_b.
 #include "dynamics/kinematics.h"
 
@@ -12,6 +13,13 @@ template <class L>
 struct Row {
   L C, gamma;
   Vec3L<L> linear_a, angular_a, linear_b, angular_b;
+  L C_t = L(0);  // dC/dt at rest: not zero for time-driven constraints alone
+};
+
+/// Linear and angular part of a row's gradient for one more body.
+template <class L>
+struct RowSide {
+  Vec3L<L> linear, angular;
 };
 
 /// The joint's point on each body: lever, and its centripetal acceleration omega x (omega x rho).

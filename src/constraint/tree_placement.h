@@ -13,7 +13,7 @@ struct Placement {
 };
 
 /// The joints in the order in which to place, starting from the world, then from the heaviest body of each free tree.
-/// Throws Error where joints make a loop, or a user's constraint has no pose to place.
+/// Throws Error where joints make a loop, or one of them has no pose to place: a user's constraint, a gear.
 std::vector<Placement> placement_order(const Model& model);
 
 void place(const Model& model, const std::vector<Placement>& order, State& state);

@@ -2,7 +2,17 @@
 // Bodies as kernels see them, refreshed from the state once per evaluation.
 #include <vector>
 
+#include "base/lanes.h"
 #include "model/model.h"
+
+/// Lanes are numbers to Eigen: small matrices of them are what kernels work on.
+template <>
+struct Eigen::NumTraits<rotule::FloatLanes> : Eigen::NumTraits<float> {
+  using Real = rotule::FloatLanes;
+  using NonInteger = rotule::FloatLanes;
+  using Nested = rotule::FloatLanes;
+  using Literal = rotule::FloatLanes;
+};
 
 namespace rotule {
 

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "constraint/contact.h"
-#include "constraint/drives.h"
+#include "constraint/pool/contact.h"
+#include "constraint/pool/drive.h"
 #include "mechanism/linkage.h"
 
 namespace rotule {

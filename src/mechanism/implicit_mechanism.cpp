@@ -10,26 +10,30 @@
 
 namespace rotule {
 
-Eigen::Matrix<double, 12, 1> ImplicitSystem::row_change(const Island& island, int n, int row) const {
+template <class Visit>
+void ImplicitSystem::with_row_change(const Island& island, int n, int row, Visit&& visit) const {
   const ConstraintBlock& block = island.problem.blocks[n];
   std::array<double, 6> unit{};
   unit[row - block.first_row] = 1;
-  const Mat12 H = constraints_of(island).hessian(n, *kinematics_, t_, {unit.data(), static_cast<std::size_t>(block.rows)});
-  Eigen::Matrix<double, 12, 1> velocity = Eigen::Matrix<double, 12, 1>::Zero(), acceleration = velocity, turned = velocity;
-  // World axes against the chart's.
-  const auto turn_back = [&](const JacobianRows& J, const Vec3& rate, int first) {
-    turned.segment<3>(first + 3) = 0.5 * Vec3(J.row(row).tail<3>()).cross(rate);
+  const auto change_of = [&]<std::size_t count>(const auto& H, const std::array<int, count>& owner) {
+    using Vector = Eigen::Matrix<double, 6 * static_cast<int>(count), 1>;
+    Vector velocity = Vector::Zero(), acceleration = velocity, turned = velocity;
+    std::size_t side = 0;
+    for_each_body(island.problem, block, [&](int body, const JacobianRows& J, int first) {
+      while (owner[side] < 0) ++side;
+      const auto at = static_cast<Eigen::Index>(6 * side++);
+      velocity.template segment<6>(at) = island.slots[body].read(s_.u);
+      acceleration.template segment<6>(at) = island.slots[body].read(udot_);
+      // World axes against the chart's.
+      const Vec3 rate = held_ ? velocity.template segment<3>(at + 3) : acceleration.template segment<3>(at + 3);
+      turned.template segment<3>(at + 3) = 0.5 * Vec3(J.row(first + row - block.first_row).template tail<3>()).cross(rate);
+    });
+    if (held_)
+      visit(Vector(b_ / a_ * (H * velocity + turned)), owner);
+    else
+      visit(Vector(2 * a_ * H * velocity + b_ * (H * acceleration + turned)), owner);
   };
-  const auto gather = [&](int body, const JacobianRows& J, int first) {
-    if (body < 0) return;
-    velocity.segment<6>(first) = island.slots[body].read(s_.u);
-    acceleration.segment<6>(first) = island.slots[body].read(udot_);
-    turn_back(J, held_ ? velocity.segment<3>(first + 3) : acceleration.segment<3>(first + 3), first);
-  };
-  gather(block.body_a, island.problem.J_a, 0);
-  gather(block.body_b, island.problem.J_b, 6);
-  if (held_) return b_ / a_ * (H * velocity + turned);
-  return 2 * a_ * H * velocity + b_ * (H * acceleration + turned);
+  constraints_of(island).with_hessian(n, *kinematics_, t_, {unit.data(), static_cast<std::size_t>(block.rows)}, change_of);
 }
 
 namespace {
@@ -57,20 +61,31 @@ int ImplicitSystem::visit_mechanism(Visit&& visit) const {
       const ConstraintBlock& block = island.problem.blocks[n];
       const int first_row = row;
       for (int r = block.first_row; r < block.first_row + block.rows; ++r, ++row) {
-        // How the row's own acceleration changes with velocity and configuration.
-        Eigen::Matrix<double, 12, 1> change = Eigen::Matrix<double, 12, 1>::Zero();
-        if (!penalty) change = row_change(island, static_cast<int>(n), r);
         const double scale = row_scale(island, r);
-        const auto visit_partner = [&](int body, const JacobianRows& J, int first) {
-          if (body < 0) return;
-          const int column = 3 * mechanism_.place[island.slots[body].first / 3];
-          for (int c = 0; c < (island.slots[body].turns ? 6 : 3); ++c) {
-            visit(row, column + c, scale * (J(r, c) + change[first + c]));
-            visit(column + c, row, -J(r, c));
-          }
+        // `change` gives how the row's own acceleration changes with velocity and configuration, partner by partner.
+        const auto visit_partners = [&](auto&& change) {
+          for_each_body(island.problem, block, [&](int body, const JacobianRows& J, int first) {
+            const int column = 3 * mechanism_.place[island.slots[body].first / 3];
+            const double* const beside = change();
+            const int k = first + r - block.first_row;
+            for (int c = 0; c < (island.slots[body].turns ? 6 : 3); ++c) {
+              visit(row, column + c, scale * (J(k, c) + beside[c]));
+              visit(column + c, row, -J(k, c));
+            }
+          });
         };
-        visit_partner(block.body_a, island.problem.J_a, 0);
-        visit_partner(block.body_b, island.problem.J_b, 6);
+        if (penalty) {
+          static constexpr std::array<double, 6> none{};
+          visit_partners([] { return none.data(); });
+        } else {
+          with_row_change(island, static_cast<int>(n), r, [&](const auto& change, const auto& owner) {
+            std::size_t side = 0;
+            visit_partners([&] {
+              while (owner[side] < 0) ++side;
+              return change.data() + 6 * side++;
+            });
+          });
+        }
         double compliance = scale * island.problem.C[r];
         if (penalty) {
           const auto [k, d] = penalty_row(island.problem, block, r, penalty->stiffness, penalty->damping, h_);
@@ -209,8 +224,9 @@ void ImplicitSystem::solve_mechanism(const VecX& r, VecX& out) {
     for (const Island& island : islands_)
       for (const ConstraintBlock& block : island.problem.blocks)
         for (int k = block.first_row; k < block.first_row + block.rows; ++k, ++row) {
-          if (block.body_a >= 0) rhs_[row] += island.problem.J_a.row(k).dot(island.slots[block.body_a].read(r));
-          if (block.body_b >= 0) rhs_[row] += island.problem.J_b.row(k).dot(island.slots[block.body_b].read(r));
+          for_each_body(island.problem, block, [&](int body, const JacobianRows& J, int first) {
+            rhs_[row] += J.row(first + k - block.first_row).dot(island.slots[body].read(r));
+          });
           rhs_[row] *= row_scale(island, k);
         }
   }

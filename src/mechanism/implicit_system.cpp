@@ -126,7 +126,11 @@ void ImplicitSystem::split() {
   visit_couplings(model_, ties, couple);
   for (const Island& island : islands_)
     for (const ConstraintBlock& block : island.problem.blocks)
-      if (block.body_a >= 0 && block.body_b >= 0) couple(node_of(island, block.body_a), node_of(island, block.body_b));
+      for_each_body(island.problem, block, [&](int i, const JacobianRows&, int) {
+        for_each_body(island.problem, block, [&](int j, const JacobianRows&, int) {
+          if (i != j) couple(node_of(island, i), node_of(island, j));
+        });
+      });
   add_pattern(mechanism_, pairs);
   add_pattern(particles_, pairs);
 
@@ -186,22 +190,28 @@ void ImplicitSystem::assemble_bodies(double a, double b) {
       const ConstraintBlock& block = island.problem.blocks[n];
       const auto rows = static_cast<std::size_t>(block.rows);
       const VecX& forces = answers_[island.linkages.front()].lambda;
-      Mat12 H = constraints_of(island).hessian(static_cast<int>(n), *kinematics_, t_, {forces.data() + block.first_row, rows});
       const auto lambda = forces.segment(block.first_row, block.rows);
-      const Vec6 on_a = island.problem.J_a.middleRows(block.first_row, block.rows).transpose() * lambda;
-      const Vec6 on_b = island.problem.J_b.middleRows(block.first_row, block.rows).transpose() * lambda;
-      H.block<3, 3>(3, 3) -= 0.5 * skew(on_a.tail<3>());
-      H.block<3, 3>(9, 9) -= 0.5 * skew(on_b.tail<3>());
-      const std::array<int, 2> owner{block.body_a, block.body_b};
-      // Groups of three variables: translation and rotation of a, then of b. The world has none, particles no rotation.
-      const auto triple = [&](int group) {
-        const int body = owner[group / 2];
-        if (body < 0 || (group % 2 == 1 && !island.slots[body].turns)) return -1;
-        return island.slots[body].first / 3 + group % 2;
+      const auto add_block = [&]<std::size_t count>(auto H, const std::array<int, count>& owner) {
+        std::size_t side = 0;
+        for_each_body(island.problem, block, [&](int, const JacobianRows& J, int first) {
+          while (owner[side] < 0) ++side;
+          const Vec6 on_body = J.middleRows(first, block.rows).transpose() * lambda;
+          H.template block<3, 3>(6 * side + 3, 6 * side + 3) -= 0.5 * skew(on_body.tail<3>());
+          ++side;
+        });
+        // Groups of three variables: translation and rotation of a, then of b. The world has none, particles no rotation.
+        constexpr int groups = 2 * static_cast<int>(count);
+        const auto triple = [&](int group) {
+          const int body = owner[group / 2];
+          if (body < 0 || (group % 2 == 1 && !island.slots[body].turns)) return -1;
+          return island.slots[body].first / 3 + group % 2;
+        };
+        for (int p = 0; p < groups; ++p)
+          for (int q = 0; q < groups; ++q)
+            if (triple(p) >= 0 && triple(q) >= 0) add(triple(p), triple(q), -b * H.template block<3, 3>(3 * p, 3 * q));
       };
-      for (int p = 0; p < 4; ++p)
-        for (int q = 0; q < 4; ++q)
-          if (triple(p) >= 0 && triple(q) >= 0) add(triple(p), triple(q), -b * H.block<3, 3>(3 * p, 3 * q));
+      constraints_of(island).with_hessian(static_cast<int>(n), *kinematics_, t_, {forces.data() + block.first_row, rows},
+                                          add_block);
     }
 }
 

@@ -51,8 +51,10 @@ class ImplicitSystem {
   void assemble(double a, double b);
   void assemble_bodies(double a, double b);
   void assemble_springs(double a, double b);
-  /// What stands beside one row of J in J'.
-  [[nodiscard]] Eigen::Matrix<double, 12, 1> row_change(const Island& island, int block, int row) const;
+  /// What stands beside one row of J in J': calls visit(change, owner) with six numbers per partner of the block, and the
+  /// partners' places in the island.
+  template <class Visit>
+  void with_row_change(const Island& island, int block, int row, Visit&& visit) const;
   /// All numbers of the mechanism's matrix: visit(row, column, value), the same places in the same order every time. Returns its
   /// size.
   template <class Visit>

@@ -11,19 +11,26 @@ namespace rotule {
 
 void Island::assemble(const IslandParts& parts, std::span<const int> local_of, Rows rows) {
   problem.blocks.clear();
+  problem.more.clear();
   problem.friction.clear();
   const auto place = [&](int body) { return body == world_body ? -1 : local_of[body]; };
-  int row = 0;
+  int row = 0, more_row = 0;
   for (const int j : linkages) {
     const Linkage& linkage = parts.linkages[j];
+    const auto first_more = static_cast<std::int32_t>(problem.more.size());
     for (ConstraintBlock block : linkage.constraints.blocks()) {
       for (std::int32_t* body : {&block.body_a, &block.body_b})
         if (*body >= 0) *body = local_of[linkage.bodies[*body]];
       block.first_row += row;
+      block.first_more += first_more;
       problem.blocks.push_back(block);
     }
+    for (const BlockPartner& partner : linkage.constraints.more())
+      problem.more.push_back({local_of[linkage.bodies[partner.body]], partner.first + more_row});
     row += linkage.constraints.rows();
+    more_row += linkage.constraints.more_rows();
   }
+  problem.J_more.resize(more_row, 6);
   values.resize(row);
   first_drive_ = problem.blocks.size();
   for (const int k : drives) {
@@ -64,11 +71,13 @@ void Island::take_parts(const Island& other) {
 }
 
 void Island::evaluate(std::span<const Linkage> all, const Model& model, const Kinematics& kinematics, double t) {
-  int row = 0;
+  int row = 0, more_row = 0;
   for (const int j : linkages) {
-    all[j].constraints.evaluate(kinematics, t, problem, values, row);
-    problem.C.segment(row, all[j].compliance.size()) = all[j].compliance;
-    row += all[j].constraints.rows();
+    const ConstraintSet& constraints = all[j].constraints;
+    constraints.evaluate(kinematics, t, problem, values, row, more_row);
+    problem.C.segment(row, constraints.rows()) = all[j].compliance;
+    row += constraints.rows();
+    more_row += constraints.more_rows();
   }
   for (std::size_t i = 0; i < bodies.size(); ++i) kinematics.write_inverse_mass(model, bodies[i], problem.inverse_mass[i]);
 }

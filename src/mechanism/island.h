@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/workspace.h"
-#include "constraint/contact.h"
-#include "constraint/drives.h"
 #include "constraint/geometric_stiffness.h"
+#include "constraint/pool/contact.h"
+#include "constraint/pool/drive.h"
 #include "mechanism/linkage.h"
 #include "problem/operators.h"
 

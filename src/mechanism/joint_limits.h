@@ -6,7 +6,7 @@
 //   released    where mu falls below zero: an event too.
 // Accelerations are linear in mu: one more evaluation per limit held tells how. What is held is found anew from every state, and
 // so is no part of it. Angles are known from -pi to pi; a limit beyond is not seen.
-#include "constraint/drives.h"
+#include "constraint/pool/drive.h"
 #include "mechanism/jointed_mechanism.h"
 #include "mechanism/shock.h"
 

@@ -205,7 +205,7 @@ bool JointedMechanism::is_passive() const {
   const auto drives = [](const Joint::AxisDrive& axis) { return axis.drive.motor_strength > 0 || axis.drive.stiffness > 0; };
   return external.isZero(0) && model.forces.empty() &&
          std::none_of(model.joints.begin(), model.joints.end(), [&](const Joint& joint) {
-           return joint.kind == Joint::Kind::user || std::any_of(joint.drives.begin(), joint.drives.end(), drives);
+           return joint.function != nullptr || std::any_of(joint.drives.begin(), joint.drives.end(), drives);
          });
 }
 

@@ -11,10 +11,20 @@ namespace {
 
 /// Whether the joints are more than a tree needs: a tree has one joint fewer than bodies, the world counting as a body.
 bool closes_loops(const Model& model, const std::vector<int>& joints, const std::vector<int>& bodies) {
-  const bool grounded = std::any_of(joints.begin(), joints.end(), [&](int j) {
-    return !model.movable(model.joints[j].a) || !model.movable(model.joints[j].b);
-  });
-  return joints.size() > bodies.size() - (grounded ? 0 : 1);
+  // A joint of k partners counts as k - 1 joints of two, all that cannot move being one.
+  bool grounded = false;
+  std::size_t ties = 0;
+  for (const int j : joints) {
+    bool on_ground = false;
+    std::size_t moving = 0;
+    for_each_partner(model.joints[j], [&](int partner) {
+      moving += model.movable(partner);
+      on_ground = on_ground || !model.movable(partner);
+    });
+    ties += moving + on_ground - 1;
+    grounded = grounded || on_ground;
+  }
+  return ties > bodies.size() - (grounded ? 0 : 1);
 }
 
 double longest_reach(const Model& model, const std::vector<int>& joints) {
@@ -75,8 +85,12 @@ void renumber(Linkage& linkage, std::span<const int> body, std::span<const int> 
 
 std::vector<int> find_linkages(const Model& model, std::vector<Linkage>& linkages, std::vector<JointAnswer>& answers) {
   UnionFind tied(static_cast<std::size_t>(model.partner_count()));
-  for (const Joint& joint : model.joints)
-    if (model.movable(joint.a) && model.movable(joint.b)) tied.join(joint.a, joint.b);
+  for (const Joint& joint : model.joints) {
+    const int first = model.movable(joint.a) ? joint.a : joint.b;
+    for_each_partner(joint, [&](int partner) {
+      if (model.movable(partner)) tied.join(first, partner);
+    });
+  }
 
   std::vector<std::vector<int>> joints_of(model.partner_count()), bodies_of(model.partner_count());
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {

@@ -33,8 +33,8 @@ void RedundantRows::set_aside(ConstraintProblem& problem, Workspace& workspace) 
   // Dependence is a matter of geometry: equal masses, and lengths measured by the longest lever, keep heavy and light or large
   // and small parts from looking dependent.
   double longest = 0;
-  for (const JacobianRows* J : {&problem.J_a, &problem.J_b})
-    for (int r = 0; r < problem.rows(); ++r)
+  for (const JacobianRows* J : {&problem.J_a, &problem.J_b, &problem.J_more})
+    for (int r = 0; r < J->rows(); ++r)
       if (J->row(r).head<3>().squaredNorm() > 0) longest = std::max(longest, J->row(r).tail<3>().norm());
   Mat6 unit = Mat6::Identity();
   if (longest > 0) unit.diagonal().tail<3>().setConstant(1 / (longest * longest));

@@ -64,7 +64,12 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
     // The island's joints, then one block per point against what never moves.
     int rows = joint_rows;
     problem_.blocks.clear();
-    if (island) problem_.blocks = island->problem.blocks;
+    problem_.more.clear();
+    if (island) {
+      problem_.blocks = island->problem.blocks;
+      problem_.more = island->problem.more;
+      problem_.J_more = island->problem.J_more;
+    }
     for (const ShockPoint& p : points) {
       const int count = p.sticking ? 3 : 1;
       problem_.blocks.push_back({rows, count, local(p.body), p.other >= 0 ? local(p.other) : -1, -1});

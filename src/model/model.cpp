@@ -9,20 +9,19 @@
 
 #include "base/union_find.h"
 #include "math/rotation.h"
+#include "model/joint_kinds.h"
 #include "model/mass_properties.h"
 
 namespace rotule {
 
-int Joint::rows() const {
-  if (kind != Kind::locked_axes) return 1;
-  return static_cast<int>(std::count(locked.begin(), locked.end(), true));
-}
+int Joint::rows() const { return std::max(1, static_cast<int>(std::count(locked.begin(), locked.end(), true))); }
 
 void Model::add(Body body) {
   const bool moves = !body.fixed;
   for (Joint& joint : joints)  // particles are numbered behind the bodies
-    for (int* partner : {&joint.a, &joint.b})
-      if (*partner != world_body && is_particle(*partner)) ++*partner;
+    for_each_partner(joint, [&](int& partner) {
+      if (partner != world_body && is_particle(partner)) ++partner;
+    });
   inverse_mass.push_back(moves ? 1 / body.mass : 0);
   inertia.push_back(body.inertia);
   inverse_inertia.push_back(moves && !body.point_mass ? Mat3(body.inertia.inverse()) : Mat3(Mat3::Zero()));
@@ -35,11 +34,8 @@ void Model::add(Body body) {
 void Model::add(Joint joint) { joints.push_back(std::move(joint)); }
 
 void Model::remove_body(int index) {
-  std::erase_if(joints, [index](const Joint& j) { return j.a == index || j.b == index; });
-  for (Joint& joint : joints) {
-    joint.a -= joint.a > index;
-    joint.b -= joint.b > index;
-  }
+  std::erase_if(joints, [index](const Joint& joint) { return has_partner(joint, index); });
+  for (Joint& joint : joints) for_each_partner(joint, [index](int& partner) { partner -= partner > index; });
   forces.remove_body(index);
   bodies.erase(bodies.begin() + index);
   inverse_mass.erase(inverse_mass.begin() + index);
@@ -121,7 +117,13 @@ std::optional<int> loop_closing_joint(const Model& model) {
   UnionFind connected(static_cast<std::size_t>(model.partner_count()) + 1);
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
     const auto place = [&](int body) { return model.movable(body) ? body : model.partner_count(); };
-    if (!connected.join(place(model.joints[j].a), place(model.joints[j].b))) return j;
+    const int first = place(model.joints[j].a);
+    bool closes = false, itself = true;
+    for_each_partner(model.joints[j], [&](int partner) {
+      closes = closes || (!itself && !connected.join(first, place(partner)));
+      itself = false;
+    });
+    if (closes) return j;
   }
   return std::nullopt;
 }
@@ -142,12 +144,10 @@ void place_body(const Model& model, State& state, int body, const Pose& frame) {
   state.p[body] = frame.position + state.theta[body] * model.bodies[body].center_of_mass;
 }
 
-namespace {
+int axis_number(std::string_view name) {
+  return static_cast<int>(std::find(axis_names.begin(), axis_names.end(), name) - axis_names.begin());
+}
 
-/// A frame whose z is the direction given; x is any perpendicular.
-Quat frame_along(const Vec3& z) { return rotation_between(Vec3::UnitZ(), z.normalized()); }
-
-/// A frame from two perpendicular directions.
 Quat frame_of(const Vec3& x, const Vec3& y) {
   Mat3 R;
   R.col(0) = x.normalized();
@@ -156,38 +156,19 @@ Quat frame_of(const Vec3& x, const Vec3& y) {
   return Quat(R);
 }
 
-/// The world frame, seen from the partner's centre of mass; a particle has the world's axes, and no point but its own.
-Pose seen_from(const Model& model, const State& state, int body, const Pose& X_W) {
-  if (body == world_body) return X_W;
-  if (model.is_particle(body)) return {Vec3::Zero(), X_W.orientation};
-  const Quat inverse = state.theta[body].conjugate();
-  return {inverse * (X_W.position - state.p[body]), inverse * X_W.orientation};
+Pose JointSite::seen_from(int partner, const Pose& X_W) const {
+  if (partner == world_body) return X_W;
+  if (model.is_particle(partner)) return {Vec3::Zero(), X_W.orientation};
+  const Quat inverse = state.theta[partner].conjugate();
+  return {inverse * (X_W.position - state.p[partner]), inverse * X_W.orientation};
 }
 
-struct Locks {
-  Pose X_W;
-  std::array<bool, 6> locked;
-};
-
-constexpr std::array<std::string_view, 6> axis_names{"x", "y", "z", "rx", "ry", "rz"};
-
-Locks locks(const Ball& j) { return {{j.at, Quat::Identity()}, {true, true, true, false, false, false}}; }
-Locks locks(const Hinge& j) { return {{j.at, frame_along(j.axis)}, {true, true, true, true, true, false}}; }
-Locks locks(const Slider& j) { return {{j.at, frame_along(j.axis)}, {true, true, false, true, true, true}}; }
-Locks locks(const Cylindrical& j) { return {{j.at, frame_along(j.axis)}, {true, true, false, true, true, false}}; }
-Locks locks(const Universal& j) { return {{j.at, frame_of(j.axis_a, j.axis_b)}, {true, true, true, false, false, true}}; }
-Locks locks(const Planar& j) { return {{j.at, frame_along(j.normal)}, {false, false, true, true, true, false}}; }
-Locks locks(const Weld& j) { return {{j.at, Quat::Identity()}, {true, true, true, true, true, true}}; }
-Locks locks(const PointOnLine& j) { return {{j.at, frame_along(j.axis)}, {true, true, false, false, false, false}}; }
-Locks locks(const LockedAxes& j) { return {{j.at, j.frame.normalized()}, j.locked}; }
-
-/// Where the joint is: at the particles it holds, which `at` need not repeat and must not contradict, else at `at`.
-Vec3 joint_point(const Joint& joint, const Vec3& at, const std::string& place, const Model& model, const State& state) {
+Vec3 JointSite::joint_point(const Joint& joint, const Vec3& at) const {
   constexpr double same_place = 1e-9;  // m
   std::optional<Vec3> point;
   for (const int partner : {joint.a, joint.b}) {
     if (partner == world_body || !model.is_particle(partner)) continue;
-    const Vec3 own = point_of(model, state, partner, Vec3::Zero());
+    const Vec3 own = centre(partner);
     if (point && (own - *point).norm() > same_place)
       throw Error(place,
                   fmt::format("its particles are {:.6g} m apart; place them together, or use a rod", (own - *point).norm()));
@@ -200,66 +181,27 @@ Vec3 joint_point(const Joint& joint, const Vec3& at, const std::string& place, c
   return point.value_or(at);
 }
 
-}  // namespace
-
-int axis_number(std::string_view name) {
-  return static_cast<int>(std::find(axis_names.begin(), axis_names.end(), name) - axis_names.begin());
-}
-
-std::array<bool, 6> locked_axes(const JointDef& def) {
-  return std::visit(
-      [](const auto& d) {
-        if constexpr (requires { locks(d); })
-          return locks(d).locked;
-        else
-          return std::array<bool, 6>{};
-      },
-      def);
+void compile_locks(Locks locks, const JointSite& site, Joint& joint) {
+  locks.X_W.position = site.joint_point(joint, locks.X_W.position);
+  joint.X_A = site.seen_from(joint.a, locks.X_W);
+  joint.X_B = site.seen_from(joint.b, locks.X_W);
+  joint.locked = locks.locked;
 }
 
 Joint compile_joint(const JointDef& def, const std::string& place, const Model& model, const State& state,
                     const std::function<int(const std::string&)>& find) {
-  return std::visit(
+  Joint joint;
+  joint.definition = std::make_shared<const JointDef>(def);
+  std::visit(
       [&](const auto& d) {
-        using Def = std::decay_t<decltype(d)>;
-        Joint joint;
         joint.name = d.name;
         joint.a = find(d.between[0]);
         joint.b = find(d.between[1]);
-        if constexpr (std::is_same_v<Def, Rod>) {
-          joint.kind = Joint::Kind::rod;
-          const auto end = [&](int partner, const std::optional<Vec3>& point) {
-            return point.value_or(point_of(model, state, partner, Vec3::Zero()));
-          };
-          const Vec3 from = end(joint.a, d.from), to = end(joint.b, d.to);
-          if (from == to) throw Error(place, "its ends are in the same place; a rod of no length is a ball");
-          joint.X_A = seen_from(model, state, joint.a, {from, Quat::Identity()});
-          joint.X_B = seen_from(model, state, joint.b, {to, Quat::Identity()});
-          joint.length = d.length > 0 ? d.length : (to - from).norm();
-        } else if constexpr (std::is_same_v<Def, Constraint>) {
-          // The user speaks of the body's frame; the engine's coordinates start at the centre of mass.
-          joint.kind = Joint::Kind::user;
-          const auto turns = [&](int partner) { return partner != world_body && !model.is_particle(partner); };
-          if (turns(joint.a)) joint.X_A.position = -model.bodies[joint.a].center_of_mass;
-          if (turns(joint.b)) joint.X_B.position = -model.bodies[joint.b].center_of_mass;
-          joint.function = d.function;
-        } else {
-          Locks l = locks(d);
-          l.X_W.position = joint_point(joint, l.X_W.position, place, model, state);
-          joint.X_A = seen_from(model, state, joint.a, l.X_W);
-          joint.X_B = seen_from(model, state, joint.b, l.X_W);
-          joint.locked = l.locked;
-          if constexpr (requires { d.drive; }) {
-            const auto free = std::find(joint.locked.begin(), joint.locked.end(), false);
-            if (d.drive != Drive{}) joint.drives.push_back({static_cast<int>(free - joint.locked.begin()), d.drive});
-          }
-          if constexpr (requires { d.drives; })
-            for (const AxisDrive& drive : d.drives) joint.drives.push_back({axis_number(drive.axis), drive.drive});
-          std::sort(joint.drives.begin(), joint.drives.end(), [](const auto& p, const auto& q) { return p.axis < q.axis; });
-        }
-        return joint;
+        for (const FurtherPartner& partner : further_partners(d)) joint.more.push_back(find(partner.name));
+        compile(d, JointSite{model, state, place}, joint);
       },
       def);
+  return joint;
 }
 
 }  // namespace rotule

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,15 +18,16 @@ namespace rotule {
 inline constexpr int world_body = -1;
 
 /// A joint, compiled: its frame in each body's coordinates (from the centre of mass, in body axes; in world coordinates for
-/// the world). Which of the frame's axes are locked tells hinge from slider; rods and user functions are kinds of their own.
-/// Partners are numbered: bodies, then the particles that joints hold (Model::joined).
+/// the world). Which of the frame's axes are locked tells hinge from slider; what other kinds need stands in their definition,
+/// which the pool that writes their rows reads. Partners are numbered: bodies, then the particles that joints hold
+/// (Model::joined).
 struct Joint {
-  enum class Kind : std::uint8_t { locked_axes, rod, user };
-
   std::string name;
-  Kind kind = Kind::locked_axes;
+  std::shared_ptr<const JointDef> definition;
   int a = world_body, b = world_body;
+  std::vector<int> more;  // partners beyond two
   Pose X_A, X_B;
+  std::vector<Pose> X_more;      // what the joint fixes in those, as its kind wants it
   std::array<bool, 6> locked{};  // x y z, then rotations about x y z
   double length = 0;
   /// What acts on a free axis: 0 to 2 along x, y, z of the frame, 3 to 5 about them.
@@ -36,8 +38,22 @@ struct Joint {
   std::vector<AxisDrive> drives;
   std::function<Jet(const JetBody&, const JetBody&, const Jet&)> function;
 
+  /// As many as there are locks; kinds without a frame are one equation.
   [[nodiscard]] int rows() const;
 };
+
+/// Calls visit(partner) for all partners, the world included.
+template <class AnyJoint, class Visit>
+void for_each_partner(AnyJoint&& joint, Visit&& visit) {
+  visit(joint.a);
+  visit(joint.b);
+  for (auto& partner : joint.more) visit(partner);
+}
+[[nodiscard]] inline bool has_partner(const Joint& joint, int partner) {
+  bool found = false;
+  for_each_partner(joint, [&](int other) { found = found || other == partner; });
+  return found;
+}
 
 /// What its material makes of a body's surface.
 struct SurfaceLaw {
@@ -60,9 +76,6 @@ struct Body {
   bool touches = true;  // whether it takes part in contacts
   int group = 0;        // bodies of the same group, unless 0, do not touch each other
 };
-
-/// Whether the partner is one of the joint's.
-inline bool holds(const Joint& joint, int partner) { return joint.a == partner || joint.b == partner; }
 
 struct Model {
   std::vector<Body> bodies;
@@ -121,8 +134,6 @@ Pose body_frame(const Model& model, const State& state, int body);
 void place_body(const Model& model, State& state, int body, const Pose& frame);
 /// x, y, z, rx, ry, rz as 0 to 5; 6 for any other name.
 int axis_number(std::string_view name);
-/// Which of the six a joint locks; none for rods and user's constraints, which have no frame.
-std::array<bool, 6> locked_axes(const JointDef& def);
 /// Fixes the joint in its partners as they stand now. `find` turns a name into a partner's number (world_body for "world").
 /// Throws Error with the place where a rod has no length, or the points given are not where its particles stand.
 Joint compile_joint(const JointDef& def, const std::string& place, const Model& model, const State& state,

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rotule {
 
@@ -22,6 +23,8 @@ void name_unnamed(Scene& scene);
 std::string_view kind_of(const JointDef& joint);
 const std::string& name_of(const JointDef& joint);
 const Between& between(const JointDef& joint);
+/// All partners by name: the two of `between`, then those beyond.
+std::vector<std::string> partners_of(const JointDef& joint);
 std::string_view kind_of(const SolidDef& solid);
 const std::string& name_of(const SolidDef& solid);
 std::string_view kind_of(const ForceDef& force);

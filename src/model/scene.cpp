@@ -35,6 +35,16 @@ const Between& between(const JointDef& joint) {
   return std::visit([](const auto& j) -> const Between& { return j.between; }, joint);
 }
 
+std::vector<std::string> partners_of(const JointDef& joint) {
+  return std::visit(
+      [](const auto& j) {
+        std::vector<std::string> names(j.between.begin(), j.between.end());
+        for (const FurtherPartner& partner : further_partners(j)) names.push_back(partner.name);
+        return names;
+      },
+      joint);
+}
+
 std::string_view kind_of(const SolidDef& solid) {
   return std::visit([]<class S>(const S&) { return Kind<S>::name; }, solid);
 }

@@ -18,8 +18,6 @@
 namespace rotule {
 namespace {
 
-constexpr double perpendicular_tolerance = 1e-6;  // cosine between the axes of a universal joint
-
 bool is_boundless(const Shape& shape) {
   if (std::holds_alternative<Plane>(shape) || std::holds_alternative<HeightField>(shape)) return true;
   const auto* compound = std::get_if<Compound>(&shape);
@@ -69,26 +67,6 @@ std::vector<std::string> names(const Items& items) {
   for (const auto& item : items) out.push_back(item.name);
   return out;
 }
-
-void check_details(const Universal& joint, const Place& place) {
-  const double cosine = joint.axis_a.normalized().dot(joint.axis_b.normalized());
-  if (std::abs(cosine) > perpendicular_tolerance)
-    fail(place / "axis_b", fmt::format("must be perpendicular to axis_a, the cosine between them is {:.3g}", cosine));
-}
-void check_details(const Rod& joint, const Place& place) {
-  if (joint.from && joint.to && *joint.from == *joint.to)
-    fail(place / "to", "must differ from \"from\"; a rod of no length is a ball");
-}
-void check_details(const LockedAxes& joint, const Place& place) {
-  for (const bool locked : joint.locked)
-    if (locked) return;
-  fail(place / "locked", "must lock something: one or more of x, y, z, rx, ry, rz");
-}
-void check_details(const Constraint& joint, const Place& place) {
-  if (!joint.function) fail(place / "function", "must be given");
-}
-template <class Joint>
-void check_details(const Joint&, const Place&) {}
 
 }  // namespace
 
@@ -158,33 +136,16 @@ void check_drives(const std::vector<AxisDrive>& drives, const std::array<bool, 6
 }
 
 /// A particle has a place and no orientation: joints that speak of its rotation, or of directions that it carries, make no sense.
-void check_particle(const JointDef& joint, std::size_t side, const Place& here) {
+template <class Def>
+void check_particle(const Def& joint, std::size_t side, const Place& here) {
   const Place ends = here / "between";
-  const std::array<bool, 6> locked = locked_axes(joint);
-  const bool user = std::holds_alternative<Constraint>(joint), rod = std::holds_alternative<Rod>(joint);
-  if (locked[3] || locked[4] || locked[5])
+  if (locks_rotations(joint))
     fail(ends / side, fmt::format("{} is a particle, which does not turn, and this joint locks rotations; use ball, rod or "
                                   "point_on_line, or name a body",
-                                  in_quotes(between(joint)[side])));
-  const bool point = locked[0] && locked[1] && locked[2];
-  if (side == 0 && !point && !user && !rod)
+                                  in_quotes(joint.between[side])));
+  if (side == 0 && carries_directions(joint))
     fail(ends / side,
-         fmt::format("{} is a particle, which carries no directions; name it second", in_quotes(between(joint)[side])));
-}
-
-void check_particle_points(const Rod& rod, const std::array<JointPartner, 2>& partners, const Place& here) {
-  const std::array<const std::optional<Vec3>*, 2> points{&rod.from, &rod.to};
-  constexpr std::array<std::string_view, 2> keys{"from", "to"};
-  for (std::size_t k = 0; k < 2; ++k) {
-    if (rod.between[k] == "world" && !*points[k]) fail(here, fmt::format("missing key \"{}\": a point of the world", keys[k]));
-    if (partners[k].particle && *points[k]) fail(here / keys[k], "is not for particles: they have no other point than their own");
-  }
-}
-template <class Joint>
-void check_particle_points(const Joint& joint, const std::array<JointPartner, 2>& partners, const Place& here) {
-  if constexpr (requires { joint.drives; })
-    if ((partners[0].particle || partners[1].particle) && !joint.drives.empty())
-      fail(here / "drives", "act between bodies; for a particle use springs and drag");
+         fmt::format("{} is a particle, which carries no directions; name it second", in_quotes(joint.between[side])));
 }
 
 }  // namespace
@@ -207,10 +168,21 @@ void validate(const JointDef& joint, const FindPartner& find, const Place& place
           fail(ends, fmt::format("{} and {} are both fixed; one of them must be able to move", in_quotes(j.between[0]),
                                  in_quotes(j.between[1])));
         for (std::size_t k = 0; k < 2; ++k)
-          if (partners[k].particle) check_particle(joint, k, here);
-        check_particle_points(j, partners, here);
-        if constexpr (requires { j.drive; }) check_drive(j.drive, std::is_same_v<std::decay_t<decltype(j)>, Hinge>, here);
-        if constexpr (requires { j.drives; }) check_drives(j.drives, locked_axes(joint), here);
+          if (partners[k].particle) check_particle(j, k, here);
+        const std::vector<FurtherPartner> further = further_partners(j);
+        for (std::size_t k = 0; k < further.size(); ++k) {
+          const auto& [key, name] = further[k];
+          const std::optional<JointPartner> found = name == "world" ? JointPartner{.fixed = true} : find(name);
+          if (!found) fail(here / key, fmt::format("unknown body {}", in_quotes(name)));
+          if (found->particle && locks_rotations(j))
+            fail(here / key, fmt::format("{} is a particle, which does not turn; name a body", in_quotes(name)));
+          const auto is_name = [&](const FurtherPartner& other) { return other.name == name; };
+          if (name == j.between[0] || name == j.between[1] || std::any_of(further.begin(), further.begin() + k, is_name))
+            fail(here / key, fmt::format("{} is a partner already; name another body", in_quotes(name)));
+        }
+        check_partners(j, partners, here);
+        if constexpr (requires { j.drive; }) check_drive(j.drive, !locks(j).locked[5], here);
+        if constexpr (requires { j.drives; }) check_drives(j.drives, locks(j).locked, here);
         check_details(j, here);
       },
       joint);
@@ -251,18 +223,23 @@ void validate(const Scene& scene) {
 
   validate_particles(scene);
   const Place joints = top / "joints";
-  std::optional<Partners> with_particles;
+  std::optional<PartnerNames> with_particles;
   for (std::size_t i = 0; i < scene.joints.size(); ++i) {
     const Place item = joints / i;
     const Place kind = item / kind_of(scene.joints[i]);
     const Place ends = kind / "between";
-    for (std::size_t k = 0; k < 2; ++k) {
-      const std::string& name = between(scene.joints[i])[k];
-      if (name == "world" || fixed.contains(name)) continue;
-      if (scene.particles.empty() && scene.solids.empty()) unknown_body(ends / k, name);
+    const auto require_known = [&](const Place& here, const std::string& name) {
+      if (name == "world" || fixed.contains(name)) return;
+      if (scene.particles.empty() && scene.solids.empty()) unknown_body(here, name);
       if (!with_particles) with_particles.emplace(scene);
-      with_particles->check(ends / k, name);
-    }
+      with_particles->check(here, name);
+    };
+    for (std::size_t k = 0; k < 2; ++k) require_known(ends / k, between(scene.joints[i])[k]);
+    std::visit(
+        [&](const auto& joint) {
+          for (const auto& [key, name] : further_partners(joint)) require_known(kind / key, name);
+        },
+        scene.joints[i]);
     const auto find = [&](const std::string& name) {
       const auto body = fixed.find(name);
       const bool particle = body == fixed.end();

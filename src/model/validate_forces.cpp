@@ -48,12 +48,12 @@ void check_group(const ParticleGroup& group, const Place& here) {
 }
 
 template <class Force>
-void check_ends(const Force& force, const Place& here, const Partners& partners) {
+void check_ends(const Force& force, const Place& here, const PartnerNames& partners) {
   const Place ends = here / "between";
   for (std::size_t k = 0; k < force.between.size(); ++k) partners.check(ends / k, force.between[k]);
 }
 
-void check_details(const Spring& force, const Place& here, const Partners& partners) {
+void check_details(const Spring& force, const Place& here, const PartnerNames& partners) {
   check_ends(force, here, partners);
   const std::array<const std::optional<Vec3>*, 2> points{&force.from, &force.to};
   constexpr std::array<std::string_view, 2> keys{"from", "to"};
@@ -65,7 +65,7 @@ void check_details(const Spring& force, const Place& here, const Partners& partn
   if (force.between[0] == force.between[1]) fail(here / "between", "must name two different ends");
   if (force.stiffness == 0 && force.damping == 0) fail(here / "stiffness", "give stiffness or damping; this spring does nothing");
 }
-void check_details(const AngleSpring& force, const Place& here, const Partners& partners) {
+void check_details(const AngleSpring& force, const Place& here, const PartnerNames& partners) {
   check_ends(force, here, partners);
   const Place ends = here / "between";
   for (std::size_t k = 0; k < 3; ++k) {
@@ -73,42 +73,42 @@ void check_details(const AngleSpring& force, const Place& here, const Partners& 
     if (force.between[k] == force.between[(k + 1) % 3]) fail(ends, "must name three different ones");
   }
 }
-void check_details(const TorsionSpring& force, const Place& here, const Partners& partners) {
+void check_details(const TorsionSpring& force, const Place& here, const PartnerNames& partners) {
   check_ends(force, here, partners);
   const Place ends = here / "between";
   for (std::size_t k = 0; k < 2; ++k)
     if (partners.is_particle(force.between[k])) fail(ends / k, "is a particle, which does not turn; name a body");
   if (force.between[0] == force.between[1]) fail(ends, "must name two different bodies");
 }
-void check_details(const Drag& force, const Place& here, const Partners& partners) {
+void check_details(const Drag& force, const Place& here, const PartnerNames& partners) {
   const Place on = here / "on";
   for (std::size_t k = 0; k < force.on.size(); ++k) {
     if (force.on[k] == "world") fail(on / k, "the world does not move");
     partners.check(on / k, force.on[k], true);
   }
 }
-void check_details(const UserForce& force, const Place& here, const Partners& partners) {
+void check_details(const UserForce& force, const Place& here, const PartnerNames& partners) {
   check_ends(force, here, partners);
   const int given = (force.potential ? 1 : 0) + (force.force ? 1 : 0) + (force.values ? 1 : 0);
   if (given != 1) fail(here, fmt::format("must have one of potential, force and values, has {}", given));
   if (force.jacobian && !force.values) fail(here, "jacobian belongs to values; potential and force bring their own");
 }
 template <class Force>
-void check_details(const Force&, const Place&, const Partners&) {}
+void check_details(const Force&, const Place&, const PartnerNames&) {}
 
 }  // namespace
 
-Partners::Partners(std::vector<std::string> bodies, std::unordered_map<std::string, std::size_t> groups)
+PartnerNames::PartnerNames(std::vector<std::string> bodies, std::unordered_map<std::string, std::size_t> groups)
     : names_(std::move(bodies)), bodies_(names_.begin(), names_.end()), counts_(std::move(groups)) {}
 
-Partners::Partners(const Scene& scene) {
+PartnerNames::PartnerNames(const Scene& scene) {
   for (const BodyDef& body : scene.bodies) names_.push_back(body.name);
   bodies_.insert(names_.begin(), names_.end());
   for (const ParticleGroup& group : scene.particles) counts_.emplace(group.name, group.positions.size());
   for (const SolidDef& solid : scene.solids) counts_.emplace(name_of(solid), particle_count(solid));
 }
 
-void Partners::check(const Place& at, const std::string& name, bool groups) const {
+void PartnerNames::check(const Place& at, const std::string& name, bool groups) const {
   if (name == "world" || bodies_.contains(name)) return;
   if (const auto found = counts_.find(name); found != counts_.end()) {
     if (groups || found->second == 1) return;
@@ -157,14 +157,14 @@ void validate_particles(const Scene& scene) {
 void validate_forces(const Scene& scene) {
   if (scene.forces.empty()) return;
   const Place top, forces = top / "forces";
-  const Partners partners(scene);
+  const PartnerNames partners(scene);
   for (std::size_t i = 0; i < scene.forces.size(); ++i) {
     const Place item = forces / i;
     validate(scene.forces[i], partners, item / kind_of(scene.forces[i]));
   }
 }
 
-void validate(const ForceDef& def, const Partners& partners, const Place& place) {
+void validate(const ForceDef& def, const PartnerNames& partners, const Place& place) {
   std::visit(
       [&](const auto& force) {
         visit_fields(force, RangeCheck{place});

@@ -13,11 +13,11 @@
 namespace rotule {
 
 /// Names of what forces and joints can hold on to.
-class Partners {
+class PartnerNames {
  public:
-  explicit Partners(const Scene& scene);
+  explicit PartnerNames(const Scene& scene);
   /// Bodies by name; groups of particles with how many each has.
-  Partners(std::vector<std::string> bodies, std::unordered_map<std::string, std::size_t> groups);
+  PartnerNames(std::vector<std::string> bodies, std::unordered_map<std::string, std::size_t> groups);
 
   /// Throws where there is no such body or particle. `groups`: whether a whole group may be named.
   void check(const Place& at, const std::string& name, bool groups = false) const;
@@ -32,6 +32,6 @@ class Partners {
 
 void validate_particles(const Scene& scene);
 void validate_forces(const Scene& scene);
-void validate(const ForceDef& force, const Partners& partners, const Place& place);
+void validate(const ForceDef& force, const PartnerNames& partners, const Place& place);
 
 }  // namespace rotule

@@ -26,15 +26,12 @@ void apply_impulses(const ConstraintProblem& problem, std::span<const double> x,
   if (problem.has_matrix()) return;
   for (const ConstraintBlock& block : problem.blocks) {
     const double* const x_block = x.data() + block.first_row;
-    const auto push = [&](int body, const JacobianRows& J) {
-      if (body < 0) return;
-      const double* row = J.data() + 6 * block.first_row;
+    for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
+      const double* row = J.data() + 6 * first;
       Vec6 impulse = Eigen::Map<const Vec6>(row) * x_block[0];
       for (int r = 1; r < block.rows; ++r) impulse += Eigen::Map<const Vec6>(row + 6 * r) * x_block[r];
       Eigen::Map<Vec6>(velocities.data() + 6 * body) += multiply_inverse_mass(problem, body, impulse);
-    };
-    push(block.body_a, problem.J_a);
-    push(block.body_b, problem.J_b);
+    });
   }
 }
 
@@ -126,19 +123,37 @@ void validate(const ConstraintProblem& problem) {
   require(problem.C.size() == rows && problem.lower.size() == rows && problem.upper.size() == rows && problem.x0.size() == rows,
           "C, lower, upper and x0 must be as long as b");
   int next_row = 0;
+  std::int32_t next_more = 0, next_more_row = 0;
+  std::vector<std::int32_t> of_block;
   for (const ConstraintBlock& block : problem.blocks) {
     require(block.first_row == next_row, "blocks must follow each other without gaps");
     require(block.rows >= 1 && block.rows <= 6, "a block must have 1 to 6 rows");
     require(block.body_a < problem.bodies() && block.body_b < problem.bodies(), "a block names a body that is not there");
     if (problem.has_matrix()) {
-      require(block.body_a == -1 && block.body_b == -1, "a problem with a matrix has no bodies");
+      require(block.body_a == -1 && block.body_b == -1 && block.more_count == 0, "a problem with a matrix has no bodies");
     } else {
-      require(block.body_a >= 0 || block.body_b >= 0, "a block must act on a body");
-      require(block.body_a != block.body_b, "a block must not tie a body to itself");
+      require(block.body_a >= 0 || block.body_b >= 0 || block.more_count > 0, "a block must act on a body");
+      require(block.body_a != block.body_b || block.body_a < 0, "a block must not tie a body to itself");
+    }
+    require(block.more_count >= 0, "a block cannot have fewer than no further bodies");
+    if (block.more_count > 0) {
+      require(block.first_more == next_more && block.more_count <= static_cast<int>(problem.more.size()) - next_more,
+              "further bodies must be listed in the order of their blocks");
+      of_block.assign({block.body_a, block.body_b});
+      for (; next_more < block.first_more + block.more_count; ++next_more, next_more_row += block.rows) {
+        const auto [body, first] = problem.more[next_more];
+        require(body >= 0 && body < problem.bodies(), "a block names a body that is not there");
+        require(first == next_more_row && first + block.rows <= problem.J_more.rows(),
+                "J_more must have the rows of every further body, one after the other");
+        require(std::find(of_block.begin(), of_block.end(), body) == of_block.end(), "a block must not tie a body to itself");
+        of_block.push_back(body);
+      }
     }
     next_row += block.rows;
   }
   require(next_row == rows, "blocks must cover all rows");
+  require(next_more == static_cast<int>(problem.more.size()) && next_more_row == problem.J_more.rows(),
+          "every further body must belong to a block");
   require(problem.b.allFinite() && problem.C.allFinite(), "b and C must be finite");
   require(rows == 0 || problem.C.minCoeff() >= 0, "compliance must not be negative");
   for (int i = 0; i < rows; ++i) require(problem.lower[i] <= problem.upper[i], "a lower bound must not exceed the upper one");

@@ -6,18 +6,8 @@
 
 namespace rotule {
 
-namespace {
-
-bool same_structure(const std::vector<ConstraintBlock>& p, const std::vector<ConstraintBlock>& q) {
-  return std::equal(p.begin(), p.end(), q.begin(), q.end(), [](const ConstraintBlock& a, const ConstraintBlock& b) {
-    return a.first_row == b.first_row && a.rows == b.rows && a.body_a == b.body_a && a.body_b == b.body_b;
-  });
-}
-
-}  // namespace
-
 void Delassus::assemble(const ConstraintProblem& problem) {
-  if (start_.empty() || !same_structure(structure_, problem.blocks) || matrix_start_ != problem.matrix.start ||
+  if (start_.empty() || !structure_.matches(problem) || matrix_start_ != problem.matrix.start ||
       matrix_column_ != problem.matrix.column)
     find_pattern(problem);
   std::fill(values_.begin(), values_.end(), 0.0);
@@ -33,7 +23,7 @@ void Delassus::assemble(const ConstraintProblem& problem) {
 }
 
 void Delassus::find_pattern(const ConstraintProblem& problem) {
-  structure_ = problem.blocks;
+  structure_.keep(problem);
   matrix_start_ = problem.matrix.start;
   matrix_column_ = problem.matrix.column;
   const auto count = static_cast<int>(problem.blocks.size());
@@ -45,8 +35,7 @@ void Delassus::find_pattern(const ConstraintProblem& problem) {
   // Which constraints touch each body.
   std::vector<std::vector<int>> touching(problem.bodies());
   for (int i = 0; i < count; ++i)
-    for (const int body : {problem.blocks[i].body_a, problem.blocks[i].body_b})
-      if (body >= 0) touching[body].push_back(i);
+    for_each_body(problem, problem.blocks[i], [&](int body, const JacobianRows&, int) { touching[body].push_back(i); });
 
   entries_.clear();
   start_.assign(1, 0);
@@ -54,8 +43,9 @@ void Delassus::find_pattern(const ConstraintProblem& problem) {
   std::int32_t size = 0;
   for (int i = 0; i < count; ++i) {
     columns.clear();
-    for (const int body : {problem.blocks[i].body_a, problem.blocks[i].body_b})
-      if (body >= 0) columns.insert(columns.end(), touching[body].begin(), touching[body].end());
+    for_each_body(problem, problem.blocks[i], [&](int body, const JacobianRows&, int) {
+      columns.insert(columns.end(), touching[body].begin(), touching[body].end());
+    });
     if (problem.has_matrix())
       for (int k = matrix_start_[first_row_[i]]; k < matrix_start_[first_row_[i + 1]]; ++k)
         columns.push_back(block_of_row_[matrix_column_[k]]);
@@ -74,27 +64,32 @@ void Delassus::find_pattern(const ConstraintProblem& problem) {
 }
 
 void Delassus::assemble_from_bodies(const ConstraintProblem& problem) {
-  // W J_j^T for both sides of a block, then every J_i that meets it.
+  // W J_j^T for all sides of a block, then every J_i that meets it.
+  const auto rows_for = [&](const ConstraintBlock& q, int body) -> const double* {
+    if (q.body_a == body) return problem.J_a.data() + 6 * q.first_row;
+    if (q.body_b == body) return problem.J_b.data() + 6 * q.first_row;
+    for (int k = q.first_more; k < q.first_more + q.more_count; ++k)
+      if (problem.more[k].body == body) return problem.J_more.data() + 6 * problem.more[k].first;
+    return nullptr;
+  };
   for (int i = 0; i < blocks(); ++i) {
     const ConstraintBlock& p = problem.blocks[i];
-    const std::pair<int, const JacobianRows*> sides[2] = {{p.body_a, &problem.J_a}, {p.body_b, &problem.J_b}};
-    for (const auto& [body, J] : sides) {
-      if (body < 0) continue;
+    for_each_body(problem, p, [&](int body, const JacobianRows& J, int first) {
       Vec6 t[6];
-      for (int r = 0; r < p.rows; ++r) t[r] = multiply_inverse_mass(problem, body, J->row(p.first_row + r).transpose());
+      for (int r = 0; r < p.rows; ++r) t[r] = multiply_inverse_mass(problem, body, J.row(first + r).transpose());
       for (const Entry& entry : row(i)) {
         const ConstraintBlock& q = problem.blocks[entry.column];
-        const JacobianRows* const K = q.body_a == body ? &problem.J_a : q.body_b == body ? &problem.J_b : nullptr;
+        const double* const K = rows_for(q, body);
         if (!K) continue;
         double* const A = values_.data() + entry.value;
         for (int r = 0; r < p.rows; ++r)
           for (int c = 0; c < q.rows; ++c) {
-            const double* const k = K->data() + 6 * (q.first_row + c);
+            const double* const k = K + 6 * c;
             A[r * q.rows + c] +=
                 (t[r][0] * k[0] + t[r][1] * k[1] + t[r][2] * k[2]) + (t[r][3] * k[3] + t[r][4] * k[4] + t[r][5] * k[5]);
           }
       }
-    }
+    });
   }
 }
 

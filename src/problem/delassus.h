@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "problem/structure.h"
+
 namespace rotule {
 
 class Delassus {
@@ -41,7 +43,7 @@ class Delassus {
   void assemble_from_bodies(const ConstraintProblem& problem);
   void assemble_from_matrix(const ConstraintProblem& problem);
 
-  std::vector<ConstraintBlock> structure_;
+  Structure structure_;
   std::vector<std::int32_t> matrix_start_, matrix_column_;  // of the problem's own matrix, where it has one
   std::vector<std::int32_t> first_row_;                     // per block, and the total
   std::vector<std::int32_t> start_;                         // per block row into entries_, and the total

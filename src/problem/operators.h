@@ -6,6 +6,16 @@
 
 namespace rotule {
 
+/// Calls visit(body, J, first) for every body of the block that is listed as one that moves: its rows are `block.rows` of J from
+/// `first` on. Blocks have two bodies as a rule; the others are looked for only where there are some.
+template <class Visit>
+void for_each_body(const ConstraintProblem& problem, const ConstraintBlock& block, Visit&& visit) {
+  if (block.body_a >= 0) visit(block.body_a, problem.J_a, block.first_row);
+  if (block.body_b >= 0) visit(block.body_b, problem.J_b, block.first_row);
+  for (int k = block.first_more; k < block.first_more + block.more_count; ++k)
+    visit(problem.more[k].body, problem.J_more, problem.more[k].first);
+}
+
 /// M^-1 f for one body, skipping the coupling blocks where the problem has none.
 inline Vec6 multiply_inverse_mass(const ConstraintProblem& problem, int body, const Vec6& f) {
   const Mat6& W = problem.inverse_mass[body];
@@ -23,17 +33,21 @@ inline double row_velocity(const ConstraintProblem& problem, const ConstraintBlo
     out += problem.J_a.row(row).dot(Eigen::Map<const Eigen::Matrix<double, 1, 6>>(u.data() + 6 * block.body_a));
   if (block.body_b >= 0)
     out += problem.J_b.row(row).dot(Eigen::Map<const Eigen::Matrix<double, 1, 6>>(u.data() + 6 * block.body_b));
+  for (int k = block.first_more; k < block.first_more + block.more_count; ++k) {
+    const BlockPartner& partner = problem.more[k];
+    out += problem.J_more.row(partner.first + row - block.first_row)
+               .dot(Eigen::Map<const Eigen::Matrix<double, 1, 6>>(u.data() + 6 * partner.body));
+  }
   return out;
 }
 
 /// (J M^-1 J^T)_rr for a row of the block.
 inline double diagonal_entry(const ConstraintProblem& problem, const ConstraintBlock& block, int row) {
   double out = 0;
-  const auto add = [&](int body, const JacobianRows& J) {
-    if (body >= 0) out += J.row(row).dot(multiply_inverse_mass(problem, body, J.row(row).transpose()));
-  };
-  add(block.body_a, problem.J_a);
-  add(block.body_b, problem.J_b);
+  for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
+    const int r = first + row - block.first_row;
+    out += J.row(r).dot(multiply_inverse_mass(problem, body, J.row(r).transpose()));
+  });
   return out;
 }
 

@@ -15,6 +15,7 @@ namespace {
 constexpr std::string_view problems_format_name = "rotule problems";
 constexpr int problems_format_version = 2;
 constexpr int block_columns = 5;     // first_row, rows, body_a, body_b, source
+constexpr int more_columns = 2;      // block, body
 constexpr int friction_columns = 4;  // first_row, count, normal_row, cone
 
 std::string group_name(std::int64_t frame) { return fmt::format("/frame_{:06}", frame); }
@@ -55,6 +56,15 @@ void ProblemWriter::append(std::int64_t frame, double time, int island, const Co
   file_.attribute(group + "/blocks", "columns", "first_row, rows, body_a, body_b, source");
   file_.write(group + "/J_a", view(p.J_a), {rows, 6});
   file_.write(group + "/J_b", view(p.J_b), {rows, 6});
+  if (!p.more.empty()) {  // only where some constraint ties more than two bodies
+    integers.clear();
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(p.blocks.size()); ++i)
+      for (int k = p.blocks[i].first_more; k < p.blocks[i].first_more + p.blocks[i].more_count; ++k)
+        integers.insert(integers.end(), {i, p.more[k].body});
+    file_.write(group + "/more", integers, {p.more.size(), more_columns});
+    file_.attribute(group + "/more", "columns", "block, body");
+    file_.write(group + "/J_more", view(p.J_more), {static_cast<Hdf5Size>(p.J_more.rows()), 6});
+  }
   file_.write(group + "/b", view(p.b), {rows});
   file_.write(group + "/C", view(p.C), {rows});
   file_.write(group + "/lower", view(p.lower), {rows});
@@ -124,6 +134,21 @@ RecordedProblem read_problem(const std::string& path, std::int64_t frame, int is
     const auto rows = static_cast<Eigen::Index>(table(name, 6));
     const std::vector<double> values = file.numbers(group + name);
     *J = Eigen::Map<const JacobianRows>(values.data(), rows, 6);
+  }
+  if (file.contains(group + "/more")) {
+    table("/more", more_columns);
+    const std::vector<std::int32_t> more = file.integers(group + "/more");
+    for (std::size_t i = 0, row = 0; i < more.size(); i += more_columns) {
+      if (more[i] < 0 || more[i] >= static_cast<std::int32_t>(p.blocks.size()))
+        throw Error(path, fmt::format("{}/more names a block that is not there", group));
+      ConstraintBlock& block = p.blocks[more[i]];
+      if (block.more_count++ == 0) block.first_more = static_cast<std::int32_t>(p.more.size());
+      p.more.push_back({more[i + 1], static_cast<std::int32_t>(row)});
+      row += block.rows;
+    }
+    const auto rows = static_cast<Eigen::Index>(table("/J_more", 6));
+    const std::vector<double> values = file.numbers(group + "/J_more");
+    p.J_more = Eigen::Map<const JacobianRows>(values.data(), rows, 6);
   }
   p.b = vector("/b");
   p.C = vector("/C");

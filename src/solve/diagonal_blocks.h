@@ -19,15 +19,12 @@ class DiagonalBlocks {
       const int s = block.rows;
       double* const A = factors_.data() + 36 * i;
       std::fill(A, A + 36, 0.0);
-      const auto add = [&](int body, const JacobianRows& J) {
-        if (body < 0) return;
+      for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
         for (int r = 0; r < s; ++r) {
-          const Vec6 t = multiply_inverse_mass(problem, body, J.row(block.first_row + r).transpose());
-          for (int c = 0; c <= r; ++c) A[r * s + c] += J.row(block.first_row + c).dot(t);
+          const Vec6 t = multiply_inverse_mass(problem, body, J.row(first + r).transpose());
+          for (int c = 0; c <= r; ++c) A[r * s + c] += J.row(first + c).dot(t);
         }
-      };
-      add(block.body_a, problem.J_a);
-      add(block.body_b, problem.J_b);
+      });
       double scale[6], work[6];
       for (int r = 0; r < s; ++r) {
         A[r * s + r] += problem.C[block.first_row + r];

@@ -49,7 +49,7 @@ namespace {
 void require_joined(const Model& model, const Linkage& linkage, const Island& island, int first_row) {
   for (const ConstraintBlock& block : linkage.constraints.blocks()) {
     const Joint& joint = model.joints[block.source];
-    if (joint.kind == Joint::Kind::user) continue;  // its error has whatever unit its author gave it
+    if (joint.function) continue;  // its error has whatever unit its author gave it
     for (int r = first_row + block.first_row; r < first_row + block.first_row + block.rows; ++r) {
       const bool angular = island.problem.J_a.row(r).head<3>().isZero(0);
       if (!angular && std::abs(island.values.C[r]) > linkage.reach)

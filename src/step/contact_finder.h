@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "collide/collision_world.h"
-#include "constraint/contact.h"
+#include "constraint/pool/contact.h"
 
 namespace rotule {
 

@@ -240,7 +240,7 @@ ForceId World::add(const ForceDef& def) {
   for (const Body& body : w.model.bodies) bodies.push_back(body.name);
   std::unordered_map<std::string, std::size_t> groups;
   for (const Particles::Group& group : w.model.particles.groups) groups.emplace(group.name, group.count);
-  validate(def, Partners(std::move(bodies), std::move(groups)), Place(place));
+  validate(def, PartnerNames(std::move(bodies), std::move(groups)), Place(place));
   const int number = w.add_force(def, place);
   if (w.stepper) w.stepper->forces_changed();
   w.model_changed();
@@ -263,7 +263,7 @@ void World::remove(BodyId body) {
   WorldImplementation& w = *implementation_;
   const int i = w.body_slots.place(body);
   for (int j = w.joint_slots.count() - 1; j >= 0; --j)
-    if (holds(w.model.joints[j], i)) w.remove_joint(j);
+    if (has_partner(w.model.joints[j], i)) w.remove_joint(j);
   const std::string name = w.model.bodies[i].name;
   w.model.remove_body(i);
   w.state.p.erase(w.state.p.begin() + i);

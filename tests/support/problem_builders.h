@@ -122,6 +122,36 @@ class ProblemBuilder {
   std::vector<Joint> joints_;
 };
 
+/// Appends `rows` random rows over any number of different bodies to a problem, with a right-hand side that some x gives: what
+/// ties more than two bodies, or what is to stand beside it.
+inline void append_block(ConstraintProblem& p, std::span<const int> bodies, int rows, ProblemBuilder& random) {
+  const int first = p.rows();
+  ConstraintBlock block{first, rows, bodies[0], bodies.size() > 1 ? bodies[1] : -1, static_cast<int>(p.blocks.size())};
+  for (JacobianRows* J : {&p.J_a, &p.J_b}) {
+    J->conservativeResize(first + rows, 6);
+    for (int i = 0; i < rows; ++i)
+      for (int c = 0; c < 6; ++c) (*J)(first + i, c) = random.normal();
+  }
+  if (block.body_b < 0) p.J_b.bottomRows(rows).setConstant(std::nan(""));  // must not be read
+  block.first_more = static_cast<int>(p.more.size());
+  for (std::size_t k = 2; k < bodies.size(); ++k) {
+    p.more.push_back({bodies[k], static_cast<int>(p.J_more.rows())});
+    p.J_more.conservativeResize(p.J_more.rows() + rows, 6);
+    for (int i = 0; i < rows; ++i)
+      for (int c = 0; c < 6; ++c) p.J_more(p.J_more.rows() - rows + i, c) = random.normal();
+    ++block.more_count;
+  }
+  p.blocks.push_back(block);
+  for (VecX* v : {&p.b, &p.C, &p.lower, &p.upper, &p.x0}) v->conservativeResize(first + rows);
+  for (int r = first; r < first + rows; ++r) {
+    p.b[r] = random.normal();
+    p.C[r] = random.compliance * random.uniform();
+    p.lower[r] = -infinity;
+    p.upper[r] = infinity;
+    p.x0[r] = 0;
+  }
+}
+
 /// A chain of links, the first hung from the immovable partner. `rows` 0 mixes joints of 1 to 6 rows.
 inline void add_chain(ProblemBuilder& builder, int links, int rows = 3) {
   for (int i = 0; i < links; ++i) {

@@ -121,6 +121,13 @@ Scene everything() {
   scene.add(PointOnLine{.between = {"body_8", "body_9"}, .at = vector(), .axis = axis()});
   scene.add(LockedAxes{
       .between = {"body_9", "body_10"}, .at = vector(), .frame = rotation(), .locked = {false, true, false, true, true, false}});
+  scene.add(Gear{.between = {"body_1", "body_2"},
+                 .carrier = "body_3",
+                 .axis_a = axis(),
+                 .axis_b = axis(),
+                 .teeth_a = 17,
+                 .teeth_b = 40,
+                 .internal = true});
 
   scene.impulses = {{.body = "body_1", .impulse = vector()}, {.body = "body_2", .impulse = vector(), .at = vector()}};
   scene.walls = {{.name = "left", .at = vector(), .normal = axis(), .restitution = 0.75, .sticking = true}};

@@ -221,5 +221,26 @@ TEST(ProblemFile, ReadsBackAndCanBeSolvedAgain) {
   EXPECT_THROW(read_problem(path, 1, 0), Error);
 }
 
+TEST(ProblemFile, KeepsBodiesBeyondTwo) {
+  const Folder folder("problem_file_more");
+  const std::string path = folder.path / "problems.h5";
+  std::mt19937_64 random(6);
+  ConstraintProblem p = small_problem(random);
+  p.blocks[1].more_count = 1;  // blocks 1 and 2 act on a third body as well
+  p.blocks[2].first_more = 1;
+  p.blocks[2].more_count = 1;
+  p.more = {{2, 0}, {0, 3}};
+  p.J_more.setRandom(5, 6);
+  ASSERT_NO_THROW(validate(p));
+  const VecX x = VecX::Zero(p.rows());
+  ProblemWriter writer(path, "{}", "{}", {"j0", "j1", "j2"});
+  writer.append(0, 0.5, 0, p, span(x));
+  writer.finish();
+  const RecordedProblem back = read_problem(path, 0, 0);
+  EXPECT_EQ(back.problem.blocks, p.blocks);
+  EXPECT_EQ(back.problem.more, p.more);
+  EXPECT_EQ(back.problem.J_more, p.J_more);
+}
+
 }  // namespace
 }  // namespace rotule

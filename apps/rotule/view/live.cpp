@@ -27,8 +27,12 @@ std::vector<double> joined_masses(const Model& model) {
     while (root[i] != i) i = root[i] = root[root[i]];
     return i;
   };
-  for (const Joint& joint : model.joints)
-    if (model.movable(joint.a) && model.movable(joint.b)) root[find(joint.a)] = find(joint.b);
+  for (const Joint& joint : model.joints) {
+    const int first = model.movable(joint.a) ? joint.a : joint.b;
+    for_each_partner(joint, [&](int partner) {
+      if (model.movable(partner)) root[find(first)] = find(partner);
+    });
+  }
   std::vector<double> sum(root.size(), 0), out(model.bodies.size(), 0);
   for (int i = 0; i < model.partner_count(); ++i)
     if (model.movable(i)) sum[find(i)] += model.mass(i);

@@ -151,7 +151,7 @@ Json joints_json(const Scene& scene, const Model& model) {
              {"type", j < scene.joints.size() ? kind_of(scene.joints[j]) : "constraint"},
              {"bodies", {body(first), body(second)}},
              {"anchor", numbers(Vec3(center + (swapped ? joint.X_B : joint.X_A).position))}};
-    if (joint.kind == Joint::Kind::rod && body(second) >= 0)
+    if (joint.length > 0 && body(second) >= 0)  // two points, apart
       one["other_anchor"] = numbers(Vec3(model.bodies[second].center_of_mass + (swapped ? joint.X_A : joint.X_B).position));
     if (model.is_particle(second)) one["particles"] = {particle(first), particle(second)};
     out.push_back(std::move(one));

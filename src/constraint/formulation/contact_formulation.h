@@ -6,8 +6,8 @@
 //               b = -(J u*) - phi k/(h k + d), C = 1/(h (h k + d))   a soft surface: spring and damper, at the step's end
 //   bounce      b = -(J u*) + e c          Newton's law of restitution, solved for once more
 //   position    b = -phi                   the smallest move that leaves no gap negative (A7 c)
-#include "constraint/contact.h"
-#include "constraint/drives.h"
+#include "constraint/pool/contact.h"
+#include "constraint/pool/drive.h"
 
 namespace rotule {
 

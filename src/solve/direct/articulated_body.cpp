@@ -8,6 +8,7 @@
 
 #include "linalg/dense_ldlt.h"
 #include "linalg/ordering.h"
+#include "problem/operators.h"
 #include "solve/refine.h"
 #include "solve/solve.h"
 #include "solve/structure.h"
@@ -25,21 +26,29 @@ void ArticulatedBody::analyse(const ConstraintProblem& problem) {
   const int bodies = problem.bodies();
   // Semidefinite: the trace is zero where all is.
   const auto fixed = [&](int body) { return problem.inverse_mass[body].diagonal().maxCoeff() <= 0; };
-  bool same = static_cast<int>(immovable_.size()) == bodies && same_structure(blocks_, problem.blocks);
+  bool same = static_cast<int>(immovable_.size()) == bodies && structure_.matches(problem);
   for (int body = 0; same && body < bodies; ++body) same = immovable_[body] == static_cast<char>(fixed(body));
   if (same) return;
 
   immovable_.resize(bodies);
   for (int body = 0; body < bodies; ++body) immovable_[body] = static_cast<char>(fixed(body));
-  blocks_ = problem.blocks;
+  structure_.keep(problem);
   links_.clear();
   closures_.clear();
   loose_.clear();
 
-  const int n = static_cast<int>(blocks_.size());
+  // Blocks over more than two bodies are no edges of the tree.
+  const std::vector<ConstraintBlock>& blocks = problem.blocks;
+  const int n = static_cast<int>(blocks.size());
   std::vector<GraphEdge> edges(n);
   const auto vertex = [&](int body) { return movable(body) ? body : -1; };
-  for (int i = 0; i < n; ++i) edges[i] = {vertex(blocks_[i].body_a), vertex(blocks_[i].body_b)};
+  for (int i = 0; i < n; ++i)
+    if (blocks[i].more_count == 0) edges[i] = {vertex(blocks[i].body_a), vertex(blocks[i].body_b)};
+  const auto moves = [&](int i) {
+    bool any = false;
+    for_each_body(problem, blocks[i], [&](int body, const JacobianRows&, int) { any = any || movable(body); });
+    return any;
+  };
   const Graph joints = incident_edges(edges, bodies);
 
   // Each tree grows from a joint to what does not move, if it has one, else from any body.
@@ -59,15 +68,17 @@ void ArticulatedBody::analyse(const ConstraintProblem& problem) {
       }
   };
   for (int i = 0; i < n; ++i) {
-    if (edges[i].a < 0 && edges[i].b < 0)
+    if (!moves(i))
       loose_.push_back(i);
+    else if (blocks[i].more_count > 0)
+      continue;
     else if (edges[i].a < 0 || edges[i].b < 0)
       grow(std::max(edges[i].a, edges[i].b), i);
   }
   for (int body = 0; body < bodies; ++body)
     if (movable(body)) grow(body, -1);
   for (int i = 0; i < n; ++i)
-    if (!used[i] && (edges[i].a >= 0 || edges[i].b >= 0)) closures_.push_back(i);
+    if (!used[i] && moves(i)) closures_.push_back(i);
 
   factors_.resize(links_.size());
   inertia_.resize(links_.size());
@@ -75,11 +86,11 @@ void ArticulatedBody::analyse(const ConstraintProblem& problem) {
 }
 
 const double* ArticulatedBody::child_rows(const ConstraintProblem& problem, const Link& link) const {
-  return (link.child_is_a ? problem.J_a : problem.J_b).data() + 6 * blocks_[link.block].first_row;
+  return (link.child_is_a ? problem.J_a : problem.J_b).data() + 6 * structure_.blocks()[link.block].first_row;
 }
 
 const double* ArticulatedBody::parent_rows(const ConstraintProblem& problem, const Link& link) const {
-  return (link.child_is_a ? problem.J_b : problem.J_a).data() + 6 * blocks_[link.block].first_row;
+  return (link.child_is_a ? problem.J_b : problem.J_a).data() + 6 * structure_.blocks()[link.block].first_row;
 }
 
 void ArticulatedBody::factor(const ConstraintProblem& problem, std::vector<std::int32_t>& redundant_rows, const char* solver) {
@@ -107,7 +118,7 @@ void ArticulatedBody::factor(const ConstraintProblem& problem, std::vector<std::
     if (link.block < 0) continue;
 
     // S from H^T H + C, which cannot lose its sign.
-    const ConstraintBlock& block = blocks_[link.block];
+    const ConstraintBlock& block = structure_.blocks()[link.block];
     const int s = block.rows;
     const double* const J_c = child_rows(problem, link);
     for (int r = 0; r < s; ++r) {
@@ -134,8 +145,8 @@ void ArticulatedBody::factor(const ConstraintProblem& problem, std::vector<std::
     for (int r = 0; r < s; ++r) M_p.noalias() += (f.S[r * s + r] * Z.row(r).transpose()) * Z.row(r);
   }
   for (const int i : loose_)
-    for (int r = 0; r < blocks_[i].rows; ++r)
-      if (problem.C[blocks_[i].first_row + r] <= 0) redundant_rows.push_back(blocks_[i].first_row + r);
+    for (int r = 0; r < structure_.blocks()[i].rows; ++r)
+      if (problem.C[structure_.blocks()[i].first_row + r] <= 0) redundant_rows.push_back(structure_.blocks()[i].first_row + r);
 }
 
 void ArticulatedBody::solve(const ConstraintProblem& problem, std::span<const double> b, std::span<const double> p,
@@ -149,7 +160,7 @@ void ArticulatedBody::solve(const ConstraintProblem& problem, std::span<const do
     f.p = impulse_[i];
     f.L.triangularView<Eigen::Lower>().solveInPlace(f.p);
     if (link.block < 0) continue;
-    const ConstraintBlock& block = blocks_[link.block];
+    const ConstraintBlock& block = structure_.blocks()[link.block];
     for (int r = 0; r < block.rows; ++r) f.b[r] = b[block.first_row + r] - f.H.col(r).dot(f.p);
     if (link.parent < 0) continue;
     double y[6];
@@ -166,7 +177,7 @@ void ArticulatedBody::solve(const ConstraintProblem& problem, std::span<const do
     const Factor& f = factors_[i];
     Vec6 v = f.p;
     if (link.block >= 0) {
-      const ConstraintBlock& block = blocks_[link.block];
+      const ConstraintBlock& block = structure_.blocks()[link.block];
       double* const y = x.data() + block.first_row;
       std::copy(f.b, f.b + block.rows, y);
       if (link.parent >= 0) {
@@ -181,7 +192,7 @@ void ArticulatedBody::solve(const ConstraintProblem& problem, std::span<const do
     Eigen::Map<Vec6>(u.data() + 6 * link.body) = v;
   }
   for (const int i : loose_)
-    for (int r = blocks_[i].first_row; r < blocks_[i].first_row + blocks_[i].rows; ++r)
+    for (int r = structure_.blocks()[i].first_row; r < structure_.blocks()[i].first_row + structure_.blocks()[i].rows; ++r)
       x[r] = problem.C[r] > 0 ? b[r] / problem.C[r] : 0.0;
 }
 
@@ -202,6 +213,9 @@ void solve(const ConstraintProblem& problem, const ArticulatedBodySettings& sett
   system.tree.analyse(problem);
   if (!system.tree.closures().empty()) {
     const ConstraintBlock& block = problem.blocks[system.tree.closures().front()];
+    if (block.more_count > 0)
+      throw Error("solver articulated_body", "constraint " + std::to_string(system.tree.closures().front()) +
+                                                 " ties more than two bodies, which no tree does; use ldlt or schur");
     throw Error("solver articulated_body",
                 "the mechanism has a loop through constraint " + std::to_string(system.tree.closures().front()) + " (bodies " +
                     std::to_string(block.body_a) + " and " + std::to_string(block.body_b) + "); use ldlt or schur");

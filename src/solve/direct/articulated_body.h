@@ -8,13 +8,15 @@
 // then from the root to the leaves x = S (b - J_c M_c^-1 p_c - J_p u_p), u_c = M_c^-1 (p_c + J_c^T x).
 // Featherstone, "Rigid Body Dynamics Algorithms" (2008), chapter 7.
 //
-// Bodies of zero inverse mass count as immovable. Blocks that close a loop over the tree are listed, not used: the caller refuses
-// them (articulated_body) or adds them by their Schur complement (schur). Fails, with an Error, on an inverse mass that is
-// singular but not zero.
+// Bodies of zero inverse mass count as immovable. Blocks that close a loop over the tree, and those over more than two bodies,
+// are listed, not used: the caller refuses them (articulated_body) or adds them by their Schur complement (schur). Fails, with an
+// Error, on an inverse mass that is singular but not zero.
 #include <rotule/problem.h>
 
 #include <span>
 #include <vector>
+
+#include "problem/structure.h"
 
 namespace rotule {
 
@@ -31,7 +33,7 @@ class ArticulatedBody {
   void solve(const ConstraintProblem& problem, std::span<const double> b, std::span<const double> p, std::span<double> x,
              std::span<double> u);
 
-  /// Indices of the blocks that close loops.
+  /// Indices of the blocks that close loops or have more than two bodies.
   [[nodiscard]] const std::vector<int>& closures() const { return closures_; }
   [[nodiscard]] bool movable(int body) const { return body >= 0 && !immovable_[body]; }
 
@@ -53,7 +55,7 @@ class ArticulatedBody {
   const double* child_rows(const ConstraintProblem& problem, const Link& link) const;
   const double* parent_rows(const ConstraintProblem& problem, const Link& link) const;
 
-  std::vector<ConstraintBlock> blocks_;
+  Structure structure_;
   std::vector<char> immovable_;
   std::vector<Link> links_;  // parents first
   std::vector<int> closures_;

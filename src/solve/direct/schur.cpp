@@ -6,7 +6,8 @@
 // where u_0 is the tree's motion without closures and U(p) its motion under impulses p: the Schur complement
 // A_cc - A_ct A_tt^-1 A_tc without its cancellation. Linear in the tree, cubic in the closures (or as many tree solves as the
 // conjugate gradients need). Closure rows whose pivot vanishes are redundant: set aside and listed.
-// Fails where the articulated-body recursion does: singular inverse masses that are not zero.
+// Blocks over more than two bodies are closures too. Fails where the articulated-body recursion does: singular inverse masses
+// that are not zero.
 #include <rotule/error.h>
 #include <rotule/solvers/schur.h>
 
@@ -47,10 +48,10 @@ void SchurSystem::gather_impulse(const ConstraintProblem& problem, std::span<con
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (closure_x[i] == 0) continue;
     const ConstraintBlock& block = problem.blocks[block_of[i]];
-    for (int c = 0; c < 6; ++c) {
-      if (tree.movable(block.body_a)) impulse[6 * block.body_a + c] += problem.J_a(rows[i], c) * closure_x[i];
-      if (tree.movable(block.body_b)) impulse[6 * block.body_b + c] += problem.J_b(rows[i], c) * closure_x[i];
-    }
+    for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
+      if (!tree.movable(body)) return;
+      for (int c = 0; c < 6; ++c) impulse[6 * body + c] += J(first + rows[i] - block.first_row, c) * closure_x[i];
+    });
   }
 }
 
@@ -150,13 +151,10 @@ void solve(const ConstraintProblem& problem, const SchurSettings& settings, Work
   for (std::size_t i = 0; i < n; ++i) {
     const ConstraintBlock& block = problem.blocks[system.block_of[i]];
     system.scale[i] = problem.C[system.rows[i]];
-    const auto add = [&](int body, const JacobianRows& J) {
-      if (body < 0) return;
-      const Vec6 row = J.row(system.rows[i]).transpose();
+    for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
+      const Vec6 row = J.row(first + system.rows[i] - block.first_row).transpose();
       system.scale[i] += row.dot(multiply_inverse_mass(problem, body, row));
-    };
-    add(block.body_a, problem.J_a);
-    add(block.body_b, problem.J_b);
+    });
   }
 
   system.tree.factor(problem, report.redundant_rows, "solver schur");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "linalg/ordering.h"
+#include "problem/operators.h"
 
 namespace rotule {
 
@@ -153,7 +154,67 @@ void append_order(std::span<const GraphEdge> edges, int bodies, std::span<const 
 
 }  // namespace
 
+/// The general case: blocks over any number of bodies, as nodes that are adjacent where they share one.
+void SparseSystem::analyse_further(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks) {
+  struct Side {
+    int block;
+    std::int32_t code;
+  };
+  const int n = static_cast<int>(blocks.size());
+  std::vector<std::vector<Side>> around(problem.bodies());
+  std::vector<BlockLdlt::Node> nodes(n);
+  for (int i = 0; i < n; ++i) {
+    const ConstraintBlock& block = blocks[i];
+    nodes[i] = {.first_row = block.first_row, .size = block.rows};
+    for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
+      around[body].push_back({i, &J == &problem.J_more ? -1 - first : 2 * first + (&J == &problem.J_b)});
+    });
+  }
+  Graph adjacency;
+  adjacency.start.assign(1, 0);
+  std::vector<int> mark(n, -1), order;
+  for (int i = 0; i < n; ++i) {
+    mark[i] = i;
+    for_each_body(problem, blocks[i], [&](int body, const JacobianRows&, int) {
+      for (const Side& other : around[body])
+        if (mark[other.block] != i) {
+          mark[other.block] = i;
+          adjacency.neighbours.push_back(other.block);
+        }
+    });
+    adjacency.start.push_back(static_cast<int>(adjacency.neighbours.size()));
+  }
+  adjacency.neighbours.reserve(1);  // never a null pointer, which the ordering refuses
+  minimum_degree(adjacency, order);
+  factor.analyse(nodes, adjacency, order);
+
+  mobility_.clear();
+  hub_program_.clear();
+  hub_scratch_.clear();
+  program_.clear();
+  for (int body = 0; body < problem.bodies(); ++body) {
+    std::vector<Side>& sides = around[body];
+    if (sides.empty()) continue;
+    std::ranges::sort(sides, {}, [&](const Side& side) { return factor.position(side.block); });
+    program_.push_back(body);
+    program_.push_back(static_cast<std::int32_t>(sides.size()));
+    for (const Side& side : sides) {
+      program_.push_back(side.code);
+      program_.push_back(nodes[side.block].size);
+    }
+    for (std::size_t i = 0; i < sides.size(); ++i)
+      for (std::size_t j = i; j < sides.size(); ++j)
+        program_.push_back(i == j ? factor.offset(sides[i].block) : factor.offset(sides[j].block, sides[i].block));
+  }
+  refinement.resize(problem);
+  bodies_ = problem.bodies();
+  rows_ = problem.rows();
+  structure_.keep(problem, blocks);
+}
+
 void SparseSystem::analyse(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks) {
+  if (std::ranges::any_of(blocks, [](const ConstraintBlock& block) { return block.more_count > 0; }))
+    return analyse_further(problem, blocks);
   const int n = static_cast<int>(blocks.size());
   std::vector<GraphEdge> edges(n);
   std::vector<BlockLdlt::Node> nodes(n);
@@ -256,7 +317,7 @@ void SparseSystem::analyse(const ConstraintProblem& problem, std::span<const Con
   refinement.resize(problem);
   bodies_ = problem.bodies();
   rows_ = problem.rows();
-  blocks_.assign(blocks.begin(), blocks.end());
+  structure_.keep(problem, blocks);
 }
 
 void SparseSystem::assemble_hubs(const ConstraintProblem& problem) {
@@ -309,8 +370,8 @@ void SparseSystem::assemble(const ConstraintProblem& problem) {
   assemble_hubs(problem);
 
   // Compliance, on the diagonal.
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    const ConstraintBlock& block = blocks_[i];
+  for (std::size_t i = 0; i < structure_.blocks().size(); ++i) {
+    const ConstraintBlock& block = structure_.blocks()[i];
     double* const D = factor.values().data() + factor.offset(static_cast<int>(i));
     for (int r = 0; r < block.rows; ++r) D[r * (block.rows + 1)] += problem.C[block.first_row + r];
   }

@@ -9,7 +9,8 @@
 //   [ W J_h^T    -W  ]
 //
 // after the joints of all that hangs from it alone, whose A_0 is definite, and before all others: a star of k joints costs O(k).
-// Only joints that tie such a body to the ground or to another one still form cliques.
+// Only joints that tie such a body to the ground or to another one still form cliques, and all of them where some block ties more
+// than two bodies.
 //
 // Rows whose pivot vanishes are set aside and listed. Fails on problems that have a matrix and no bodies.
 #include <rotule/problem.h>
@@ -40,7 +41,7 @@ class SparseSystem {
  public:
   /// Whether the order and places found for these blocks serve again.
   [[nodiscard]] bool matches(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks) const {
-    if (bodies_ != problem.bodies() || !same_structure(blocks_, blocks)) return false;
+    if (bodies_ != problem.bodies() || !structure_.matches(problem, blocks)) return false;
     if (has_hubs() && rows_ != problem.rows()) return false;
     for (std::size_t body = 0; body < mobility_.size(); ++body)
       if (mobility_[body] != mobility_of(problem.inverse_mass[body])) return false;
@@ -57,20 +58,24 @@ class SparseSystem {
   RefinementScratch refinement;
 
  private:
+  void analyse_further(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks);
   void assemble_hubs(const ConstraintProblem& problem);
   template <int S>
   void assemble_bodies(const ConstraintProblem& problem);
   template <int S>
   static BodyKind kind_of(const ConstraintProblem& problem, const std::int32_t* at);
   static const double* side(const ConstraintProblem& problem, std::int32_t code) {
+    if (code < 0) [[unlikely]]
+      return problem.J_more.data() + 6 * (-1 - code);
     return (code & 1 ? problem.J_b : problem.J_a).data() + 6 * (code >> 1);
   }
   template <int S, BodyKind kind>
   const std::int32_t* assemble_body(const ConstraintProblem& problem, const std::int32_t* at);
 
   int bodies_ = -1, rows_ = 0;
-  std::vector<ConstraintBlock> blocks_;
-  // For every body with joints: its index, their count k; per joint, in order of elimination, 2 first_row + side and its rows;
+  Structure structure_;
+  // For every body with joints: its index, their count k; per joint, in order of elimination, 2 first_row + side (or -1 minus the
+  // first row of J_more, of a body beyond the joint's first two) and its rows;
   // then, for the first joint with itself and each later one, for the second likewise ..., where their product is added.
   std::vector<std::int32_t> program_;
   // For every hub: its index, where its own block stands, the count of its joints; per joint, 2 first_row + side, its rows

@@ -43,7 +43,7 @@ struct Looks {
   bool cones = false;
   int height = 0;         // most pairs between a body and the ground, along the shortest way
   double mass_ratio = 1;  // largest between bodies that touch
-  int pairs = 0;          // runs of blocks between the same two bodies
+  int pairs = 0;          // runs of blocks between the same two bodies; further bodies of a block make pairs with its first
   [[nodiscard]] bool stack(int bodies) const {
     return pairs <= most_pairs_per_body * bodies && (height >= tall || mass_ratio >= heavy);
   }
@@ -61,6 +61,14 @@ struct Auto {
   std::vector<int> level, queue, start, around;
 };
 
+/// Calls visit(a, b) for the pairs of bodies that a block makes neighbours.
+template <class Visit>
+void for_each_pair(const ConstraintProblem& problem, const ConstraintBlock& block, Visit&& visit) {
+  visit(block.body_a, block.body_b);
+  const int first = block.body_a >= 0 ? block.body_a : block.body_b;
+  for (int k = block.first_more; k < block.first_more + block.more_count; ++k) visit(first, problem.more[k].body);
+}
+
 Looks look(const ConstraintProblem& problem, Auto& work) {
   Looks looks;
   classify(problem, work.sets);
@@ -73,17 +81,16 @@ Looks look(const ConstraintProblem& problem, Auto& work) {
   const auto inverse_mass = [&](int body) { return body < 0 ? 0.0 : problem.inverse_mass[body](0, 0); };
   work.start.assign(bodies + 2, 0);
   for (const ConstraintBlock& block : problem.blocks)
-    for (const int body : {block.body_a, block.body_b})
-      if (body >= 0) ++work.start[body + 2];
+    for_each_pair(problem, block, [&](int a, int b) {
+      if (a >= 0) ++work.start[a + 2];
+      if (b >= 0) ++work.start[b + 2];
+    });
   for (int body = 0; body <= bodies; ++body) work.start[body + 1] += work.start[body];
   work.around.resize(work.start[bodies + 1]);
   work.level.assign(bodies, -1);
   work.queue.clear();
-  for (const ConstraintBlock& block : problem.blocks) {
-    const int a = block.body_a, b = block.body_b;
+  const auto see_pair = [&](int a, int b) {
     const double p = inverse_mass(a), q = inverse_mass(b);
-    const bool same = &block != &problem.blocks.front() && (&block)[-1].body_a == a && (&block)[-1].body_b == b;
-    looks.pairs += !same;
     if (a >= 0) work.around[work.start[a + 1]++] = b;
     if (b >= 0) work.around[work.start[b + 1]++] = a;
     if (p > 0 && q > 0) looks.mass_ratio = std::max({looks.mass_ratio, p / q, q / p});
@@ -92,6 +99,12 @@ Looks look(const ConstraintProblem& problem, Auto& work) {
         work.level[body] = 1;
         work.queue.push_back(body);
       }
+  };
+  for (const ConstraintBlock& block : problem.blocks) {
+    const bool same = &block != &problem.blocks.front() && (&block)[-1].body_a == block.body_a &&
+                      (&block)[-1].body_b == block.body_b && block.more_count == 0;
+    looks.pairs += (same ? 0 : 1) + block.more_count;
+    for_each_pair(problem, block, see_pair);
   }
   for (std::size_t k = 0; k < work.queue.size(); ++k) {
     const int body = work.queue[k];

@@ -68,18 +68,26 @@ void BilateralSchur::find_assemblies(const ConstraintProblem& problem) {
   // Bodies that joints connect.
   connected_.reset(bodies);
   for (int i = 0; i < blocks; ++i) {
-    const ConstraintBlock& block = problem.blocks[i];
-    if (sets_[i].kind != RowSet::bilateral || !moves(block.body_a) || !moves(block.body_b)) continue;
-    connected_.join(block.body_a, block.body_b);
+    if (sets_[i].kind != RowSet::bilateral) continue;
+    int tied = -1;  // the block's first body that moves
+    for_each_body(problem, problem.blocks[i], [&](int body, const JacobianRows&, int) {
+      if (!moves(body)) return;
+      if (tied >= 0)
+        connected_.join(tied, body);
+      else
+        tied = body;
+    });
   }
   group_.resize(bodies);
   for (int body = 0; body < bodies; ++body) group_[body] = moves(body) ? connected_.root(body) : -1;
-  const auto group_of = [&](int body) { return body >= 0 ? group_[body] : -1; };
 
   // Joints by assembly; those that nothing can move are one more, the last.
   const auto joint_group = [&](int i) {
-    const int a = group_of(problem.blocks[i].body_a);
-    return a >= 0 ? a : group_of(problem.blocks[i].body_b);
+    int group = -1;
+    for_each_body(problem, problem.blocks[i], [&](int body, const JacobianRows&, int) {
+      if (group < 0) group = group_[body];
+    });
+    return group;
   };
   assembly_.assign(bodies + 1, -1);
   count_.clear();
@@ -102,28 +110,21 @@ void BilateralSchur::find_assemblies(const ConstraintProblem& problem) {
     joint_blocks_[count_[assembly_[g >= 0 ? g : bodies]]++] = problem.blocks[i];
   }
 
-  struct Pair {
-    int keys[2];
-    const int* begin() const { return keys; }
-    const int* end() const { return keys[0] == keys[1] ? keys + 1 : keys + 2; }
-  };
   group_by(
-      bodies, bodies,
-      [&](int body) {
-        return Pair{{group_[body], group_[body]}};
-      },
-      members_start_, members_);
+      bodies, bodies, [&](int body) { return std::span<const std::int32_t>(&group_[body], 1); }, members_start_, members_);
   group_by(
       bodies, static_cast<int>(joint_blocks_.size()),
-      [&](int i) {
-        return Pair{{joint_blocks_[i].body_a, joint_blocks_[i].body_b}};
+      [&](int i) -> const std::vector<int>& {
+        keys_.clear();
+        for_each_body(problem, joint_blocks_[i], [&](int body, const JacobianRows&, int) { keys_.push_back(body); });
+        return keys_;
       },
       incident_start_, incident_);
   group_by(
       bodies, static_cast<int>(others_.size()),
-      [&](int i) {
-        const ConstraintBlock& block = problem.blocks[others_[i]];
-        return Pair{{group_of(block.body_a), group_of(block.body_b)}};
+      [&](int i) -> const std::vector<int>& {
+        find_groups(problem, problem.blocks[others_[i]]);
+        return keys_;
       },
       touching_start_, touching_);
 
@@ -133,6 +134,13 @@ void BilateralSchur::find_assemblies(const ConstraintProblem& problem) {
     for (const int i : part(touching_start_, touching_, g)) rows += problem.blocks[others_[i]].rows;
     entries_ += rows * rows;
   }
+}
+
+void BilateralSchur::find_groups(const ConstraintProblem& problem, const ConstraintBlock& block) {
+  keys_.clear();
+  for_each_body(problem, block, [&](int body, const JacobianRows&, int) {
+    if (group_[body] >= 0 && std::ranges::find(keys_, group_[body]) == keys_.end()) keys_.push_back(group_[body]);
+  });
 }
 
 void BilateralSchur::factor(const ConstraintProblem& problem, double pivot_tolerance, SolveReport& report) {
@@ -190,12 +198,11 @@ void BilateralSchur::solve_joints(std::span<double> x) {
 void BilateralSchur::respond(const ConstraintProblem& problem, const ConstraintBlock& block, int row, int group) {
   const auto members = part(members_start_, members_, group);
   for (const int body : members) std::fill_n(velocities_.data() + 6 * body, 6, 0.0);
-  const auto push = [&](int body, const JacobianRows& J) {
-    if (body < 0 || group_[body] != group) return;
-    Eigen::Map<Vec6>(velocities_.data() + 6 * body) += multiply_inverse_mass(problem, body, J.row(row).transpose());
-  };
-  push(block.body_a, problem.J_a);
-  push(block.body_b, problem.J_b);
+  for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
+    if (group_[body] != group) return;
+    Eigen::Map<Vec6>(velocities_.data() + 6 * body) +=
+        multiply_inverse_mass(problem, body, J.row(first + row - block.first_row).transpose());
+  });
   const int assembly = assembly_[group];
   if (assembly < 0) return;
 
@@ -203,14 +210,14 @@ void BilateralSchur::respond(const ConstraintProblem& problem, const ConstraintB
   const auto joints = std::span<const ConstraintBlock>(joint_blocks_.data() + assembly_start_[assembly],
                                                        joint_blocks_.data() + assembly_start_[assembly + 1]);
   for (const ConstraintBlock& joint : joints) std::fill_n(joint_x_.data() + joint.first_row, joint.rows, 0.0);
-  for (const int body : {block.body_a, block.body_b}) {
-    if (body < 0 || group_[body] != group) continue;
+  for_each_body(problem, block, [&](int body, const JacobianRows&, int) {
+    if (group_[body] != group) return;
     for (const int i : part(incident_start_, incident_, body)) {
       const ConstraintBlock& joint = joint_blocks_[i];
       for (int r = joint.first_row; r < joint.first_row + joint.rows; ++r)
         joint_x_[r] = -row_velocity(problem, joint, r, velocities_);
     }
-  }
+  });
   // A second pass, for what the factor lost to cancellation, sees all joints of the assembly.
   const int passes = refine_[assembly] ? 2 : 1;
   for (int pass = 0; pass < passes; ++pass) {
@@ -222,14 +229,12 @@ void BilateralSchur::respond(const ConstraintProblem& problem, const ConstraintB
     for (const ConstraintBlock& joint : joints) {
       for (int r = joint.first_row; r < joint.first_row + joint.rows; ++r)
         joint_sum_[r] = joint_x_[r] + (pass > 0 ? joint_sum_[r] : 0.0);
-      const auto answer = [&](int body, const JacobianRows& J) {
-        if (body < 0 || group_[body] != group) return;
+      for_each_body(problem, joint, [&](int body, const JacobianRows& J, int first) {
+        if (group_[body] != group) return;
         Vec6 impulse = Vec6::Zero();
-        for (int r = joint.first_row; r < joint.first_row + joint.rows; ++r) impulse += J.row(r).transpose() * joint_x_[r];
+        for (int r = 0; r < joint.rows; ++r) impulse += J.row(first + r).transpose() * joint_x_[joint.first_row + r];
         Eigen::Map<Vec6>(velocities_.data() + 6 * body) += multiply_inverse_mass(problem, body, impulse);
-      };
-      answer(joint.body_a, problem.J_a);
-      answer(joint.body_b, problem.J_b);
+      });
     }
   }
 }
@@ -278,10 +283,9 @@ void BilateralSchur::form_from_bodies(const ConstraintProblem& problem) {
   value.reserve(entries_);
   row_.assign(reduced_rows_, 0.0);
   mark_.assign(others_.size(), -1);
-  const auto group_of = [&](int body) { return body >= 0 ? group_[body] : -1; };
   for (std::size_t k = 0; k < others_.size(); ++k) {
     const ConstraintBlock& block = problem.blocks[others_[k]];
-    const int groups[2] = {group_of(block.body_a), group_of(block.body_b)};
+    find_groups(problem, block);
     columns_.clear();
     const auto add = [&](int j) {
       if (mark_[j] != static_cast<int>(k)) {
@@ -290,28 +294,23 @@ void BilateralSchur::form_from_bodies(const ConstraintProblem& problem) {
       }
     };
     add(static_cast<int>(k));
-    for (const int g : groups)
-      if (g >= 0)
-        for (const int j : part(touching_start_, touching_, g)) add(j);
+    for (const int g : keys_)
+      for (const int j : part(touching_start_, touching_, g)) add(j);
     std::ranges::sort(columns_);
 
     for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
-      for (int side = 0; side < 2; ++side) {
-        const int g = groups[side];
-        if (g < 0 || (side == 1 && g == groups[0])) continue;
+      for (const int g : keys_) {
         respond(problem, block, r, g);
         for (const int j : part(touching_start_, touching_, g)) {
           const ConstraintBlock& other = problem.blocks[others_[j]];
-          const auto add_side = [&](int body, const JacobianRows& J) {
-            if (body < 0 || group_[body] != g) return;
+          for_each_body(problem, other, [&](int body, const JacobianRows& J, int first) {
+            if (group_[body] != g) return;
             const double* const v = velocities_.data() + 6 * body;
-            const double* p = J.data() + 6 * other.first_row;
+            const double* p = J.data() + 6 * first;
             double* out = row_.data() + new_row_[other.first_row];
             for (int c = 0; c < other.rows; ++c, p += 6)
               out[c] += (p[0] * v[0] + p[1] * v[1] + p[2] * v[2]) + (p[3] * v[3] + p[4] * v[4] + p[5] * v[5]);
-          };
-          add_side(other.body_a, problem.J_a);
-          add_side(other.body_b, problem.J_b);
+          });
         }
       }
       for (const int j : columns_) {

@@ -51,6 +51,8 @@ class BilateralSchur {
 
  private:
   void find_assemblies(const ConstraintProblem& problem);
+  /// The groups that a block acts on, each once, into keys_.
+  void find_groups(const ConstraintProblem& problem, const ConstraintBlock& block);
   void factor_matrix(const ConstraintProblem& problem, double pivot_tolerance, SolveReport& report);
   void form_from_bodies(const ConstraintProblem& problem);
   void form_from_matrix(const ConstraintProblem& problem);
@@ -67,6 +69,7 @@ class BilateralSchur {
   std::vector<std::int32_t> others_, new_row_;           // blocks of c; per row of the problem, its row in S or -1
   UnionFind connected_;
   std::vector<std::int32_t> count_, columns_, mark_;
+  std::vector<int> keys_;  // bodies or groups of one block
   std::vector<SparseSystem> systems_;
   std::vector<char> refine_;  // per assembly, whether its factor lost digits
   std::vector<double> velocities_, joint_x_, joint_sum_, row_, product_;

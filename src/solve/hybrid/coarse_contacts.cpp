@@ -17,6 +17,11 @@ namespace {
 /// Directions that move a pair less than this, against the one that moves it most, squared.
 constexpr double least_movement = 1e-12;
 
+/// A pair is kept as it is where it is a joint or limit, or has bodies of its own beyond two.
+bool stands_alone(const ConstraintBlock& block, const BlockSet& set) {
+  return set.kind != RowSet::contact || block.more_count > 0;
+}
+
 /// One side of a block as seen from a body.
 const double* side(const ConstraintProblem& problem, const ConstraintBlock& block, int body, int row) {
   return (block.body_a == body ? problem.J_a : problem.J_b).data() + 6 * row;
@@ -29,7 +34,7 @@ void CoarseContacts::prepare(const ConstraintProblem& problem) {
   const auto key = [&](int i) {
     const ConstraintBlock& block = problem.blocks[i];
     const int low = std::min(block.body_a, block.body_b), high = std::max(block.body_a, block.body_b);
-    return std::tuple(high, low, sets_[i].kind == RowSet::contact ? -1 : i);
+    return std::tuple(high, low, stands_alone(block, sets_[i]) ? i : -1);
   };
   order_.resize(problem.blocks.size());
   std::iota(order_.begin(), order_.end(), 0);
@@ -131,6 +136,8 @@ void CoarseContacts::correct(const ConstraintProblem& problem, std::span<const d
   coarse_.inverse_mass = problem.inverse_mass;
   coarse_.coupled = problem.coupled;
   coarse_.blocks.clear();
+  coarse_.more = problem.more;
+  coarse_.J_more.resize(problem.J_more.rows(), 6);
   coarse_.resize(problem.bodies(), problem.rows());
   int rows = 0;
   std::fill(spread_.begin(), spread_.end(), 0.0);
@@ -142,7 +149,7 @@ void CoarseContacts::correct(const ConstraintProblem& problem, std::span<const d
     for (const int i : members) find_columns(problem, i, w);
     // E Q: joints and limits as they are, contacts by the range of what they do to one of the bodies, in its own measure.
     int kept = 0;
-    if (sets_[members[0]].kind != RowSet::contact) {
+    if (stands_alone(one, sets_[members[0]])) {
       for (const Column& column : columns_) {
         const int first = problem.blocks[column.block].first_row;
         for (int k = 0; k < 6; ++k)
@@ -183,7 +190,16 @@ void CoarseContacts::correct(const ConstraintProblem& problem, std::span<const d
     int most = 0;
     for (const int i : members) most = std::min(6, most + problem.blocks[i].rows);
     coarse_row_[p] = rows;
-    coarse_.blocks.push_back({rows, most, one.body_a, one.body_b, -1});
+    coarse_.blocks.push_back({rows, most, one.body_a, one.body_b, -1, one.first_more, one.more_count});
+    for (int k = one.first_more; k < one.first_more + one.more_count; ++k) {
+      const auto [body, first] = problem.more[k];
+      for (int c = 0; c < most; ++c) {
+        Vec6 J = Vec6::Zero();
+        for (int r = 0; c < kept && r < one.rows; ++r)
+          J += spread_[6 * static_cast<std::size_t>(one.first_row + r) + c] * problem.J_more.row(first + r).transpose();
+        coarse_.J_more.row(first + c) = J.transpose();
+      }
+    }
     for (int c = 0; c < most; ++c, ++rows) {
       if (c >= kept) {
         coarse_.J_a.row(rows).setZero();

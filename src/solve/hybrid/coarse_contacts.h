@@ -7,8 +7,8 @@
 // and the part of them that moves the pair, E_p Q_p with Q_p an orthonormal basis of the range of E_p^T J_p (at most six
 // columns), is kept. With J_c = (E Q)^T J the coarse problem is a mechanism of welds and sliders between the same bodies,
 // factored by `ldlt`; its answer is spread over the contacts by E Q. Where all contacts stick and stay pressed, it is exact: the
-// length of a stack and its mass ratio do not matter. Sliding rows are told w_n = 0 alone, the slip speed being held. Needs
-// bodies: a problem given by its matrix has no pairs.
+// length of a stack and its mass ratio do not matter. A block over more than two bodies stands alone, as a joint does. Sliding
+// rows are told w_n = 0 alone, the slip speed being held. Needs bodies: a problem given by its matrix has no pairs.
 #include <rotule/problem.h>
 
 #include <cstdint>

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "solve/structure.h"
-
 namespace rotule {
 
 namespace {
@@ -27,7 +25,7 @@ Graph graph_of(std::vector<std::pair<int, int>>& pairs, int size) {
 }  // namespace
 
 void BlockSystem::choose_form(const ConstraintProblem& problem) {
-  structure_ = problem.blocks;
+  structure_.keep(problem);
   matrix_start_ = problem.matrix.start;
   matrix_column_ = problem.matrix.column;
   const int count = static_cast<int>(problem.blocks.size());
@@ -37,10 +35,11 @@ void BlockSystem::choose_form(const ConstraintProblem& problem) {
   if (!problem.has_matrix()) {
     std::vector<std::pair<int, int>> pairs;
     for (const ConstraintBlock& block : problem.blocks)
-      if (block.body_a >= 0 && block.body_b >= 0) {
-        pairs.emplace_back(block.body_a, block.body_b);
-        pairs.emplace_back(block.body_b, block.body_a);
-      }
+      for_sides(problem, block, [&](int row, const double*) {
+        for_sides(problem, block, [&](int column, const double*) {
+          if (row != column) pairs.emplace_back(row, column);
+        });
+      });
     const Graph graph = graph_of(pairs, problem.bodies());
     minimum_degree(graph, order);
     sizes.assign(problem.bodies(), 6);
@@ -65,14 +64,16 @@ void BlockSystem::choose_form(const ConstraintProblem& problem) {
     by_bodies_ = !problem.has_matrix() && bodies.work() < lu_.work();
   }
   places_.clear();
+  first_place_.clear();
   if (by_bodies_) {
     lu_ = std::move(bodies);
     for (const ConstraintBlock& block : problem.blocks) {
-      const int a = block.body_a, b = block.body_b;
-      places_.push_back(a >= 0 ? lu_.offset(a) : -1);
-      places_.push_back(a >= 0 && b >= 0 ? lu_.offset(a, b) : -1);
-      places_.push_back(a >= 0 && b >= 0 ? lu_.offset(b, a) : -1);
-      places_.push_back(b >= 0 ? lu_.offset(b) : -1);
+      first_place_.push_back(static_cast<std::int32_t>(places_.size()));
+      for_sides(problem, block, [&](int row, const double*) {
+        for_sides(problem, block, [&](int column, const double*) {
+          places_.push_back(row == column ? lu_.offset(row) : lu_.offset(row, column));
+        });
+      });
     }
   } else {
     for (int i = 0; i < count; ++i)
@@ -82,8 +83,7 @@ void BlockSystem::choose_form(const ConstraintProblem& problem) {
 }
 
 void BlockSystem::prepare(const ConstraintProblem& problem) {
-  if (!same_structure(structure_, problem.blocks) || matrix_start_ != problem.matrix.start ||
-      matrix_column_ != problem.matrix.column)
+  if (!structure_.matches(problem) || matrix_start_ != problem.matrix.start || matrix_column_ != problem.matrix.column)
     choose_form(problem);
   if (has_delassus_) delassus_.assemble(problem);
   const std::size_t count = problem.blocks.size();
@@ -241,7 +241,7 @@ void BlockSystem::factor_bodies(const ConstraintProblem& problem) {
     for (int r = 0; r < n; ++r)
       for (int k = 0; k < n; ++k)
         for (int c = 0; c < n; ++c) S[r * n + c] += inverse[r * n + k] * e[k * n + c];
-    const auto side_of = [&](int body) { return body == block.body_a ? 0 : 1; };
+    std::size_t place = first_place_[i];
     for_sides(problem, block, [&](int row_body, const double* J) {
       Vec6 pushed[6], stiff[6];  // M^-1 J^T column by column, and times S
       for (int r = 0; r < n; ++r) pushed[r] = multiply_inverse_mass(problem, row_body, Eigen::Map<const Vec6>(J + 6 * r));
@@ -249,8 +249,8 @@ void BlockSystem::factor_bodies(const ConstraintProblem& problem) {
         stiff[c].setZero();
         for (int r = 0; r < n; ++r) stiff[c] += S[r * n + c] * pushed[r];
       }
-      for_sides(problem, block, [&](int column_body, const double* J_column) {
-        double* const K = values + places_[4 * i + 2 * side_of(row_body) + side_of(column_body)];
+      for_sides(problem, block, [&](int, const double* J_column) {
+        double* const K = values + places_[place++];
         for (int k = 0; k < n; ++k)
           for (int r = 0; r < 6; ++r) {
             const double s = stiff[k][r];

@@ -14,6 +14,7 @@
 #include "linalg/block_lu.h"
 #include "problem/delassus.h"
 #include "problem/operators.h"
+#include "problem/structure.h"
 
 namespace rotule {
 
@@ -52,7 +53,7 @@ class BlockSystem {
   void solve_constraints(const ConstraintProblem& problem, std::span<const double> F, std::span<double> dx);
   void solve_bodies(const ConstraintProblem& problem, std::span<const double> F, std::span<double> dx);
 
-  std::vector<ConstraintBlock> structure_;
+  Structure structure_;
   std::vector<std::int32_t> matrix_start_, matrix_column_;
   std::vector<double> diagonal_, T_, E_, local_;  // local_: (T + E C)^-1
   std::vector<char> alone_;
@@ -60,14 +61,14 @@ class BlockSystem {
   Delassus delassus_;
   bool by_bodies_ = false, has_delassus_ = false;
   BlockLu lu_;
-  std::vector<std::int32_t> places_;  // where blocks go in lu_: per entry of A, or four per constraint
+  std::vector<std::int32_t> places_;       // where blocks go in lu_: per entry of A, or per pair of bodies of each constraint
+  std::vector<std::int32_t> first_place_;  // of each constraint, where its pairs of bodies begin
 };
 
-/// Calls visit(body, J) for the sides of a block that move; J points to the block's rows of six numbers.
+/// Calls visit(body, J) for the bodies of a block that move; J points to the block's rows of six numbers.
 template <class Visit>
 void for_sides(const ConstraintProblem& problem, const ConstraintBlock& block, Visit&& visit) {
-  if (block.body_a >= 0) visit(block.body_a, problem.J_a.data() + 6 * block.first_row);
-  if (block.body_b >= 0) visit(block.body_b, problem.J_b.data() + 6 * block.first_row);
+  for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) { visit(body, J.data() + 6 * first); });
 }
 
 }  // namespace rotule

@@ -26,6 +26,7 @@ class BodyOperator {
     const double* line = lines_.data() + 24 * static_cast<std::ptrdiff_t>(block.first_row);
     for (int r = block.first_row; r < block.first_row + block.rows; ++r, line += 24)
       *w++ = (Eigen::Map<const Vec6>(line).dot(u_a) + Eigen::Map<const Vec6>(line + 6).dot(u_b)) + (C_[r] * x[r] - b_[r]);
+    if (block.more_count > 0) add_further(block, 0, block.rows, w - block.rows);
   }
   /// After x of block i has changed by dx. Writes only to bodies that move: blocks without one in common may run in parallel.
   void update(int i, const double* dx) {
@@ -38,18 +39,22 @@ class BodyOperator {
     };
     if (block.moves_a) push(line + 12, block.u_a);
     if (block.moves_b) push(line + 18, block.u_b);
+    if (block.more_count > 0) push_further(block, 0, block.rows, dx);
   }
   /// The same for one row of the block, counted from the problem's first.
   [[nodiscard]] double single_row(int i, int r, std::span<const double> x) const {
     const double* const line = lines_.data() + 24 * static_cast<std::ptrdiff_t>(r);
-    return (Eigen::Map<const Vec6>(line).dot(Eigen::Map<const Vec6>(u_.data() + blocks_[i].u_a)) +
-            Eigen::Map<const Vec6>(line + 6).dot(Eigen::Map<const Vec6>(u_.data() + blocks_[i].u_b))) +
-           (C_[r] * x[r] - b_[r]);
+    double w = (Eigen::Map<const Vec6>(line).dot(Eigen::Map<const Vec6>(u_.data() + blocks_[i].u_a)) +
+                Eigen::Map<const Vec6>(line + 6).dot(Eigen::Map<const Vec6>(u_.data() + blocks_[i].u_b))) +
+               (C_[r] * x[r] - b_[r]);
+    if (blocks_[i].more_count > 0) add_further(blocks_[i], r - blocks_[i].first_row, 1, &w);
+    return w;
   }
   void update_single(int i, int r, double dx) {
     const double* const line = lines_.data() + 24 * static_cast<std::ptrdiff_t>(r);
     Eigen::Map<Vec6>(u_.data() + blocks_[i].u_a) += Eigen::Map<const Vec6>(line + 12) * dx;
     Eigen::Map<Vec6>(u_.data() + blocks_[i].u_b) += Eigen::Map<const Vec6>(line + 18) * dx;
+    if (blocks_[i].more_count > 0) push_further(blocks_[i], r - blocks_[i].first_row, 1, &dx);
   }
   /// The diagonal block of A, rows x rows.
   void diagonal(int i, double* D) const;
@@ -66,10 +71,21 @@ class BodyOperator {
   struct Block {
     std::int32_t first_row, rows, u_a, u_b;  // u_: where its bodies' velocities begin
     bool moves_a, moves_b;
+    std::int32_t first_more, more_count;  // in more_
   };
+  /// A body beyond the first two: where its velocity begins, and its lines in more_lines_.
+  struct Further {
+    std::int32_t u, first_line;
+  };
+  /// J u of the further bodies, for `count` rows of the block from its row `from` on; and what x does to them.
+  void add_further(const Block& block, int from, int count, double* w) const;
+  void push_further(const Block& block, int from, int count, const double* dx);
+
   std::vector<Block> blocks_;
-  std::vector<double> lines_;  // per row: J_a, J_b, M^-1 J_a, M^-1 J_b; zero for what never moves
-  std::vector<double> u_;      // six per body, and six for all that never moves
+  std::vector<Further> more_;
+  std::vector<double> more_lines_;  // per row and further body that moves: J, M^-1 J
+  std::vector<double> lines_;       // per row: J_a, J_b, M^-1 J_a, M^-1 J_b; zero for what never moves
+  std::vector<double> u_;           // six per body, and six for all that never moves
   const double* C_ = nullptr;
   const double* b_ = nullptr;
 };

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-#include "solve/structure.h"
+#include "problem/operators.h"
 
 namespace rotule {
 
 void Colouring::assign(const ConstraintProblem& problem) {
   const auto is_fixed = [&](int body) { return problem.inverse_mass[body].isZero(0); };
-  bool same = !start_.empty() && same_structure(structure_, problem.blocks) && matrix_start_ == problem.matrix.start &&
+  bool same = !start_.empty() && structure_.matches(problem) && matrix_start_ == problem.matrix.start &&
               matrix_column_ == problem.matrix.column && static_cast<int>(fixed_.size()) == problem.bodies();
   for (int body = 0; same && body < problem.bodies(); ++body) same = fixed_[body] == is_fixed(body);
   if (same) return;
-  structure_ = problem.blocks;
+  structure_.keep(problem);
   matrix_start_ = problem.matrix.start;
   matrix_column_ = problem.matrix.column;
   fixed_.resize(problem.bodies());
@@ -30,11 +30,11 @@ void Colouring::assign(const ConstraintProblem& problem) {
     const auto take = [&](std::int32_t j) {
       if (colour[j] >= 0) taken_by[colour[j]] = i;
     };
-    for (const int body : {block.body_a, block.body_b}) {
-      if (body < 0 || fixed_[body]) continue;
+    for_each_body(problem, block, [&](int body, const JacobianRows&, int) {
+      if (fixed_[body]) return;
       for (const std::int32_t j : touching[body]) take(j);
       touching[body].push_back(i);
-    }
+    });
     if (problem.has_matrix()) {
       // An entry may be there one way only: it counts both ways.
       for (int k = matrix_start_[block.first_row]; k < matrix_start_[block.first_row + block.rows]; ++k) {

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "problem/structure.h"
+
 namespace rotule {
 
 class Colouring {
@@ -20,7 +22,7 @@ class Colouring {
   }
 
  private:
-  std::vector<ConstraintBlock> structure_;
+  Structure structure_;
   std::vector<std::int32_t> matrix_start_, matrix_column_;
   std::vector<bool> fixed_;
   std::vector<std::int32_t> start_, order_;

@@ -15,7 +15,7 @@ namespace rotule {
 
 namespace {
 
-/// Blocks by levels: a block belongs to the level of its upper body; its other body is held where it is lower.
+/// Blocks by levels: a block belongs to the level of its upper body; its other bodies are held where they are lower.
 struct Levels {
   std::vector<std::int32_t> level;         // per body; -1 where nothing leads to the ground
   std::vector<std::int32_t> start, order;  // blocks by level
@@ -30,19 +30,28 @@ struct Levels {
     // Rounds of relaxation over all blocks: as many as there are levels.
     for (bool changed = true; changed;) {
       changed = false;
-      for (const ConstraintBlock& block : problem.blocks)
-        for (const auto& [from, to] : {std::pair(block.body_a, block.body_b), std::pair(block.body_b, block.body_a)}) {
-          if (is_ground(to)) continue;
-          const int below = is_ground(from) ? 0 : level[from];
-          if (below < 0 || (level[to] >= 0 && level[to] <= below + 1)) continue;
-          level[to] = below + 1;
-          changed = true;
-        }
+      const auto climb = [&](int from, int to) {
+        if (is_ground(to)) return;
+        const int below = is_ground(from) ? 0 : level[from];
+        if (below < 0 || (level[to] >= 0 && level[to] <= below + 1)) return;
+        level[to] = below + 1;
+        changed = true;
+      };
+      for (const ConstraintBlock& block : problem.blocks) {
+        climb(block.body_a, block.body_b);
+        climb(block.body_b, block.body_a);
+        if (block.more_count > 0)
+          for_each_body(problem, block, [&](int from, const JacobianRows&, int) {
+            for_each_body(problem, block, [&](int to, const JacobianRows&, int) { climb(from, to); });
+          });
+      }
     }
     block_level.resize(problem.blocks.size());
     for (std::size_t i = 0; i < problem.blocks.size(); ++i) {
-      const auto of = [&](int body) { return is_ground(body) ? 0 : std::max(0, level[body]); };
-      block_level[i] = std::max(of(problem.blocks[i].body_a), of(problem.blocks[i].body_b));
+      block_level[i] = 0;
+      for_each_body(problem, problem.blocks[i], [&](int body, const JacobianRows&, int) {
+        if (!is_ground(body)) block_level[i] = std::max(block_level[i], level[body]);
+      });
       count = std::max(count, block_level[i] + 1);
     }
     start.assign(count + 1, 0);
@@ -54,7 +63,7 @@ struct Levels {
   }
 };
 
-/// A where the lower body of each block is held: its own diagonal blocks, and two sets of velocities.
+/// A where the lower bodies of each block are held: its own diagonal blocks, and two sets of velocities.
 class HeldOperator {
  public:
   void assemble(const ConstraintProblem& problem, const Levels& levels) {
@@ -69,39 +78,34 @@ class HeldOperator {
   }
   void diagonal(int i, double* D) const {
     const ConstraintBlock& block = problem_->blocks[i];
-    const auto add = [&](int body, const JacobianRows& J, int r, int c) {
-      if (!moves(i, body)) return 0.0;
-      return J.row(r).dot(multiply_inverse_mass(*problem_, body, J.row(c).transpose()));
-    };
-    for (int r = block.first_row; r < block.first_row + block.rows; ++r)
-      for (int c = block.first_row; c < block.first_row + block.rows; ++c)
-        *D++ = add(block.body_a, problem_->J_a, r, c) + add(block.body_b, problem_->J_b, r, c) + (r == c ? problem_->C[r] : 0.0);
+    for (int r = 0; r < block.rows; ++r)
+      for (int c = 0; c < block.rows; ++c) {
+        double sum = 0;
+        for_each_body(*problem_, block, [&](int body, const JacobianRows& J, int first) {
+          if (moves(i, body)) sum += J.row(first + r).dot(multiply_inverse_mass(*problem_, body, J.row(first + c).transpose()));
+        });
+        *D++ = sum + (r == c ? problem_->C[block.first_row + r] : 0.0);
+      }
   }
   void row(int i, std::span<const double> x, double* w) const {
     const ConstraintBlock& block = problem_->blocks[i];
     for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
       double sum = problem_->C[r] * x[r] - problem_->b[r];
-      const auto add = [&](int body, const JacobianRows& J) {
-        if (body < 0) return;
+      for_each_body(*problem_, block, [&](int body, const JacobianRows& J, int first) {
         const std::vector<double>& v = moves(i, body) ? u : held;
-        sum += J.row(r).dot(Eigen::Map<const Eigen::Matrix<double, 1, 6>>(v.data() + 6 * body));
-      };
-      add(block.body_a, problem_->J_a);
-      add(block.body_b, problem_->J_b);
+        sum += J.row(first + r - block.first_row).dot(Eigen::Map<const Eigen::Matrix<double, 1, 6>>(v.data() + 6 * body));
+      });
       *w++ = sum;
     }
   }
   /// All bodies feel the change; those held show it only in u.
   void update(int i, const double* dx) {
     const ConstraintBlock& block = problem_->blocks[i];
-    const auto push = [&](int body, const JacobianRows& J) {
-      if (body < 0) return;
+    for_each_body(*problem_, block, [&](int body, const JacobianRows& J, int first) {
       Vec6 impulse = Vec6::Zero();
-      for (int r = 0; r < block.rows; ++r) impulse += J.row(block.first_row + r).transpose() * dx[r];
+      for (int r = 0; r < block.rows; ++r) impulse += J.row(first + r).transpose() * dx[r];
       Eigen::Map<Vec6>(u.data() + 6 * body) += multiply_inverse_mass(*problem_, body, impulse);
-    };
-    push(block.body_a, problem_->J_a);
-    push(block.body_b, problem_->J_b);
+    });
   }
   /// Bodies of this level are held from here on as they move now.
   void hold(int level) {

@@ -34,14 +34,11 @@ void sweep(const ConstraintProblem& problem, double omega, Relaxation& work, std
       step[k] *= omega;
       x[block.first_row + k] += step[k];
     }
-    const auto push = [&](int body, const JacobianRows& J) {
-      if (body < 0) return;
+    for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
       Vec6 impulse = Vec6::Zero();
-      for (int k = 0; k < block.rows; ++k) impulse += J.row(block.first_row + k).transpose() * step[k];
+      for (int k = 0; k < block.rows; ++k) impulse += J.row(first + k).transpose() * step[k];
       Eigen::Map<Vec6>(work.velocities.data() + 6 * body) += multiply_inverse_mass(problem, body, impulse);
-    };
-    push(block.body_a, problem.J_a);
-    push(block.body_b, problem.J_b);
+    });
   }
 }
 

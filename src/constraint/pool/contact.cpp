@@ -1,4 +1,4 @@
-#include "constraint/contact.h"
+#include "constraint/pool/contact.h"
 
 #include <algorithm>
 #include <cmath>
@@ -70,23 +70,21 @@ double penetration(std::span<const Contact> contacts) {
 
 double gap_now(const Contact& c, const Kinematics& bodies) {
   const BodyLanes<double>&A = bodies[c.a], &B = bodies[c.b];
-  return c.normal.dot((B.p + B.R * c.on_b) - (A.p + A.R * c.on_a));
+  return gap_along<double>(c.normal, A, B, c.on_a, c.on_b);
 }
 
 void write_jacobian(const Contact& c, const Kinematics& bodies, const ConstraintBlock& block, ConstraintProblem& problem) {
   const BodyLanes<double>&A = bodies[c.a], &B = bodies[c.b];
-  const Vec3 point = 0.5 * ((A.p + A.R * c.on_a) + (B.p + B.R * c.on_b));
+  const Vec3 point = touching_point<double>(A, B, c.on_a, c.on_b);
   const auto side = [&](const Vec3& center, double sign, JacobianRows& J) {
     const Vec3 r = point - center;
     int row = block.first_row;
-    const auto linear = [&](const Vec3& d) {
-      J.row(row).head<3>() = sign * d;
-      J.row(row++).tail<3>() = sign * r.cross(d);
+    const auto put = [&](const RowSide<double>& share) {
+      J.row(row).head<3>() = share.linear;
+      J.row(row++).tail<3>() = share.angular;
     };
-    const auto angular = [&](const Vec3& d) {
-      J.row(row).head<3>().setZero();
-      J.row(row++).tail<3>() = sign * d;
-    };
+    const auto linear = [&](const Vec3& d) { put(velocity_along<double>(d, r, sign)); };
+    const auto angular = [&](const Vec3& d) { put(turn_about<double>(d, sign)); };
     linear(c.normal);
     if (block.rows == 1) return;
     if (c.slides()) linear(c.tangent), linear(c.bitangent);

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "collide/narrow/manifold.h"
-#include "dynamics/kinematics.h"
+#include "constraint/rows.h"
 
 namespace rotule {
 
@@ -37,6 +37,26 @@ struct Contact {
     return x[0] * normal + (slides() ? Vec3(x[1] * tangent + x[2] * bitangent) : Vec3::Zero());
   }
 };
+
+/// The point at which two surfaces count as touching, for any lane type: between their material points.
+template <class L>
+Vec3L<L> touching_point(const BodyLanes<L>& A, const BodyLanes<L>& B, const Vec3L<L>& on_a, const Vec3L<L>& on_b) {
+  return L(0.5) * ((A.p + A.R * on_a) + (B.p + B.R * on_b));
+}
+/// How far apart those are along the normal.
+template <class L>
+L gap_along(const Vec3L<L>& normal, const BodyLanes<L>& A, const BodyLanes<L>& B, const Vec3L<L>& on_a, const Vec3L<L>& on_b) {
+  return normal.dot((B.p + B.R * on_b) - (A.p + A.R * on_a));
+}
+/// One body's share of the velocity along d at r from its centre of mass; `sign` is 1 for b, -1 for a.
+template <class L>
+RowSide<L> velocity_along(const Vec3L<L>& d, const Vec3L<L>& r, L sign) {
+  return {sign * d, sign * r.cross(d)};
+}
+template <class L>
+RowSide<L> turn_about(const Vec3L<L>& d, L sign) {
+  return {Vec3L<L>::Zero(), sign * d};
+}
 
 /// Both surfaces have a say: the geometric mean of friction, the larger restitution, rolling and torsional friction; two springs
 /// in series, damped in the same proportion, where either is soft.

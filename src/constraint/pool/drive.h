@@ -1,0 +1,63 @@
+#pragma once
+// Limits, motors, springs and dry friction on the free axes of joints (A3), as rows of one body pair each. With q the angle or
+// travel of b relative to a and dq/dt = J u:
+//   limits     w = J u + (q - lower)/h >= 0, x >= 0, and the mirror image for the upper one,
+//   motor      w = J u - speed,  |x| <= h strength,
+//   friction   w = J u,          |x| <= h friction,
+//   spring     w = J u + C x + bias, taken at the step's end: C = 1/(h (h k + d)), bias = (q - rest) k/(h k + d).
+#include <rotule/problem.h>
+
+#include <vector>
+
+#include "dynamics/kinematics.h"
+
+namespace rotule {
+
+struct DriveRow {
+  enum class Kind : std::uint8_t { lower, upper, motor, friction, spring };
+  Kind kind = Kind::motor;
+  int joint = 0, axis = 0;
+  int a = world_body, b = world_body;
+  Vec6 J_a = Vec6::Zero(), J_b = Vec6::Zero();
+  double bias = 0;                             // w = J u + C x + bias
+  double compliance = 0;                       // C
+  double lower = -infinity, upper = infinity;  // impulses
+  double overshoot = 0;                        // m, rad: how far a limit is exceeded
+  double x = 0;                                // the last answer
+};
+
+/// The coordinate q of a free axis and its gradient, for any lane type.
+template <class L>
+struct DriveAxis {
+  L q;
+  Vec3L<L> linear_a, angular_a, linear_b, angular_b;
+};
+
+/// Which angle the turn about axis k of the frame is. One free rotation: that from one frame to the other. Two, rotation l being
+/// locked: Cardan's angles, the first about axis l + 1 of a, the second about axis l + 2 of b, which stay perpendicular. Three:
+/// there is no such angle, but a rate about an axis of a.
+inline bool is_second(const Joint& joint, int k) { return joint.locked[3 + (k + 1) % 3] && !joint.locked[3 + (k + 2) % 3]; }
+
+/// Frames as columns in world axes; `second`: Cardan's second angle.
+template <class L>
+DriveAxis<L> turning_axis(int k, bool second, const Mat3L<L>& frame_a, const Mat3L<L>& frame_b) {
+  const int i = (k + 1) % 3, j = (k + 2) % 3;
+  const Vec3L<L> n = second ? frame_b.col(k) : frame_a.col(k), none = Vec3L<L>::Zero();
+  const L q = second ? angle_of(frame_b.col(i).dot(frame_a.col(j)), frame_b.col(j).dot(frame_a.col(j)))
+                     : angle_of(frame_a.col(j).dot(frame_b.col(i)), frame_a.col(i).dot(frame_b.col(i)));
+  return {q, none, -n, none, n};
+}
+
+/// Along the direction n that a carries, between the joint's points of both.
+template <class L>
+DriveAxis<L> sliding_axis(const Vec3L<L>& n, const BodyLanes<L>& A, const BodyLanes<L>& B, const Vec3L<L>& r_a,
+                          const Vec3L<L>& r_b) {
+  const Vec3L<L> x_b = B.p + B.R * r_b;
+  const Vec3L<L> x_a = A.p + A.R * r_a;
+  return {n.dot(x_b - x_a), -n, -(x_b - A.p).cross(n), n, (x_b - B.p).cross(n)};
+}
+
+/// Rows of all driven joints at this state, for a step of h. Answers of rows that were there before stay with them.
+void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std::vector<DriveRow>& rows);
+
+}  // namespace rotule
