@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <rotule/error.h>
+#include <rotule/solve.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,17 +117,6 @@ std::vector<NamedProblem> read_some_problems(const std::string& path, int most) 
   }
   if (out.empty()) throw Error(path, "holds no problem; record a scene with joints or contacts");
   return out;
-}
-
-std::string why_not(const ConstraintProblem& problem, const SolverSettings& solver) {
-  const SolverTraits traits = std::visit([](const auto& settings) { return settings.traits; }, solver);
-  bool bounds = false, box = false, cone = false;
-  for (int r = 0; r < problem.rows(); ++r) bounds = bounds || problem.lower[r] > -infinity || problem.upper[r] < infinity;
-  for (const FrictionRows& f : problem.friction) (f.cone ? cone : box) = true;
-  if (bounds && !traits.bounds) return "knows no bounds";
-  if (cone && !traits.cone) return "knows no cones";
-  if (box && !traits.box) return "knows no boxes";
-  return {};
 }
 
 Trial measure(const ConstraintProblem& problem, const SolverSettings& solver, const std::vector<double>& goals, double limit) {

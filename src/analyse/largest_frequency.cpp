@@ -1,5 +1,6 @@
-#include "analyse/largest_frequency.h"
-
+// Found by Lanczos' method in the inner product of M, with full reorthogonalisation (C. Lanczos 1950): large eigenvalues come
+// first, and matrices are only multiplied by.
+#include <rotule/analyse.h>
 #include <rotule/error.h>
 
 #include <Eigen/Eigenvalues>

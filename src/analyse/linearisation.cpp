@@ -1,10 +1,9 @@
-#include "analyse/linearisation.h"
+#include <rotule/analyse.h>
+#include <rotule/error.h>
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/QR>
-
-#include <rotule/error.h>
 
 #include "world/world_implementation.h"
 

@@ -1,7 +1,6 @@
 #pragma once
-// A lane type: four floats that one instruction works on, with the few functions that kernels written for any scalar need. The
-// same kernel takes `double`, for the reference path, or `FloatLanes`, for bulk work. Four lanes are there on every x86-64 and
-// ARM processor without asking at run time. Branches in kernels are selections by masks.
+// A lane type: four floats that one instruction works on, with the few functions that kernels written for any scalar need. Four
+// lanes are there on every x86-64 and ARM processor without asking at run time. Branches in kernels are selections by masks.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -18,10 +17,6 @@ inline double least(double a, double b) { return b < a ? b : a; }
 inline float least(float a, float b) { return b < a ? b : a; }
 inline double most(double a, double b) { return a < b ? b : a; }
 inline float most(float a, float b) { return a < b ? b : a; }
-inline double root(double a) { return std::sqrt(a); }
-inline float root(float a) { return std::sqrt(a); }
-inline double magnitude(double a) { return std::abs(a); }
-inline float magnitude(float a) { return std::abs(a); }
 
 struct FloatLanes {
   using Floats = float __attribute__((vector_size(16)));
@@ -63,32 +58,6 @@ struct FloatLanes {
   friend FloatLanes least(const FloatLanes& a, const FloatLanes& b) { return select(b < a, b, a); }
   friend FloatLanes most(const FloatLanes& a, const FloatLanes& b) { return select(a < b, b, a); }
 #endif
-  friend FloatLanes magnitude(const FloatLanes& a) { return std::bit_cast<Floats>(std::bit_cast<Bits>(a.v) & 0x7fffffff); }
-#if defined(__SSE2__)
-  friend FloatLanes root(const FloatLanes& a) { return Floats(_mm_sqrt_ps(a.v)); }
-#else
-  friend FloatLanes root(const FloatLanes& a) {
-    return Floats{std::sqrt(a.v[0]), std::sqrt(a.v[1]), std::sqrt(a.v[2]), std::sqrt(a.v[3])};
-  }
-#endif
-};
-
-/// The scalar that a lane is made of, and how many: `load` and `store` go from and to arrays of it.
-template <class L>
-struct LaneTraits {
-  using Scalar = L;
-  static constexpr int count = 1;
-  static L load(const L* from) { return *from; }
-  static void store(const L& lane, L* to) { *to = lane; }
-};
-template <>
-struct LaneTraits<FloatLanes> {
-  using Scalar = float;
-  static constexpr int count = FloatLanes::count;
-  static FloatLanes load(const float* from) { return FloatLanes::Floats{from[0], from[1], from[2], from[3]}; }
-  static void store(const FloatLanes& lane, float* to) {
-    for (int i = 0; i < count; ++i) to[i] = lane.v[i];
-  }
 };
 
 }  // namespace rotule

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <rotule/error.h>
+#include <rotule/mass_properties.h>
 
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
@@ -9,7 +10,6 @@
 #include <numeric>
 
 #include "math/rotation.h"
-#include "model/mass_properties.h"
 
 namespace rotule {
 

@@ -13,6 +13,7 @@
 #include "model/scene_fields.h"
 #include "model/validate.h"
 #include "record/json_text.h"
+#include "record/scene_files.h"
 #include "record/scene_json.h"
 
 namespace rotule {
@@ -136,6 +137,7 @@ void read(const Json& json, const Place& place, Shape& out) { read_kind(json, pl
 void read(const Json& json, const Place& place, JointDef& out) { read_kind(json, place, out, "joint"); }
 void read(const Json& json, const Place& place, SolidDef& out) { read_kind(json, place, out, "solid"); }
 void read(const Json& json, const Place& place, ForceDef& out) { read_kind(json, place, out, "force"); }
+void read(const Json& json, const Place& place, DecompositionSettings& out) { read_struct(json, place, out); }
 
 /// "sor", or {"name": "sor", "relaxation": 1.4}.
 template <class... Settings>
@@ -229,11 +231,10 @@ Scene read_scene(const Json& json, const std::filesystem::path& folder) {
   Scene scene;
   read_struct(json, top, scene, {"rotule", "$schema"});
   if (!json.contains("rotule")) fail(Place("/"), "missing key \"rotule\": a scene file says {\"rotule\": 1, ...}");
-  for (SolidDef& solid : scene.solids)
-    if (auto* mesh = std::get_if<TetrahedralMesh>(&solid); mesh != nullptr && !mesh->file.empty())
-      mesh->file = (folder / mesh->file).string();
+  read_files(scene, folder);
   name_unnamed(scene);
   validate(scene);
+  cut_meshes(scene);
   return scene;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "model/names.h"
+#include "model/passing_surfaces.h"
 #include "model/validate.h"
 #include "world/world_implementation.h"
 
@@ -27,6 +28,7 @@ WorldImplementation::Engine& WorldImplementation::ready() {
 }
 
 void WorldImplementation::changed() {
+  ++revision;
   judge.reset();
   if (!engine) return;
   evaluations_before = engine->stepper.mechanism.evaluations;
@@ -102,6 +104,7 @@ void WorldImplementation::look_at_start() {
       start_warnings.push_back(fmt::format("joint \"{}\" starts {:.3g} m (or rad) open", model.joints[j].name, error.position));
   }
   if (auto& contacts = e.stepper.contacts) {
+    for (const std::string& remark : passing_surfaces(model)) start_warnings.push_back(remark);
     contacts->refresh(state, recipe.dt);
     const Contact* deepest = nullptr;
     for (const Contact& c : contacts->contacts())
@@ -151,6 +154,7 @@ World::~World() = default;
 const StepReport& World::step(double h) {
   WorldImplementation& w = *implementation_;
   if (!(h > 0) || !std::isfinite(h)) throw Error("step", fmt::format("must be a positive number of seconds, is {}", h));
+  ++w.revision;
   try {
     const StepReport& report = w.ready().stepper.step(w.state, w.time, h);
     // Time from the count where the step is constant, so that it does not drift by rounding.
@@ -304,6 +308,7 @@ void World::set_pose(BodyId body, const Pose& pose) {
   if (!pose.position.allFinite() || !(std::abs(pose.orientation.norm() - 1) < 1e-3))
     throw Error("set_pose", "needs a finite position and a unit quaternion");
   place_body(w.model, w.state, w.body_slots.place(body), pose);
+  ++w.revision;
   w.ready().stepper.forget();
 }
 
@@ -352,6 +357,7 @@ int World::project() {
   ReferenceStepper& stepper = w.ready().stepper;
   ProjectionSettings settings;
   if (const auto* chosen = std::get_if<ProjectionSettings>(&w.recipe.correction)) settings = *chosen;
+  ++w.revision;
   const int iterations = stepper.mechanism.project(settings, w.state, w.time);
   stepper.mechanism.begin_step(w.state, w.time);  // rows that are redundant where it has come to
   stepper.forget();

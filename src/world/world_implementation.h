@@ -3,6 +3,7 @@
 #include <rotule/world.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <unordered_map>
 
@@ -11,6 +12,8 @@
 #include "step/reference_stepper.h"
 
 namespace rotule {
+
+struct QueryCache;
 
 struct WorldImplementation {
   Model model;
@@ -47,6 +50,11 @@ struct WorldImplementation {
     VecX udot;
   };
   std::unique_ptr<Judge> judge;
+
+  /// Grows wherever bodies move, come or go: what queries compare their tree with.
+  std::uint64_t revision = 0;
+  std::once_flag queries_made;
+  std::shared_ptr<QueryCache> queries;  // made at the first query (queries.cpp)
 
   // What an engine that was replaced had counted already.
   double shock_energy_before = 0;

@@ -1,14 +1,13 @@
 // Joints that hold particles: against the equations of the double pendulum in its own angles, against bodies of no size, and
 // against what no joint may change: momentum, and energy.
 #include <gtest/gtest.h>
+#include <rotule/analyse.h>
 #include <rotule/error.h>
 #include <rotule/world.h>
 
 #include <cmath>
 #include <numbers>
 
-#include "analyse/doctor.h"
-#include "analyse/linearisation.h"
 #include "scenes/builders.h"
 #include "support/constants.h"
 #include "support/runs.h"
