@@ -24,5 +24,5 @@ int main() {
     if (slowest == 0) slowest = std::sqrt(square);
     fastest = std::sqrt(square);
   }
-  std::printf("%.4f and %.4f rad/s, unbalanced by %.0e m/s^2\n", slowest, fastest, about.unbalance);
+  std::printf("%.4f and %.4f rad/s, %s\n", slowest, fastest, about.unbalance < 1e-9 ? "at rest" : "not at rest");
 }

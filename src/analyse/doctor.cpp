@@ -97,7 +97,7 @@ Checkup examine(const Scene& scene) {
   look_at_rank(world, out);
   look_at_masses(inside.model, out);
   look_at_units(scene, inside.model, out);
-  if (inside.engine->stepper.contacts)
+  if (!std::holds_alternative<NoContactSettings>(scene.recipe.contacts))
     for (const std::string& remark : passing_surfaces(inside.model)) out.remarks.push_back(remark);
   return out;
 }

@@ -103,8 +103,9 @@ void WorldImplementation::look_at_start() {
     if (error.position > 1e-9)
       start_warnings.push_back(fmt::format("joint \"{}\" starts {:.3g} m (or rad) open", model.joints[j].name, error.position));
   }
+  if (!std::holds_alternative<NoContactSettings>(recipe.contacts))
+    for (std::string& remark : passing_surfaces(model)) start_warnings.push_back(std::move(remark));
   if (auto& contacts = e.stepper.contacts) {
-    for (const std::string& remark : passing_surfaces(model)) start_warnings.push_back(remark);
     contacts->refresh(state, recipe.dt);
     const Contact* deepest = nullptr;
     for (const Contact& c : contacts->contacts())

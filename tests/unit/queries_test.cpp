@@ -109,7 +109,7 @@ TEST(Queries, ShapesAreCastPlacedAndMeasured) {
   EXPECT_THROW(cast_shape(world, Plane{}, {}, {1, 0, 0}), Error);
 
   std::vector<std::string> names;
-  for (const BodyId body : overlapping(world, Box{{20, 20, 1}}, at({0, 0, 0.7}))) names.push_back(world.name(body));
+  for (const BodyId body : overlapping(world, Box{{20, 20, 1}}, at({0, 0, 0.4}))) names.push_back(world.name(body));
   EXPECT_EQ(names, (std::vector<std::string>{"floor", "cube", "ball", "tent"}));
 
   const QueryShape needle = Box{{0.1, 0.1, 0.1}};
