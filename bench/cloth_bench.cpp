@@ -6,13 +6,13 @@
 //   3. One implicit step on larger and larger cloths, and the memory held.
 // --quick leaves out all but small sizes; --part=2 and --part=3 begin there.
 #include <fmt/format.h>
+#include <rotule/analyse.h>
 #include <rotule/error.h>
 #include <sys/resource.h>
 
 #include <array>
 #include <cmath>
 
-#include "analyse/largest_frequency.h"
 #include "analyse/relaxation.h"
 #include "bench/report.h"
 #include "scenes/builders.h"

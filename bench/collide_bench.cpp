@@ -8,7 +8,6 @@
 #include <random>
 
 #include "collide/collision_world.h"
-#include "collide/narrow/bulk.h"
 #include "collide/narrow/separation.h"
 #include "model/convex_hull.h"
 
@@ -129,56 +128,6 @@ void RotuleDistance(benchmark::State& state) {
       sum += separation_in_world(a.parts()[0].convex, frames_a[i], b.parts()[0].convex, frames_b[i], infinity, memory).gap;
     }
     benchmark::DoNotOptimize(sum);
-  }
-  state.SetItemsProcessed(state.iterations() * poses);
-}
-
-/// Gaps and normals of capsules, four at a time in floats or one by one in doubles.
-template <class L>
-void BulkCapsules(benchmark::State& state) {
-  using Scalar = ScalarOf<L>;
-  const Poses p(capsule, capsule, -0.02, 0.02);
-  RoundPairs<Scalar> pairs;
-  pairs.resize(poses);
-  const auto put = [](Array3<Scalar>& to, int i, const Vec3& v) {
-    to.x[i] = Scalar(v.x()), to.y[i] = Scalar(v.y()), to.z[i] = Scalar(v.z());
-  };
-  for (int i = 0; i < poses; ++i) {
-    put(pairs.between, i, p.b[i].position - p.a[i].position);
-    put(pairs.axis_a, i, p.a[i].orientation * Vec3::UnitZ());
-    put(pairs.axis_b, i, p.b[i].orientation * Vec3::UnitZ());
-    pairs.half_a[i] = pairs.half_b[i] = Scalar(0.4);
-    pairs.radii[i] = Scalar(0.6);
-  }
-  BulkGaps<Scalar> out;
-  for (auto _ : state) {
-    capsule_capsule_gaps<L>(pairs, out);
-    benchmark::DoNotOptimize(out.gap.data());
-  }
-  state.SetItemsProcessed(state.iterations() * poses);
-}
-
-/// The separating axes of two boxes, likewise.
-template <class L>
-void BulkBoxes(benchmark::State& state) {
-  using Scalar = ScalarOf<L>;
-  const Poses p(box, box, -0.02, 0.02);
-  BoxPairs<Scalar> pairs;
-  pairs.resize(poses);
-  const auto put = [](Array3<Scalar>& to, int i, const Vec3& v) {
-    to.x[i] = Scalar(v.x()), to.y[i] = Scalar(v.y()), to.z[i] = Scalar(v.z());
-  };
-  for (int i = 0; i < poses; ++i) {
-    const Frame X = relative(Frame(p.a[i]), Frame(p.b[i]));
-    put(pairs.between, i, X.p);
-    for (int m = 0; m < 3; ++m) put(pairs.axis[m], i, X.R.col(m));
-    put(pairs.size_a, i, {0.5, 0.4, 0.3});
-    put(pairs.size_b, i, {0.5, 0.4, 0.3});
-  }
-  std::vector<Scalar> out;
-  for (auto _ : state) {
-    box_box_separations<L>(pairs, out);
-    benchmark::DoNotOptimize(out.data());
   }
   state.SetItemsProcessed(state.iterations() * poses);
 }
@@ -537,10 +486,6 @@ BENCHMARK(RotuleDistance)->Apply(all_pairs);
 #ifdef ROTULE_BENCH_FCL
 BENCHMARK(FclDistance)->Apply(all_pairs);
 #endif
-BENCHMARK(BulkCapsules<double>);
-BENCHMARK(BulkCapsules<FloatLanes>);
-BENCHMARK(BulkBoxes<double>);
-BENCHMARK(BulkBoxes<FloatLanes>);
 BENCHMARK(RotulePile)->Arg(5000)->Unit(benchmark::kMillisecond);
 #ifdef ROTULE_BENCH_BULLET
 BENCHMARK(BulletPile)->Arg(5000)->Unit(benchmark::kMillisecond);

@@ -2,6 +2,7 @@
 // fine run and the parareal run alternate and are repeated; the shortest of each counts. Beside it, what two free cores would
 // take: the CPU time of the coarse runs and half of that of the fine ones, for machines that are busy otherwise.
 // --repeat=N (5 unless told).
+#include <rotule/analyse.h>
 #include <rotule/error.h>
 #include <rotule/world.h>
 
@@ -9,7 +10,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "analyse/parareal_run.h"
 #include "report.h"
 #include "scenes/builders.h"
 #include "world/world_implementation.h"

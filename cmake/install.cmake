@@ -12,5 +12,5 @@ install(FILES cmake/rotuleConfig.cmake cmake/dependencies.cmake ${CMAKE_CURRENT_
 if(TARGET rotule_program)
   install(TARGETS rotule_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-install(DIRECTORY scenes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/rotule/scenes FILES_MATCHING PATTERN "*.json")
+install(DIRECTORY scenes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/rotule/scenes FILES_MATCHING PATTERN "*.json" PATTERN "*.obj" PATTERN "*.stl")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

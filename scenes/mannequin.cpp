@@ -1,9 +1,10 @@
 // The mannequin: 15 rigid segments of human proportions and about 70 kg, held together by 14 perfect ball joints.
+#include <rotule/mass_properties.h>
+
 #include <array>
 #include <cmath>
 #include <numbers>
 
-#include "model/mass_properties.h"
 #include "scenes/builders.h"
 #include "scenes/parts.h"
 

@@ -1,8 +1,9 @@
 // Tops: what turns about a point or freely.
+#include <rotule/mass_properties.h>
+
 #include <cmath>
 #include <numbers>
 
-#include "model/mass_properties.h"
 #include "scenes/builders.h"
 #include "scenes/parts.h"
 

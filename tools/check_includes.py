@@ -36,8 +36,10 @@ PUBLIC = {
     "jet.h": "math",
     "problem.h": "problem",
     "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",
-    "forces.h": "model", "particles.h": "model",
-    "world.h": "world", "relaxation.h": "analyse", "rotule.h": "analyse",
+    "forces.h": "model", "particles.h": "model", "mass_properties.h": "model",
+    "meshes.h": "collide", "parareal.h": "base",
+    "world.h": "world", "queries.h": "world", "solve.h": "world",
+    "relaxation.h": "analyse", "analyse.h": "analyse", "rotule.h": "analyse",
 }
 
 # Libraries that only some folders may know, by the beginning of the included path.

@@ -1,8 +1,8 @@
 // rotule check: the mechanism doctor.
 #include <fmt/format.h>
+#include <rotule/analyse.h>
 #include <rotule/error.h>
 
-#include "analyse/doctor.h"
 #include "commands.h"
 
 namespace rotule::app {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <rotule/error.h>
+#include <rotule/solve.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,17 +103,6 @@ std::vector<NamedProblem> read_some_problems(const std::string& path, int most) 
   }
   if (out.empty()) throw Error(path, "holds no problem; record a scene with joints or contacts");
   return out;
-}
-
-std::string why_not(const ConstraintProblem& problem, const SolverChoice& solver) {
-  const SolverTraits& traits = solver.traits();
-  bool bounds = false, box = false, cone = false;
-  for (int r = 0; r < problem.rows(); ++r) bounds = bounds || problem.lower[r] > -infinity || problem.upper[r] < infinity;
-  for (const FrictionRows& f : problem.friction) (f.cone ? cone : box) = true;
-  if (bounds && !traits.bounds) return "knows no bounds";
-  if (cone && !traits.cone) return "knows no cones";
-  if (box && !traits.box) return "knows no boxes";
-  return {};
 }
 
 Trial measure(const ConstraintProblem& problem, const NamedSolver& solver, const std::vector<double>& goals, double limit) {

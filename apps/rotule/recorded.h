@@ -39,9 +39,6 @@ struct Trial {
   std::vector<Attempt> attempts;
 };
 
-/// Whether the solver knows the laws of the problem; else why not.
-std::string why_not(const ConstraintProblem& problem, const SolverChoice& solver);
-
 /// Solves for each goal from a cold start, coarsest first, each timed by its faster second run; stops after `limit` seconds.
 Trial measure(const ConstraintProblem& problem, const NamedSolver& solver, const std::vector<double>& goals, double limit);
 

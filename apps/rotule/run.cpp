@@ -1,7 +1,7 @@
 // rotule run: one scene, its motion and its books.
 #include <fmt/format.h>
+#include <rotule/analyse.h>
 #include <rotule/error.h>
-#include <rotule/relaxation.h>
 #include <rotule/solvers/auto.h>
 #include <rotule/world.h>
 
@@ -13,12 +13,12 @@
 #include <map>
 #include <thread>
 
-#include "analyse/parareal_run.h"
 #include "base/text.h"
 #include "commands.h"
 #include "model/names.h"
 #include "progress.h"
 #include "record/problem_file.h"
+#include "record/scene_files.h"
 #include "record/scene_json.h"
 #include "record/tally.h"
 #include "record/trajectory.h"
@@ -315,7 +315,8 @@ void run(const RunOptions& options) {
   for (const JointId joint : world.joints()) joint_names.push_back(world.name(joint));
   std::optional<TrajectoryWriter> trajectory;
   std::optional<ProblemWriter> problems;
-  const std::string scene_text = options.record.empty() && options.record_problems.empty() ? "" : to_json(named.scene);
+  const std::string scene_text =
+      options.record.empty() && options.record_problems.empty() ? "" : to_json(with_meshes_inside(named.scene));
   if (!options.record.empty())
     trajectory.emplace(options.record, scene_text, recipe, body_names, joint_names, steps + 1,
                        static_cast<std::size_t>(world.particles()));

@@ -3,6 +3,7 @@
 //   rotule stability SCENE      the largest stable step, predicted from the eigenvalues of the linearised scene and observed by
 //                               bisection of runs, side by side
 #include <fmt/format.h>
+#include <rotule/analyse.h>
 #include <rotule/error.h>
 #include <rotule/world.h>
 
@@ -11,8 +12,6 @@
 #include <complex>
 #include <filesystem>
 
-#include "analyse/largest_frequency.h"
-#include "analyse/linearisation.h"
 #include "base/text.h"
 #include "commands.h"
 #include "integrate/stability.h"

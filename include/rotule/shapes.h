@@ -1,8 +1,12 @@
 #pragma once
 // Shapes as values. Lengths in metres, in the body's frame; `Box` is given by its full edge lengths.
+#include <rotule/fields.h>
 #include <rotule/types.h>
 
 #include <array>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -47,10 +51,35 @@ struct ConvexHull {
   std::vector<Vec3> points = {};
 };
 
-/// A closed surface; triangles counter-clockwise seen from outside.
+/// How a closed mesh is cut into convex hulls (meshes.h).
+struct DecompositionSettings {
+  static constexpr std::string_view name = "convex_parts";
+  static constexpr std::string_view summary = "a closed mesh as convex hulls, by cuts that leave the least volume of hulls";
+  int max_hulls = 32;
+  double max_concavity = 0.03;
+  int max_vertices = 64;
+  int resolution = 9;  // odd: the middle is tried
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"max_hulls", "", "most hulls; goes before max_concavity", 1, 1024}, s.max_hulls);
+    visit(Field{"max_concavity", "", "how far a hull may stand out of the mesh, over the diagonal of the mesh's box", 0.002, 1},
+          s.max_concavity);
+    visit(Field{"max_vertices", "", "most vertices of a hull", 4, 4096}, s.max_vertices);
+    visit(Field{"resolution", "", "planes tried per axis, and notches tried, for each cut", 1, 256}, s.resolution);
+  }
+};
+
+/// A closed surface; triangles counter-clockwise seen from outside. As it is, it touches convex shapes alone, from its front:
+/// moving ones pass through planes, height fields and each other. With `convex_parts` it touches everything, as convex hulls that
+/// cover it. Mass, centre, inertia and pictures are those of the mesh itself either way.
 struct TriangleMesh {
   std::vector<Vec3> vertices = {};
   std::vector<std::array<int, 3>> triangles = {};
+  std::string file = {};  // where they came from (`read_mesh`); scene files name it then instead of listing them
+  double scale = 1;       // metres per unit of that file; `vertices` are in metres already
+  std::optional<DecompositionSettings> convex_parts = {};
+  std::vector<ConvexHull> hulls = {};  // what `convex_parts` came to; where there are none yet, a world finds them
 };
 
 /// The ground below z = heights[row * columns + column] over x = column * spacing, y = row * spacing. Every cell is two triangles

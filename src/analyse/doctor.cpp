@@ -1,12 +1,12 @@
-#include "analyse/doctor.h"
-
 #include <fmt/format.h>
+#include <rotule/analyse.h>
+#include <rotule/mass_properties.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
-#include "model/mass_properties.h"
+#include "model/passing_surfaces.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -62,6 +62,11 @@ void look_at_units(const Scene& scene, const Model& model, Checkup& out) {
                            density));
       if (const double size = std::cbrt(space); size < 1e-4 || size > 1e4)
         remark(fmt::format("body {} is about {:.4g} m large; is that meant in metres?", name, size));
+      // Files of drawings do not say their unit, which is mostly the millimetre.
+      const auto* mesh = std::get_if<TriangleMesh>(&body.shape);
+      if (mesh != nullptr && !mesh->file.empty() && mesh->scale == 1 && space > 1000)
+        remark(fmt::format("body {} has {:.4g} m^3 from {} with a scale of 1; if it was drawn in millimetres, \"scale\": 0.001",
+                           name, space, mesh->file));
     }
     const BodyDef& def = scene.bodies[i];
     if (const double speed = def.velocity.norm(); speed > 1e4) remark(fmt::format("body {} moves at {:.4g} m/s", name, speed));
@@ -96,6 +101,8 @@ Checkup examine(const Scene& scene) {
   look_at_rank(world, out);
   look_at_masses(inside.model, out);
   look_at_units(scene, inside.model, out);
+  if (!std::holds_alternative<NoContactSettings>(scene.recipe.contacts))
+    for (const std::string& remark : passing_surfaces(inside.model)) out.remarks.push_back(remark);
   return out;
 }
 

@@ -1,5 +1,6 @@
-#include "analyse/largest_frequency.h"
-
+// Found by Lanczos' method in the inner product of M, with full reorthogonalisation (C. Lanczos 1950): large eigenvalues come
+// first, and matrices are only multiplied by.
+#include <rotule/analyse.h>
 #include <rotule/error.h>
 
 #include <Eigen/Eigenvalues>
@@ -11,7 +12,7 @@
 namespace rotule {
 
 LargestFrequency largest_frequency(const World& world, double tolerance) {
-  static_cast<void>(world.evaluations());  // makes the engine, and with it the inertia of point masses
+  static_cast<void>(world.evaluations());  // makes the stepper, and with it the inertia of point masses
   const WorldImplementation& w = implementation_of(world);
   const Model& model = w.model;
   const State& s = w.state;

@@ -1,18 +1,17 @@
-#include "analyse/linearisation.h"
+#include <rotule/analyse.h>
+#include <rotule/error.h>
+#include <rotule/solvers/ldlt.h>
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/QR>
-
-#include <rotule/error.h>
-#include <rotule/solvers/ldlt.h>
 
 #include "world/world_implementation.h"
 
 namespace rotule {
 
 Linearisation linearise(const World& world) {
-  static_cast<void>(world.islands());  // makes the engine, and with it the inertia of point masses
+  static_cast<void>(world.islands());  // makes the stepper, and with it the inertia of point masses
   const WorldImplementation& w = implementation_of(world);
   const Model& model = w.model;
   for (int i = 0; i < model.body_count(); ++i)

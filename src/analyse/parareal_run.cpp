@@ -1,9 +1,10 @@
-#include "analyse/parareal_run.h"
-
+// A world's run cut into slices of time that go on at the same time (integrate/parareal.h).
+#include <rotule/analyse.h>
 #include <rotule/error.h>
 
 #include <cmath>
 
+#include "integrate/parareal.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -108,6 +109,7 @@ PararealReport run_parareal(World& world, double duration, const PararealSetting
       distance);
 
   w.state = at.back();
+  ++w.revision;
   w.time = start + duration;
   w.steps += std::max<std::int64_t>(1, std::llround(duration / w.recipe.dt));
   w.ready().forget();

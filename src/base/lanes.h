@@ -1,7 +1,6 @@
 #pragma once
-// A lane type: four floats that one instruction works on, with the few functions that kernels written for any scalar need. The
-// same kernel takes `double`, for the reference path, or `FloatLanes`, for bulk work. Four lanes are there on every x86-64 and
-// ARM processor without asking at run time. Branches in kernels are selections by masks.
+// A lane type: four floats that one instruction works on, with the few functions that kernels written for any scalar need. Four
+// lanes are there on every x86-64 and ARM processor without asking at run time. Branches in kernels are selections by masks.
 #include <array>
 #include <bit>
 #include <cmath>

@@ -18,8 +18,8 @@ void require_pose(const Pose& pose) {
     throw Error("pose", "must be a finite position and a unit quaternion");
 }
 
-/// Calls visit(Separation in the world, from A to B) where the convex shape A and a part are nearer than limit(), which may
-/// shrink.
+/// Calls visit(Separation in the world, from A to B, triangle) where the convex shape A and a part are nearer than limit(), which
+/// may shrink; the triangle is -1 where there is none.
 template <class Limit, class Visit>
 void part_separations(const Convex& a, const Frame& X_WA, const CollisionPart& b, const Frame& X_WB, const Limit& limit,
                       const Visit& visit) {
@@ -27,13 +27,13 @@ void part_separations(const Convex& a, const Frame& X_WA, const CollisionPart& b
     case CollisionPart::Kind::convex: {
       PairMemory memory;
       const Separation s = separation_in_world(a, X_WA, b.convex, X_WB, limit(), memory);
-      if (s.near) visit(s);
+      if (s.near) visit(s, -1);
       break;
     }
     case CollisionPart::Kind::plane: {
       const Vec3 n = X_WB.R.col(2), lowest = X_WA * support(a, -(X_WA.R.transpose() * n));
       const double gap = n.dot(lowest - X_WB.p);
-      if (gap <= limit()) visit(Separation{true, -n, gap, lowest, lowest - gap * n});
+      if (gap <= limit()) visit(Separation{true, -n, gap, lowest, lowest - gap * n}, -1);
       break;
     }
     case CollisionPart::Kind::surface: {
@@ -42,7 +42,7 @@ void part_separations(const Convex& a, const Frame& X_WA, const CollisionPart& b
       b.surface->tree().overlapping(box, [&](int t) {
         PairMemory fresh;
         const Separation s = separation(a, Convex::triangle(b.surface->corners(t).data()), X_AB, limit(), fresh);
-        if (s.near) visit(Separation{true, X_WA.R * s.normal, s.gap, X_WA * s.on_a, X_WA * s.on_b});
+        if (s.near) visit(Separation{true, X_WA.R * s.normal, s.gap, X_WA * s.on_a, X_WA * s.on_b}, b.surface->source(t));
         return true;
       });
       break;
@@ -50,21 +50,36 @@ void part_separations(const Convex& a, const Frame& X_WA, const CollisionPart& b
   }
 }
 
-/// The same for all parts of both.
+/// visit(ShapeDistance) for all pairs of parts.
 template <class Limit, class Visit>
 void separations(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b, const Frame& X_WB, const Limit& limit,
                  const Visit& visit) {
-  for (const CollisionPart& part_a : a.parts())
-    for (const CollisionPart& part_b : b.parts()) {
+  for (int i = 0; i < int(a.parts().size()); ++i)
+    for (int j = 0; j < int(b.parts().size()); ++j) {
+      const CollisionPart &part_a = a.parts()[i], &part_b = b.parts()[j];
       const Frame X_WPa = X_WA * part_a.X_BP, X_WPb = X_WB * part_b.X_BP;
       if (part_a.kind == CollisionPart::Kind::convex) {
-        part_separations(part_a.convex, X_WPa, part_b, X_WPb, limit, visit);
+        part_separations(part_a.convex, X_WPa, part_b, X_WPb, limit, [&](const Separation& s, int triangle) {
+          visit(ShapeDistance{s.gap, s.on_a, s.on_b, s.normal, i, j, triangle});
+        });
       } else if (part_b.kind == CollisionPart::Kind::convex) {
-        part_separations(part_b.convex, X_WPb, part_a, X_WPa, limit, [&](const Separation& s) {
-          visit(Separation{s.near, -s.normal, s.gap, s.on_b, s.on_a});
+        part_separations(part_b.convex, X_WPb, part_a, X_WPa, limit, [&](const Separation& s, int triangle) {
+          visit(ShapeDistance{s.gap, s.on_b, s.on_a, -s.normal, i, j, triangle});
         });
       }
     }
+}
+
+bool overlapping(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b, const Frame& X_WB) {
+  bool touching = false;
+  separations(
+      a, X_WA, b, X_WB, [] { return 0.0; }, [&](const ShapeDistance& s) { touching |= s.gap <= 0; });
+  return touching;
+}
+
+void require_ray(const Vec3& origin, const Vec3& direction, double t_max) {
+  if (!origin.allFinite() || !direction.allFinite() || direction.isZero() || !(t_max >= 0))
+    throw Error("ray", "needs a finite origin, a finite direction that is not zero, and t_max >= 0");
 }
 
 }  // namespace
@@ -127,24 +142,75 @@ bool CollisionWorld::wanted(int body, const QueryFilter& filter) const {
   return filter.filter.meets(broad_.filter(body)) && (!filter.wants || filter.wants(body));
 }
 
+std::optional<BodyRayHit> ray_shape(const CollisionShape& shape, const Frame& X, const Vec3& origin, const Vec3& direction,
+                                    double t_max) {
+  std::optional<BodyRayHit> best;
+  for (int part = 0; part < int(shape.parts().size()); ++part) {
+    RayHit hit;
+    if (!ray_part(shape.parts()[part], X, origin, direction, t_max, hit) || (best && hit.t >= best->hit.t)) continue;
+    best = {-1, hit, part};
+    t_max = hit.t;
+  }
+  return best;
+}
+
+std::optional<ShapeDistance> distance_of(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b, const Frame& X_WB,
+                                         double reach) {
+  std::optional<ShapeDistance> best;
+  const auto limit = [&] { return best ? std::max(best->gap, 0.0) : reach; };
+  separations(a, X_WA, b, X_WB, limit, [&](const ShapeDistance& s) {
+    if (s.gap <= reach && (!best || s.gap < best->gap)) best = s;
+  });
+  return best;
+}
+
+bool contains_point(const CollisionShape& shape, const Frame& X, const Vec3& point) {
+  for (const CollisionPart& part : shape.parts()) {
+    const Vec3 x = (X * part.X_BP).to_local(point);
+    if (part.kind == CollisionPart::Kind::plane && x.z() <= 0) return true;
+    if (part.kind == CollisionPart::Kind::convex) {
+      // A ray that starts inside hits at once.
+      RayHit hit;
+      if (ray_convex(part.convex, x, Vec3::UnitZ(), 0, hit)) return true;
+    }
+    if (part.kind == CollisionPart::Kind::surface) {
+      double t = infinity;
+      const int above = part.surface->ray(x, Vec3::UnitZ(), t);
+      if (above >= 0 && part.surface->normal(above).z() > 0) return true;
+    }
+  }
+  return false;
+}
+
 std::optional<BodyRayHit> CollisionWorld::ray(const Vec3& origin, const Vec3& direction, double t_max,
                                               const QueryFilter& filter) const {
-  if (!origin.allFinite() || !direction.allFinite() || direction.isZero() || !(t_max >= 0))
-    throw Error("ray", "needs a finite origin, a finite direction that is not zero, and t_max >= 0");
+  require_ray(origin, direction, t_max);
   std::optional<BodyRayHit> best;
   broad_.along_ray(origin, direction, Vec3::Zero(), t_max, [&](int body, double limit) {
     if (!wanted(body, filter)) return limit;
-    for (const CollisionPart& part : bodies_[body].shape.parts()) {
-      RayHit hit;
-      // Of bodies hit at the same time the one with the smaller number.
-      if (ray_part(part, bodies_[body].X, origin, direction, limit, hit) && (!best || hit.t < best->hit.t || body < best->body)) {
-        best = {body, hit};
-        limit = hit.t;
-      }
-    }
-    return limit;
+    const auto found = ray_shape(bodies_[body].shape, bodies_[body].X, origin, direction, limit);
+    // Of bodies hit at the same time the one with the smaller number.
+    if (!found || (best && (found->hit.t > best->hit.t || (found->hit.t == best->hit.t && body > best->body)))) return limit;
+    best = found;
+    best->body = body;
+    return best->hit.t;
   });
   return best;
+}
+
+void CollisionWorld::ray_all(const Vec3& origin, const Vec3& direction, double t_max, std::vector<BodyRayHit>& out,
+                             const QueryFilter& filter) const {
+  require_ray(origin, direction, t_max);
+  out.clear();
+  broad_.along_ray(origin, direction, Vec3::Zero(), t_max, [&](int body, double limit) {
+    if (!wanted(body, filter)) return limit;
+    if (const auto found = ray_shape(bodies_[body].shape, bodies_[body].X, origin, direction, limit))
+      out.push_back({body, found->hit, found->part});
+    return limit;
+  });
+  std::sort(out.begin(), out.end(), [](const BodyRayHit& p, const BodyRayHit& q) {
+    return p.hit.t < q.hit.t || (p.hit.t == q.hit.t && p.body < q.body);
+  });
 }
 
 std::optional<BodyCastHit> CollisionWorld::shape_cast(const CollisionShape& shape, const Pose& pose, const Vec3& path,
@@ -172,10 +238,17 @@ void CollisionWorld::overlap(const CollisionShape& shape, const Pose& pose, std:
   const Frame X(pose);
   broad_.overlapping(bounds(shape, X), [&](int body) {
     if (!wanted(body, filter)) return true;
-    bool touching = false;
-    separations(
-        shape, X, bodies_[body].shape, bodies_[body].X, [] { return 0.0; }, [&](const Separation& s) { touching |= s.gap <= 0; });
-    if (touching) out.push_back(body);
+    if (overlapping(shape, X, bodies_[body].shape, bodies_[body].X)) out.push_back(body);
+    return true;
+  });
+  std::sort(out.begin(), out.end());
+}
+
+void CollisionWorld::at_point(const Vec3& point, std::vector<int>& out, const QueryFilter& filter) const {
+  if (!point.allFinite()) throw Error("point", "is not finite");
+  out.clear();
+  broad_.overlapping(Aabb{point, point}, [&](int body) {
+    if (wanted(body, filter) && contains_point(bodies_[body].shape, bodies_[body].X, point)) out.push_back(body);
     return true;
   });
   std::sort(out.begin(), out.end());
@@ -189,11 +262,10 @@ std::optional<BodyDistance> CollisionWorld::closest(const CollisionShape& shape,
   std::optional<BodyDistance> best;
   broad_.overlapping(bounds(shape, X).grown(reach), [&](int body) {
     if (!wanted(body, filter)) return true;
-    const auto limit = [&] { return best ? std::max(best->gap, 0.0) : reach; };
-    separations(shape, X, bodies_[body].shape, bodies_[body].X, limit, [&](const Separation& s) {
-      if (s.gap > reach || (best && (s.gap > best->gap || (s.gap == best->gap && body >= best->body)))) return;
-      best = {body, s.gap, s.on_a, s.on_b, s.normal};
-    });
+    const double limit = best ? std::max(best->found.gap, 0.0) : reach;
+    const auto found = distance_of(shape, X, bodies_[body].shape, bodies_[body].X, limit);
+    if (found && (!best || found->gap < best->found.gap || (found->gap == best->found.gap && body < best->body)))
+      best = {body, *found};
     return true;
   });
   return best;

@@ -22,6 +22,7 @@ struct QueryFilter {
 struct BodyRayHit {
   int body = -1;
   RayHit hit;
+  int part = -1;
 };
 
 struct BodyCastHit {
@@ -29,11 +30,27 @@ struct BodyCastHit {
   CastHit hit;  // B is the body
 };
 
+/// The two nearest, or deepest, points of two shapes.
+struct ShapeDistance {
+  double gap = infinity;                                                  // negative: depth
+  Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero(), normal = Vec3::UnitZ();  // normal from A to B
+  int part_a = -1, part_b = -1, triangle = -1;                            // the triangle is of whichever part is a surface
+};
+
 struct BodyDistance {
   int body = -1;
-  double gap = infinity;                                                         // negative: depth
-  Vec3 on_shape = Vec3::Zero(), on_body = Vec3::Zero(), normal = Vec3::UnitZ();  // normal from the shape to the body
+  ShapeDistance found;  // B is the body
 };
+
+/// Where the ray first meets a part of the shape, 0 <= t <= t_max.
+std::optional<BodyRayHit> ray_shape(const CollisionShape& shape, const Frame& X, const Vec3& origin, const Vec3& direction,
+                                    double t_max);
+/// Of two shapes within `reach` of each other; none where they are farther apart, or where no pair of parts can meet (surfaces
+/// and half-spaces among themselves).
+std::optional<ShapeDistance> distance_of(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b, const Frame& X_WB,
+                                         double reach);
+/// Whether the point is inside the shape. A surface has what is below it, along its own z, for its inside.
+bool contains_point(const CollisionShape& shape, const Frame& X, const Vec3& point);
 
 class CollisionWorld {
  public:
@@ -60,12 +77,19 @@ class CollisionWorld {
   [[nodiscard]] std::optional<BodyRayHit> ray(const Vec3& origin, const Vec3& direction, double t_max,
                                               const QueryFilter& filter = {}) const;
 
+  /// All bodies that the ray meets, each where it does first, nearest first.
+  void ray_all(const Vec3& origin, const Vec3& direction, double t_max, std::vector<BodyRayHit>& out,
+               const QueryFilter& filter = {}) const;
+
   /// The first body that the shape, moving by `path` without turning, meets; t from 0 to 1.
   [[nodiscard]] std::optional<BodyCastHit> shape_cast(const CollisionShape& shape, const Pose& pose, const Vec3& path,
                                                       const QueryFilter& filter = {}) const;
 
   /// Bodies that the shape overlaps, in rising order.
   void overlap(const CollisionShape& shape, const Pose& pose, std::vector<int>& out, const QueryFilter& filter = {}) const;
+
+  /// Bodies that hold the point, in rising order.
+  void at_point(const Vec3& point, std::vector<int>& out, const QueryFilter& filter = {}) const;
 
   /// The nearest body within `reach` of the shape.
   [[nodiscard]] std::optional<BodyDistance> closest(const CollisionShape& shape, const Pose& pose, double reach,

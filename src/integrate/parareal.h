@@ -10,20 +10,14 @@
 // With P threads a round costs a P-th of the fine run: it pays where fewer than P rounds are enough, that is, where G is good
 // already and still much cheaper than F. It does not pay on chaotic motions over many times their doubling time. What comes out
 // does not depend on the number of threads.
+#include <rotule/parareal.h>
+
 #include <algorithm>
 #include <vector>
 
 #include "base/parallel.h"
 
 namespace rotule {
-
-struct PararealReport {
-  int rounds = 0;
-  int fine_slices = 0;    // runs of F, one slice each
-  double jump = 0;        // of the last round
-  double estimate = 0;    // of the error against the fine run that is left
-  bool converged = true;  // whether that is below the tolerance
-};
 
 /// `at` holds the start and a place for the end of each slice. coarse(n, from, to) and fine(n, from, to) run slice n;
 /// correct(n, g, f_before, g_before, out) adds the difference at its end; distance(a, b) measures.

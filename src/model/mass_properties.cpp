@@ -1,7 +1,7 @@
-#include "model/mass_properties.h"
 
 #include <fmt/format.h>
 #include <rotule/error.h>
+#include <rotule/mass_properties.h>
 
 #include <algorithm>
 #include <cmath>

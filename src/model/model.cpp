@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <rotule/error.h>
+#include <rotule/mass_properties.h>
 
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
@@ -10,7 +11,6 @@
 #include "base/union_find.h"
 #include "math/rotation.h"
 #include "model/joint_kinds.h"
-#include "model/mass_properties.h"
 
 namespace rotule {
 

@@ -208,14 +208,18 @@ struct SceneFields<ConvexHull> {
 
 template <>
 struct Kind<TriangleMesh> {
-  static constexpr std::string_view name = "triangle_mesh", summary = "a closed surface of triangles";
+  static constexpr std::string_view name = "triangle_mesh", summary = "a closed surface of triangles, listed or from a file";
 };
 template <>
 struct SceneFields<TriangleMesh> {
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
-    visit(Field{"vertices", "m", "corners"}, s.vertices, Need::required);
-    visit(Field{"triangles", "", "three vertex numbers each, counter-clockwise seen from outside"}, s.triangles, Need::required);
+    visit(Field{"vertices", "m", "corners; or else a file"}, s.vertices);
+    visit(Field{"triangles", "", "three vertex numbers each, counter-clockwise seen from outside"}, s.triangles);
+    visit(Field{"file", "", "an OBJ or STL file with vertices and triangles, found from the scene's folder"}, s.file);
+    visit(Field{"scale", "m", "length of one unit of the file", 0, 1e30, true}, s.scale);
+    visit(Field{"convex_parts", "", "collides as convex hulls, which a moving body needs to meet planes and meshes"},
+          s.convex_parts);
   }
 };
 

@@ -29,6 +29,11 @@ struct SizeCheck {
     for (std::size_t i = 0; i < points.size(); ++i)
       if (!points[i].allFinite()) fail(here / i, "must be finite numbers");
   }
+  void operator()(const Field& field, const std::optional<DecompositionSettings>& value, Need = {}) const {
+    if (!value) return;
+    const Place here = place / field.name;
+    visit_fields(*value, [&](const Field& inner, auto number) { check_range(here / inner.name, inner, number); });
+  }
   template <class T>
   void operator()(const Field&, const T&, Need = {}) const {}
 };
@@ -47,6 +52,7 @@ void check_inside(const ConvexHull& hull, const Place& place, int) {
 
 void check_inside(const TriangleMesh& mesh, const Place& place, int) {
   const Place triangles = place / "triangles";
+  if (!mesh.file.empty() && mesh.triangles.empty()) fail(place / "file", "is named, but was not read; `read_mesh` does that");
   if (mesh.triangles.size() < 4) fail(triangles, fmt::format("must be at least 4 triangles, are {}", mesh.triangles.size()));
   // A surface is closed and consistently turned where every directed edge is met by exactly one running the other way.
   std::map<std::pair<int, int>, std::size_t> edges;

@@ -14,6 +14,7 @@
 #include "model/solver_list.h"
 #include "model/validate.h"
 #include "record/json_text.h"
+#include "record/scene_files.h"
 #include "record/scene_json.h"
 
 namespace rotule {
@@ -137,6 +138,7 @@ void read(const Json& json, const Place& place, Shape& out) { read_kind(json, pl
 void read(const Json& json, const Place& place, JointDef& out) { read_kind(json, place, out, "joint"); }
 void read(const Json& json, const Place& place, SolidDef& out) { read_kind(json, place, out, "solid"); }
 void read(const Json& json, const Place& place, ForceDef& out) { read_kind(json, place, out, "force"); }
+void read(const Json& json, const Place& place, DecompositionSettings& out) { read_struct(json, place, out); }
 
 /// "sor", or {"name": "sor", "relaxation": 1.4}: calls choose(name, place of the name); whether settings follow.
 template <class Choose>
@@ -246,11 +248,10 @@ Scene read_scene(const Json& json, const std::filesystem::path& folder) {
   Scene scene;
   read_struct(json, top, scene, {"rotule", "$schema"});
   if (!json.contains("rotule")) fail(Place("/"), "missing key \"rotule\": a scene file says {\"rotule\": 1, ...}");
-  for (SolidDef& solid : scene.solids)
-    if (auto* mesh = std::get_if<TetrahedralMesh>(&solid); mesh != nullptr && !mesh->file.empty())
-      mesh->file = (folder / mesh->file).string();
+  read_files(scene, folder);
   name_unnamed(scene);
   validate(scene);
+  cut_meshes(scene);
   return scene;
 }
 

@@ -5,6 +5,7 @@
 #include <rotule/scene.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "base/text.h"
 #include "model/choices.h"
@@ -12,6 +13,7 @@
 #include "model/scene_fields.h"
 #include "model/solver_list.h"
 #include "record/json_text.h"
+#include "record/scene_files.h"
 #include "record/scene_json.h"
 
 namespace rotule {
@@ -79,7 +81,12 @@ template <class Variant>
 std::string kind_text(const Variant& value) {
   return std::visit(
       []<class T>(const T& v) -> std::string {
-        if constexpr (in_files<T>) {
+        if constexpr (std::is_same_v<T, TriangleMesh>) {
+          // A mesh from a file is named, not listed.
+          return fmt::format(
+              "{{\"{}\": {}}}", Kind<T>::name,
+              struct_text(v.file.empty() ? v : T{.file = v.file, .scale = v.scale, .convex_parts = v.convex_parts}));
+        } else if constexpr (in_files<T>) {
           return fmt::format("{{\"{}\": {}}}", Kind<T>::name, struct_text(v));
         } else if constexpr (std::is_same_v<T, Constraint>) {
           throw Error(fmt::format("joint {} is a C++ function, which a file cannot hold", in_quotes(v.name)));
@@ -95,6 +102,7 @@ std::string text_of(const Shape& shape) { return kind_text(shape); }
 std::string text_of(const JointDef& joint) { return kind_text(joint); }
 std::string text_of(const SolidDef& solid) { return kind_text(solid); }
 std::string text_of(const ForceDef& force) { return kind_text(force); }
+std::string text_of(const DecompositionSettings& settings) { return struct_text(settings); }
 
 /// The name alone where all settings are the usual ones; `object` writes them after their first key.
 template <class Object>
@@ -240,6 +248,8 @@ std::string to_json(const Scene& scene) {
   return writer.out + "\n}\n";
 }
 
-void save_scene(const Scene& scene, const std::string& path) { write_text_file(path, to_json(scene)); }
+void save_scene(const Scene& scene, const std::string& path) {
+  write_text_file(path, to_json(seen_from(std::filesystem::path(path).parent_path(), scene)));
+}
 
 }  // namespace rotule

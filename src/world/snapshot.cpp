@@ -130,6 +130,7 @@ void World::load(const Snapshot& snapshot) {
     throw Error("snapshot", "is damaged; save it again");
   // A bad snapshot must not leave a world half loaded: keep the present state to go back to.
   const Snapshot before = save();
+  ++implementation_->revision;
   try {
     archive(reader, *implementation_);
     if (!reader.done()) throw Error("snapshot", "is longer than its world; it was saved by another one");

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "model/names.h"
+#include "model/passing_surfaces.h"
 #include "model/validate.h"
 #include "model/validate_forces.h"
 #include "world/world_implementation.h"
@@ -27,6 +28,7 @@ Stepper& WorldImplementation::ready() {
 }
 
 void WorldImplementation::recipe_changed() {
+  ++revision;
   judge.reset();
   if (!stepper) return;
   evaluations_before = stepper->evaluations();
@@ -35,6 +37,7 @@ void WorldImplementation::recipe_changed() {
 }
 
 void WorldImplementation::model_changed() {
+  ++revision;
   judge.reset();
   model.settle_point_masses();
   if (!stepper) return;
@@ -103,6 +106,8 @@ void WorldImplementation::look_at_start() {
     if (error.position > 1e-9)
       start_warnings.push_back(fmt::format("joint \"{}\" starts {:.3g} m (or rad) open", model.joints[j].name, error.position));
   }
+  if (!std::holds_alternative<NoContactSettings>(recipe.contacts))
+    for (std::string& remark : passing_surfaces(model)) start_warnings.push_back(std::move(remark));
   const Contact* deepest = nullptr;
   for (const Contact& c : stepper->contacts(state, recipe.dt))
     if (!deepest || c.gap < deepest->gap) deepest = &c;
@@ -149,6 +154,7 @@ World::~World() = default;
 const StepReport& World::step(double h) {
   WorldImplementation& w = *implementation_;
   if (!(h > 0) || !std::isfinite(h)) throw Error("step", fmt::format("must be a positive number of seconds, is {}", h));
+  ++w.revision;
   try {
     const StepReport& report = w.ready().step(w.state, w.time, h);
     // Time from the count where the step is constant, so that it does not drift by rounding.
@@ -355,6 +361,7 @@ void World::set_pose(BodyId body, const Pose& pose) {
   if (!pose.position.allFinite() || !(std::abs(pose.orientation.norm() - 1) < 1e-3))
     throw Error("set_pose", "needs a finite position and a unit quaternion");
   place_body(w.model, w.state, w.body_slots.place(body), pose);
+  ++w.revision;
   w.ready().forget();
 }
 
@@ -396,6 +403,7 @@ int World::project() {
   WorldImplementation& w = *implementation_;
   ProjectionSettings settings;
   if (const auto* chosen = std::get_if<ProjectionSettings>(&w.recipe.correction)) settings = *chosen;
+  ++w.revision;
   return w.ready().project(settings, w.state, w.time);
 }
 

@@ -3,6 +3,7 @@
 #include <rotule/world.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <unordered_map>
 
@@ -10,6 +11,8 @@
 #include "step/stepper.h"
 
 namespace rotule {
+
+struct QueryCache;
 
 struct WorldImplementation {
   Model model;
@@ -47,6 +50,11 @@ struct WorldImplementation {
     VecX udot;
   };
   std::unique_ptr<Judge> judge;
+
+  /// Grows wherever bodies move, come or go: what queries compare their tree with.
+  std::uint64_t revision = 0;
+  std::once_flag queries_made;
+  std::shared_ptr<QueryCache> queries;  // made at the first query (queries.cpp)
 
   // What a stepper that was replaced had come to.
   StepTotals totals_before;

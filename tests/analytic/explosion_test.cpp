@@ -1,12 +1,11 @@
 // The step at which an explicit method explodes (E4), against the prediction from the largest frequency (B5).
 #include <gtest/gtest.h>
+#include <rotule/analyse.h>
 #include <rotule/error.h>
 #include <rotule/world.h>
 
 #include <cmath>
 #include <numbers>
-
-#include "analyse/largest_frequency.h"
 
 namespace rotule {
 namespace {

@@ -2,6 +2,7 @@
 // (F1), and small steps must show the frequencies of the string.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <rotule/analyse.h>
 #include <rotule/error.h>
 #include <rotule/world.h>
 
@@ -10,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "analyse/linearisation.h"
 #include "scenes/builders.h"
 #include "support/constants.h"
 

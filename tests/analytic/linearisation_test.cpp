@@ -1,11 +1,11 @@
 // Small motions about an equilibrium against textbook frequencies.
 #include <gtest/gtest.h>
+#include <rotule/analyse.h>
 #include <rotule/error.h>
 
 #include <cmath>
 #include <numbers>
 
-#include "analyse/linearisation.h"
 #include "support/constants.h"
 
 namespace rotule {

@@ -1,6 +1,7 @@
 // Joints that hold particles: against the equations of the double pendulum in its own angles, against bodies of no size, and
 // against what no joint may change: momentum, and energy.
 #include <gtest/gtest.h>
+#include <rotule/analyse.h>
 #include <rotule/error.h>
 #include <rotule/solvers/articulated_body.h>
 #include <rotule/solvers/cg.h>
@@ -12,8 +13,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "analyse/doctor.h"
-#include "analyse/linearisation.h"
 #include "scenes/builders.h"
 #include "support/constants.h"
 #include "support/runs.h"

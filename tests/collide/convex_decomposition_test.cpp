@@ -1,10 +1,11 @@
 // Convex decomposition: covers the solid, stands out no more than asked for, few hulls. Held against the definition: solid angles
 // tell inside from outside, all triangles are compared for the distance.
-#include "collide/shape/convex_decomposition.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/mass_properties.h>
+#include <rotule/meshes.h>
 
 #include <Eigen/LU>
 #include <numbers>
@@ -14,7 +15,6 @@
 #include "collide/shape/collision_shape.h"
 #include "collide/shape/solid_distance.h"
 #include "model/convex_hull.h"
-#include "model/mass_properties.h"
 
 namespace rotule {
 namespace {
@@ -342,7 +342,7 @@ TEST(ConvexDecomposition, JaggedAndFlatStarsAreCovered) {
     }
     const auto hulls = convex_decomposition(star, {.max_hulls = 24, .max_vertices = 4096, .resolution = 3});
     EXPECT_LE(hulls.size(), 24u);
-    EXPECT_NO_THROW(CollisionShape(decomposed(star, {.max_hulls = 24, .max_vertices = 16, .resolution = 3})));
+    EXPECT_NO_THROW(CollisionShape(decompose(star, {.max_hulls = 24, .max_vertices = 16, .resolution = 3})));
     const std::vector<Faces> solids = faces(hulls);
     for (const Vec3& v : star.vertices) EXPECT_TRUE(covered(solids, v, 1e-8)) << i;
     for (int k = 0; k < 300; ++k) {
@@ -369,7 +369,7 @@ TEST(ConvexDecomposition, SizeAndPlaceDoNotMatter) {
 TEST(ConvexDecomposition, BallPassesThroughARing) {
   // A ball of 0.5 in the hole of radius 0.7 touches nothing; one of 0.75 touches all around.
   const TriangleMesh ring = torus(32, 12);
-  const CollisionShape body{decomposed(ring, {.max_concavity = 0.02})};
+  const CollisionShape body{decompose(ring, {.max_concavity = 0.02})};
   for (const auto& [radius, touches] : {std::pair(0.5, false), std::pair(0.75, true)}) {
     PairMemory memory;
     CollideScratch scratch;
@@ -378,7 +378,7 @@ TEST(ConvexDecomposition, BallPassesThroughARing) {
     EXPECT_EQ(!out.empty(), touches);
   }
   // Overlaps and what stands out would count in the compound's mass: the mesh's own is the one to use.
-  EXPECT_GT(mass_properties(decomposed(ring), 1).mass, 1.02 * mass_properties(ring, 1).mass);
+  EXPECT_GT(mass_properties(decompose(ring), 1).mass, 1.02 * mass_properties(ring, 1).mass);
 }
 
 TEST(ConvexDecomposition, RefusesWhatMakesNoSense) {
@@ -391,7 +391,7 @@ TEST(ConvexDecomposition, RefusesWhatMakesNoSense) {
   range.triangles[0][1] = 99;
   for (const TriangleMesh& mesh : {open, nan, flat, turned, range, TriangleMesh{}}) {
     EXPECT_THROW(convex_decomposition(mesh), Error);
-    EXPECT_THROW(decomposed(mesh), Error);
+    EXPECT_THROW(decompose(mesh), Error);
   }
   TriangleMesh paper = good, huge = good;
   for (Vec3& v : paper.vertices) v.z() *= 1e-13;

@@ -175,8 +175,8 @@ TEST(World, QueriesSeeWhatBruteForceSees) {
     ASSERT_EQ(closest.has_value(), nearest <= 2);
     if (closest) {
       ++seen;
-      ASSERT_NEAR(closest->gap, nearest, 1e-6);
-      ASSERT_NEAR((closest->on_body - closest->on_shape).dot(closest->normal), closest->gap, 1e-6);
+      ASSERT_NEAR(closest->found.gap, nearest, 1e-6);
+      ASSERT_NEAR((closest->found.on_b - closest->found.on_a).dot(closest->found.normal), closest->found.gap, 1e-6);
     }
     std::vector<int> overlapping;
     crowd.world.overlap(probe_shape, probe.pose, overlapping);
@@ -230,7 +230,7 @@ TEST(World, ACopyAnswersForTheTimeItWasMade) {
   world.set_pose(ball, {{10, 0, 0}, Quat::Identity()});
   EXPECT_NEAR(before.ray({0, 0, 5}, {0, 0, -1}, 100)->hit.t, 4.5, 1e-12);
   EXPECT_NEAR(world.ray({0, 0, 5}, {0, 0, -1}, 100)->hit.t, 8, 1e-12);
-  EXPECT_NEAR(world.closest(CollisionShape(Sphere{1}), {{0, 0, 0}, Quat::Identity()}, 10)->gap, 2, 1e-12);
+  EXPECT_NEAR(world.closest(CollisionShape(Sphere{1}), {{0, 0, 0}, Quat::Identity()}, 10)->found.gap, 2, 1e-12);
 }
 
 TEST(World, ManyThreadsAskACopyWhileTheOriginalIsStepped) {
@@ -251,7 +251,8 @@ TEST(World, ManyThreadsAskACopyWhileTheOriginalIsStepped) {
       const CollisionShape shape(i % 2 ? Shape(Box{{0.5, 0.4, 0.3}}) : Shape(Cylinder{0.3, 0.5}));
       if (const auto hit = copy.ray(from, to - from, 1)) out.distances.push_back(hit->hit.t), out.bodies.push_back(hit->body);
       if (const auto hit = copy.shape_cast(shape, at, to)) out.distances.push_back(hit->hit.t), out.bodies.push_back(hit->body);
-      if (const auto near = copy.closest(shape, at, 2)) out.distances.push_back(near->gap), out.bodies.push_back(near->body);
+      if (const auto near = copy.closest(shape, at, 2))
+        out.distances.push_back(near->found.gap), out.bodies.push_back(near->body);
       copy.overlap(shape, at, inside);
       out.bodies.insert(out.bodies.end(), inside.begin(), inside.end());
     }

@@ -2,6 +2,7 @@
 // numbers.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/meshes.h>
 #include <rotule/scene.h>
 
 #include <cmath>
@@ -10,7 +11,6 @@
 
 #include "collide/collision_world.h"
 #include "collide/oracle.h"
-#include "collide/shape/mesh_file.h"
 
 namespace rotule {
 namespace {

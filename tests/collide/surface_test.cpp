@@ -1,13 +1,13 @@
 // Surfaces of triangles: no ghost hits, the same contacts as the solid that they enclose, trees against brute force, files.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/mass_properties.h>
+#include <rotule/meshes.h>
 
 #include <cstring>
 
 #include "collide/narrow/collide.h"
 #include "collide/oracle.h"
-#include "collide/shape/mesh_file.h"
-#include "model/mass_properties.h"
 
 namespace rotule {
 namespace {
@@ -267,8 +267,8 @@ TEST(MeshFile, ErrorsNameThePlace) {
   EXPECT_EQ(message([] { read_obj("v 0 0 0\nf 1 2 3\n", "x.obj"); }),
             "x.obj: line 2: a face names vertex \"2\"; there are 1 before it");
   EXPECT_EQ(message([] { read_obj("v 0 nan 0\n", "x.obj"); }), "x.obj: line 1: must be a finite number, is \"nan\"");
-  EXPECT_EQ(message([] { read_mesh_file("none.obj"); }), "none.obj: cannot be opened");
-  EXPECT_EQ(message([] { read_mesh_file("none.ply"); }), "none.ply: is no mesh file; its name must end in .obj or .stl");
+  EXPECT_EQ(message([] { read_mesh("none.obj"); }), "none.obj: cannot be opened");
+  EXPECT_EQ(message([] { read_mesh("none.ply"); }), "none.ply: is no mesh file; its name must end in .obj or .stl");
 }
 
 TEST(CollisionShapes, RefuseWhatHasNoExtent) {

@@ -1,9 +1,9 @@
 // Parareal: rounds, exactness after as many rounds as slices, and the same bits whatever the number of threads.
 #include <gtest/gtest.h>
+#include <rotule/analyse.h>
 
 #include <cmath>
 
-#include "analyse/parareal_run.h"
 #include "scenes/builders.h"
 
 namespace rotule {

@@ -31,6 +31,12 @@ TEST_F(Cli, BadInputGivesStatusTwoAndOneLine) {
       file("heavy.json", R"({"rotule": 1, "bodies": [{"mass": 1}, {"mass": 1}, {"mass": 1}, {"mass": -1}]})");
   const std::string broken = file("broken.json", "{\"rotule\": 1,");
   const std::string empty = file("empty.json", "");
+  file("cut.stl", "solid cut\nfacet\nvertex 0 0 0\n");
+  const auto with_mesh = [&](const std::string& name, const std::string& mesh) {
+    return file(name, R"({"rotule": 1, "bodies": [{"mass": 1, "shape": {"triangle_mesh": {"file": ")" + mesh + R"("}}}]})");
+  };
+  const std::string cut = with_mesh("cut.json", "cut.stl"), lost = with_mesh("lost.json", "lost.obj"),
+                    foreign = with_mesh("foreign.json", "part.step");
   struct Case {
     std::string arguments, expected;
   };
@@ -58,6 +64,10 @@ TEST_F(Cli, BadInputGivesStatusTwoAndOneLine) {
       {"run " + good + " --set solver.relaxation=1", "ldlt has no field \"relaxation\""},
       {"run " + good + " --set formulation=velocity", "formulation velocity"},
       {"run " + heavy, "heavy.json: /bodies/3/mass: must be greater than 0, is -1"},
+      {"run " + cut + " --record out.h5",
+       "cut.json: /bodies/0/shape/triangle_mesh/file: ../in/cut.stl: is cut short: \"endsolid\" is missing"},
+      {"check " + lost, "lost.json: /bodies/0/shape/triangle_mesh/file: ../in/lost.obj: cannot be opened"},
+      {"run " + foreign, "../in/part.step: is no mesh file; its name must end in .obj or .stl"},
       {"run " + broken + " --record out.h5", "broken.json: line 1, column 14"},
       {"run " + empty, "the file is empty"},
       {"run ../in", "../in: is a folder"},

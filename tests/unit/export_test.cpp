@@ -2,6 +2,7 @@
 // VTK's arrays.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/mass_properties.h>
 
 #include <cstring>
 #include <fstream>
@@ -9,7 +10,6 @@
 #include <set>
 #include <sstream>
 
-#include "model/mass_properties.h"
 #include "record/base64.h"
 #include "record/gltf.h"
 #include "record/tables.h"

@@ -1,12 +1,12 @@
 // Forces against their own potentials and derivatives: F = -grad V, and Jacobians against central differences, for every kind of
 // force, on bodies that turn, particles and the world.
 #include <gtest/gtest.h>
+#include <rotule/analyse.h>
 #include <rotule/error.h>
 #include <rotule/world.h>
 
 #include <cmath>
 
-#include "analyse/linearisation.h"
 #include "world/world_implementation.h"
 
 namespace rotule {

@@ -1,8 +1,8 @@
 // Mass properties against closed forms found elsewhere than in the code: other shapes' limits, tessellations and sampling.
-#include "model/mass_properties.h"
 
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/mass_properties.h>
 
 #include <cmath>
 #include <functional>

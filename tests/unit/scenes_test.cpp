@@ -1,6 +1,7 @@
 // The shipped scenes start with every joint closed in position and velocity, worked out here from the definitions alone.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/mass_properties.h>
 
 #include <algorithm>
 #include <fstream>
@@ -8,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "model/mass_properties.h"
 #include "scenes/builders.h"
 
 namespace rotule {

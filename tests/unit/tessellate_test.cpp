@@ -1,11 +1,11 @@
 // Triangles of shapes: closed, outward, on the surface, and enclosing the exact volume in the limit.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/mass_properties.h>
 
 #include <map>
 #include <random>
 
-#include "model/mass_properties.h"
 #include "model/support.h"
 #include "model/tessellate.h"
 

@@ -1,6 +1,5 @@
 #pragma once
-// Distances that need no search, templated on the scalar: double, or lanes of floats (base/lanes.h). Branches are selections, so
-// that lanes take them too.
+// Distances that need no search, for any scalar. Branches are selections, so that lanes (base/lanes.h) could take them too.
 //
 // Two segments p + s d, |s| <= l and q + t e, |t| <= m about their middles, d and e unit: with c = d . e and r = p - q, the
 // distance is least where s (1 - c^2) = c (e . r) - d . r, clamped; then t from s, clamped; then s from t (C. Ericson, "Real-Time
@@ -11,8 +10,6 @@ namespace rotule {
 
 /// 1 - cos^2 of an angle up to which two directions count as parallel: a few roundings.
 inline double parallel_limit(double) { return 1e-15; }
-inline float parallel_limit(float) { return 1e-6f; }
-inline FloatLanes parallel_limit(const FloatLanes&) { return 1e-6f; }
 
 template <class L>
 L clamped(const L& x, const L& low, const L& high) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <rotule/error.h>
+#include <rotule/meshes.h>
 
 #include <algorithm>
 
@@ -25,6 +26,13 @@ CollisionShape::CollisionShape(const Shape& shape) {
   is_convex_ = parts_.size() == 1 && parts_[0].kind == CollisionPart::Kind::convex && parts_[0].at_origin;
 }
 
+CollisionShape CollisionShape::point() {
+  CollisionShape out;
+  out.parts_.emplace_back().convex = Convex::sphere(0);
+  out.is_convex_ = true;
+  return out;
+}
+
 void CollisionShape::add(const Shape& shape, const Frame& X, int depth) {
   if (const auto* compound = std::get_if<Compound>(&shape)) {
     constexpr int deepest = 32;
@@ -37,6 +45,12 @@ void CollisionShape::add(const Shape& shape, const Frame& X, int depth) {
         throw Error(fmt::format("compound: part {}", i), "orientation must be a unit quaternion");
       add(part.shape, X * Frame(Pose{part.position, part.orientation.normalized()}), depth + 1);
     }
+    return;
+  }
+
+  if (const auto* mesh = std::get_if<TriangleMesh>(&shape); mesh != nullptr && mesh->convex_parts) {
+    const std::vector<ConvexHull> hulls = mesh->hulls.empty() ? convex_decomposition(*mesh, *mesh->convex_parts) : mesh->hulls;
+    for (const ConvexHull& hull : hulls) add(hull, X, depth);
     return;
   }
 

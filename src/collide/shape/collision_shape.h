@@ -1,7 +1,8 @@
 #pragma once
 // What a body is made of for collision: a list of parts, each a convex shape, a surface of triangles or a half-space, placed in
-// the body's frame. Compounds are flattened; a part's number is its place in the order in which the compound names its leaves.
-// Made once per body, shared by copies. Throws Error for shapes that have no extent or are not sound.
+// the body's frame. Compounds are flattened; a part's number is its place in the order in which the compound names its leaves,
+// each hull of a mesh's `convex_parts` being one. Made once per body, shared by copies. Throws Error for shapes that have no
+// extent or are not sound.
 #include <rotule/shapes.h>
 
 #include <memory>
@@ -27,6 +28,8 @@ class CollisionShape {
  public:
   CollisionShape() = default;
   explicit CollisionShape(const Shape& shape);
+  /// The origin alone, which queries ask for distances from.
+  static CollisionShape point();
 
   [[nodiscard]] const std::vector<CollisionPart>& parts() const { return parts_; }
   [[nodiscard]] double reach() const { return reach_; }

@@ -1,7 +1,6 @@
-#include "collide/shape/mesh_file.h"
-
 #include <fmt/format.h>
 #include <rotule/error.h>
+#include <rotule/meshes.h>
 
 #include <bit>
 #include <cmath>
@@ -169,7 +168,8 @@ TriangleMesh read_stl(std::string_view bytes, const std::string& name) {
   return mesh;
 }
 
-TriangleMesh read_mesh_file(const std::string& path) {
+TriangleMesh read_mesh(const std::string& path, double scale) {
+  if (!(scale > 0) || !std::isfinite(scale)) throw Error(path, fmt::format("its scale must be greater than 0, is {}", scale));
   const std::size_t dot = path.find_last_of('.');
   std::string ending = dot == std::string::npos ? "" : path.substr(dot + 1);
   for (char& c : ending) c = char(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
@@ -178,7 +178,11 @@ TriangleMesh read_mesh_file(const std::string& path) {
   if (!file) throw Error(path, "cannot be opened");
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (file.bad()) throw Error(path, "cannot be read");
-  return ending == "obj" ? read_obj(bytes, path) : read_stl(bytes, path);
+  TriangleMesh mesh = ending == "obj" ? read_obj(bytes, path) : read_stl(bytes, path);
+  for (Vec3& vertex : mesh.vertices) vertex *= scale;
+  mesh.file = path;
+  mesh.scale = scale;
+  return mesh;
 }
 
 }  // namespace rotule

@@ -14,7 +14,7 @@ namespace rotule {
 
 class SolidDistance {
  public:
-  /// The mesh must be closed, with indices in range (see mass_properties.h, which checks that).
+  /// The mesh must be closed, with indices in range (`mass_properties` checks that).
   explicit SolidDistance(const TriangleMesh& mesh);
 
   [[nodiscard]] double operator()(const Vec3& x) const;
