@@ -10,6 +10,7 @@
 
 #include "math/rotation.h"
 #include "model/mass_properties.h"
+#include "model/names.h"
 
 namespace rotule {
 
@@ -172,8 +173,6 @@ struct Locks {
   Pose X_W;
   std::array<bool, 6> locked;
 };
-
-constexpr std::array<std::string_view, 6> axis_names{"x", "y", "z", "rx", "ry", "rz"};
 
 Locks locks(const Ball& j) { return {{j.at, Quat::Identity()}, {true, true, true, false, false, false}}; }
 Locks locks(const Hinge& j) { return {{j.at, frame_along(j.axis)}, {true, true, true, true, true, false}}; }

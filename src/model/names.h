@@ -1,11 +1,16 @@
 #pragma once
-// Names for those who were given none: body_0, ball_1, wall_0, spring_2, so that messages and files can speak of them.
+// Names as in scene files; and for those who were given none: body_0, ball_1, wall_0, spring_2, so that messages and files can
+// speak of them.
 #include <rotule/scene.h>
 
+#include <array>
 #include <string>
 #include <string_view>
 
 namespace rotule {
+
+/// The axes of a joint's frame, along which it moves and about which it turns.
+inline constexpr std::array<std::string_view, 6> axis_names{"x", "y", "z", "rx", "ry", "rz"};
 
 /// kind_position, or the next free number.
 template <class Taken>

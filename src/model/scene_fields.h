@@ -3,7 +3,6 @@
 // writer, schema, checks and tables all walk these lists; settings of a recipe bring their own (fields.h).
 #include <rotule/scene.h>
 
-#include <array>
 #include <string_view>
 
 #include "model/field_lists.h"
@@ -414,7 +413,5 @@ struct SceneFields<Constraint> {
     joint_ends(s, visit);
   }
 };
-
-inline constexpr std::array<std::string_view, 6> axis_names{"x", "y", "z", "rx", "ry", "rz"};
 
 }  // namespace rotule

@@ -80,11 +80,11 @@ struct Lines {
   }
 };
 
-const std::array<const char*, 3> axis_names{"x", "y", "z"};
+const std::array<const char*, 3> coordinate_names{"x", "y", "z"};
 
 Plot three_axes(Lines lines, const std::string& array) {
   const std::vector<Column> parts = columns(lines.recording, array, 3);
-  for (std::size_t k = 0; k < 3; ++k) lines.add(axis_names[k], parts[k]);
+  for (std::size_t k = 0; k < 3; ++k) lines.add(coordinate_names[k], parts[k]);
   return std::move(lines.plot);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/choices.h"
+#include "model/names.h"
 #include "model/scene_fields.h"
 #include "record/json_text.h"
 #include "record/scene_json.h"
