@@ -35,14 +35,20 @@ std::vector<std::string> golden_lines() {
 /// A line of the table: a scene, steps, the hash of the state after them, and what is changed in its recipe.
 struct GoldenRun {
   std::size_t line = 0;
-  std::string scene, hash;
+  std::string scene{}, hash{};
   int steps = 0;
-  std::vector<std::string> settings;  // KEY=VALUE
+  std::vector<std::string> settings{};  // KEY=VALUE
 
   [[nodiscard]] std::string command() const {
     std::string out = "rotule run " + scene + " --steps " + std::to_string(steps);
     for (const std::string& setting : settings) out += " --set " + setting;
     return out;
+  }
+  [[nodiscard]] std::string text(const std::string& new_hash) const {
+    std::ostringstream out;
+    out << std::left << std::setw(22) << scene << std::right << std::setw(7) << steps << "  " << new_hash;
+    for (const std::string& setting : settings) out << (&setting == settings.data() ? "  " : " ") << setting;
+    return out.str();
   }
   [[nodiscard]] std::string name() const {
     std::string out = scene;
@@ -94,7 +100,7 @@ class GoldenHashes : public ::testing::TestWithParam<GoldenRun> {
   static void TearDownTestSuite() {
     if (new_hashes.empty()) return;
     std::vector<std::string> lines = golden_lines();
-    for (const auto& [run, hash] : new_hashes) lines[run.line].replace(lines[run.line].find(run.hash), run.hash.size(), hash);
+    for (const auto& [run, hash] : new_hashes) lines[run.line] = run.text(hash);
     std::ofstream file(golden_file());
     for (const std::string& line : lines) file << line << "\n";
   }
