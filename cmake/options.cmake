@@ -29,7 +29,9 @@ function(rotule_precompile target first)
     return()
   endif()
   # What is precompiled no longer counts as the system's, and g++ 12 sees overflows in std::string that are not there.
-  target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
+  endif()
   if(target STREQUAL first)
     target_precompile_headers(${target} PRIVATE ${rotule_precompiled} ${ARGN})
   else()
@@ -40,9 +42,24 @@ endfunction()
 # Eigen, fmt, JSON and the tests' framework take longer to read than most files take to compile: neighbouring files of a target are
 # compiled together, few enough that changing one costs little more than compiling it alone. Files with options of their own stay
 # alone. So that no file leans on what another includes, the tree also builds with ROTULE_UNITY off.
-# rotule_unite(TARGET COUNT): at most COUNT files of it together.
+# Nor may a file's names fit its neighbours by luck of the alphabet: with ROTULE_UNITY_ORDER set to some word, files come in the order
+# of the hashes of that word and their names, so that others share a unit.
+# rotule_unite(TARGET COUNT): at most COUNT files of it together. Called when the target has all its files.
 function(rotule_unite target count)
-  if(ROTULE_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
+  if(NOT ROTULE_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
+  if(ROTULE_UNITY_ORDER)
+    get_target_property(files ${target} SOURCES)
+    set(keyed)
+    foreach(file ${files})
+      get_filename_component(name ${file} NAME)
+      string(MD5 key "${ROTULE_UNITY_ORDER} ${name}")
+      list(APPEND keyed "${key} ${file}")
+    endforeach()
+    list(SORT keyed)
+    list(TRANSFORM keyed REPLACE "^[0-9a-f]+ " "")
+    set_property(TARGET ${target} PROPERTY SOURCES ${keyed})
   endif()
 endfunction()

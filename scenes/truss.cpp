@@ -29,7 +29,7 @@ std::string label(const Node& node) {
 }
 
 /// Adds bars, and at each of their ends a ball joint to the first bar that came there.
-struct Builder {
+struct TrussBuilder {
   Scene& scene;
   std::map<Node, std::string> first_bar = {};
 
@@ -52,7 +52,7 @@ Scene bridge_truss() {
       "weight of 2 t hung "
       "from the middle beam; it stands still.";
   scene.materials = {steel};
-  Builder truss{scene};
+  TrussBuilder truss{scene};
   for (const Side s : {left, right}) {
     for (int i = 0; i < panels; ++i) truss.add({bottom, i, s}, {bottom, i + 1, s});
     for (int i = 1; i + 1 < panels; ++i) truss.add({top, i, s}, {top, i + 1, s});

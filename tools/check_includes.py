@@ -26,7 +26,6 @@ SEES["step"] = [*SEES]
 SEES["world"] = [*SEES]
 SEES["analyse"] = [*SEES]
 SEES["record"] = [*SEES]
-SEES["tune"] = [*SEES]
 
 # The folder to which a public header belongs: who may see the folder may include the header.
 PUBLIC = {

@@ -9,8 +9,6 @@ namespace {
 constexpr int coarsest_rows = 150;
 constexpr double stretch = 1.6;  // of coarse corrections
 
-using RowMajor = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
-
 /// Every row without a gathered neighbour gathers its neighbourhood; those left over join a neighbour's aggregate.
 int gather(const Block3Matrix& A, std::vector<int>& aggregate) {
   aggregate.assign(static_cast<std::size_t>(A.rows()), -1);
@@ -86,15 +84,15 @@ void AggregationMultigrid::prepare(const Block3Matrix& A) {
     }
     level.inverse_diagonal.resize(9 * static_cast<std::size_t>(fine.rows()));
     for (int i = 0; i < fine.rows(); ++i)
-      Eigen::Map<RowMajor>(level.inverse_diagonal.data() + 9 * static_cast<std::ptrdiff_t>(i)) =
-          Eigen::Map<const RowMajor>(fine.block(fine.diagonal(i))).inverse();
+      Eigen::Map<RowMajor3>(level.inverse_diagonal.data() + 9 * static_cast<std::ptrdiff_t>(i)) =
+          Eigen::Map<const RowMajor3>(fine.block(fine.diagonal(i))).inverse();
     for (VecX* v : {&level.b, &level.x, &level.r}) v->setZero(3 * static_cast<Eigen::Index>(level.coarse.rows()));
   }
   const Block3Matrix& last = levels_.back().coarse;
   MatX dense = MatX::Zero(3 * last.rows(), 3 * last.rows());
   for (int i = 0; i < last.rows(); ++i) {
     std::int64_t n = last.first(i);
-    for (const int j : last.columns(i)) dense.block<3, 3>(3 * i, 3 * j) = Eigen::Map<const RowMajor>(last.block(n++));
+    for (const int j : last.columns(i)) dense.block<3, 3>(3 * i, 3 * j) = Eigen::Map<const RowMajor3>(last.block(n++));
   }
   coarsest_.compute(dense);
 }

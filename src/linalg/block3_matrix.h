@@ -12,6 +12,9 @@
 
 namespace rotule {
 
+/// A block as it is stored.
+using RowMajor3 = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
+
 class Block3Matrix {
  public:
   /// The pattern: the diagonal, and every pair given, both ways round. Pairs may repeat.

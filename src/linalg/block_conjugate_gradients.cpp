@@ -17,10 +17,9 @@ void ConjugateGradients::prepare(const Block3Matrix& A, int threads) {
   }
   inverse_.resize(9 * static_cast<std::size_t>(A.rows()));
   for_pieces(A.rows(), threads, [&](int, int from, int to) {
-    using RowMajor = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
     for (int r = from; r < to; ++r)
-      Eigen::Map<RowMajor>(inverse_.data() + 9 * static_cast<std::ptrdiff_t>(r)) =
-          Eigen::Map<const RowMajor>(A.block(A.diagonal(r))).inverse();
+      Eigen::Map<RowMajor3>(inverse_.data() + 9 * static_cast<std::ptrdiff_t>(r)) =
+          Eigen::Map<const RowMajor3>(A.block(A.diagonal(r))).inverse();
   });
 }
 

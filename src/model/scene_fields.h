@@ -3,7 +3,6 @@
 // writer, schema, checks and tables all walk these lists; settings of a recipe bring their own (fields.h).
 #include <rotule/scene.h>
 
-#include <array>
 #include <string_view>
 
 #include "model/field_lists.h"

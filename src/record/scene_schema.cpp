@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/choices.h"
+#include "model/names.h"
 #include "model/scene_fields.h"
 #include "model/solver_list.h"
 #include "record/json_text.h"

@@ -51,7 +51,7 @@ TEST_P(NFourBar, PassesItsSingularPosesAsOnePendulum) {
   EXPECT_EQ(rows, 3 * loops);
 }
 
-INSTANTIATE_TEST_SUITE_P(Loops, NFourBar, ::testing::Values(1, 2, 10));
+INSTANTIATE_TEST_SUITE_P(Loops, NFourBar, ::testing::Values(1, 2, 10), ::testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace rotule

@@ -55,7 +55,7 @@ TEST_P(ParallelFor, NestsInsideItself) {
     for (int j = 0; j < 8; ++j) EXPECT_EQ(table[i][j], 8 * i + j);
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, ParallelFor, ::testing::Values(0, 1, 2, 4));
+INSTANTIATE_TEST_SUITE_P(Threads, ParallelFor, ::testing::Values(0, 1, 2, 4), ::testing::PrintToStringParamName());
 
 TEST(ParallelForSerial, OneThreadKeepsTheOrderAndTheCallersThread) {
   std::vector<int> order;

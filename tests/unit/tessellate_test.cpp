@@ -81,16 +81,16 @@ TEST(Tessellate, NormalsAreUnitAndPointOutward) {
 
 // Of second order in the number of segments where the shape is round, exact where it is not; from below for convex shapes.
 TEST(Tessellate, VolumeConvergesToTheExactOne) {
-  for (const auto& [name, shape, round] : solids()) {
-    const double exact = volume(shape);
-    const auto error = [&](int segments) { return exact - enclosed_volume(tessellate(shape, {.segments = segments})); };
-    if (!round) {
-      EXPECT_NEAR(error(8), 0, 1e-12 * exact) << name;
+  for (const Named& solid : solids()) {
+    const double exact = volume(solid.shape);
+    const auto error = [&](int segments) { return exact - enclosed_volume(tessellate(solid.shape, {.segments = segments})); };
+    if (!solid.round) {
+      EXPECT_NEAR(error(8), 0, 1e-12 * exact) << solid.name;
       continue;
     }
-    EXPECT_GT(error(32), 0) << name;
-    EXPECT_NEAR(error(32) / error(64), 4, 0.1) << name;
-    EXPECT_LT(error(256), 1e-3 * exact) << name;
+    EXPECT_GT(error(32), 0) << solid.name;
+    EXPECT_NEAR(error(32) / error(64), 4, 0.1) << solid.name;
+    EXPECT_LT(error(256), 1e-3 * exact) << solid.name;
   }
 }
 

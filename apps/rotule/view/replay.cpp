@@ -8,12 +8,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "json_numbers.h"
 #include "world/world_implementation.h"
 
 namespace rotule::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Scene recorded_scene(const TrajectoryReader& file, const std::string& path) {
   try {

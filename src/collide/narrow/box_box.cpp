@@ -38,11 +38,11 @@ using Mask = std::int64_t __attribute__((vector_size(32)));
 HWY_INLINE Four all(double v) { return Four{v, v, v, v}; }
 HWY_INLINE Four from(const Vec3& v) { return Four{v.x(), v.y(), v.z(), 0}; }
 HWY_INLINE Four magnitude(Four v) {
-  return std::bit_cast<Four>(std::bit_cast<Mask>(v) & std::numeric_limits<std::int64_t>::max());
+  return reinterpret_cast<Four>(reinterpret_cast<Mask>(v) & std::numeric_limits<std::int64_t>::max());
 }
 HWY_INLINE Four with_sign_of(Four v, Four sign) {
-  return std::bit_cast<Four>(std::bit_cast<Mask>(magnitude(v)) |
-                             (std::bit_cast<Mask>(sign) & std::numeric_limits<std::int64_t>::min()));
+  return reinterpret_cast<Four>(reinterpret_cast<Mask>(magnitude(v)) |
+                                (reinterpret_cast<Mask>(sign) & std::numeric_limits<std::int64_t>::min()));
 }
 HWY_INLINE Four smaller(Four a, Four b) { return a < b ? a : b; }
 HWY_INLINE Four larger(Four a, Four b) { return a > b ? a : b; }
@@ -50,7 +50,7 @@ HWY_INLINE Four larger(Four a, Four b) { return a > b ? a : b; }
 /// Bit i tells of lane i.
 HWY_INLINE unsigned bits(Mask m) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-  return unsigned(_mm256_movemask_pd(std::bit_cast<__m256d>(m)));
+  return unsigned(_mm256_movemask_pd(reinterpret_cast<__m256d>(m)));
 #else
   return unsigned((m[0] & 1) | (m[1] & 2) | (m[2] & 4) | (m[3] & 8));
 #endif
@@ -122,7 +122,7 @@ HWY_INLINE Four unit(int k) { return Four{units[k][0], units[k][1], units[k][2],
 
 /// Numbers with their lane and `group` in the last five bits: the largest of many brings its place along.
 HWY_INLINE Four numbered(Four v, std::int64_t group) {
-  return std::bit_cast<Four>((std::bit_cast<Mask>(v) & ~std::int64_t(31)) | Mask{group, group + 8, group + 16, group + 24});
+  return reinterpret_cast<Four>((reinterpret_cast<Mask>(v) & ~std::int64_t(31)) | Mask{group, group + 8, group + 16, group + 24});
 }
 
 /// Sets the sides' normals, too.

@@ -3,11 +3,9 @@
 namespace rotule {
 namespace {
 
-using Nearest = NearestFace;
+NearestFace of_point(const Simplex& s, int i) { return {1, {i}, {1}, s.w[i], s.w[i].squaredNorm()}; }
 
-Nearest of_point(const Simplex& s, int i) { return {1, {i}, {1}, s.w[i], s.w[i].squaredNorm()}; }
-
-Nearest of_segment(const Simplex& s, int i, int j) {
+NearestFace of_segment(const Simplex& s, int i, int j) {
   const Vec3 edge = s.w[j] - s.w[i];
   const double length = edge.squaredNorm();
   if (!(length > 0)) return of_point(s, i);
@@ -26,14 +24,14 @@ Nearest of_segment(const Simplex& s, int i, int j) {
   return {2, {i, j}, {t, 1 - t}, p, p.squaredNorm()};
 }
 
-void keep_nearer(Nearest& best, const Nearest& other) {
+void keep_nearer(NearestFace& best, const NearestFace& other) {
   if (other.square < best.square) best = other;
 }
 
-Nearest of_triangle(const Simplex& s, int i, int j, int k) {
+NearestFace of_triangle(const Simplex& s, int i, int j, int k) {
   const Vec3 normal = (s.w[j] - s.w[i]).cross(s.w[k] - s.w[i]);
   const double area = normal.squaredNorm();
-  Nearest best;
+  NearestFace best;
   if (area > 0) {
     const Vec3 p = normal * (normal.dot(s.w[i]) / area);  // the origin, projected onto the plane
     const double a = normal.dot((s.w[j] - p).cross(s.w[k] - p)), b = normal.dot((s.w[k] - p).cross(s.w[i] - p)),
@@ -53,7 +51,7 @@ Nearest of_triangle(const Simplex& s, int i, int j, int k) {
   return best;
 }
 
-Nearest of_tetrahedron(const Simplex& s) {
+NearestFace of_tetrahedron(const Simplex& s) {
   const auto& w = s.w;
   // Signed volumes of the origin with the face opposite of each point, and of the whole.
   const Vec3 e1 = w[1] - w[0], e2 = w[2] - w[0], e3 = w[3] - w[0];
@@ -66,7 +64,7 @@ Nearest of_tetrahedron(const Simplex& s) {
   for (const double v : part) inside = inside && v * whole > 0;
   if (inside) return {4, {0, 1, 2, 3}, {part[0] / whole, part[1] / whole, part[2] / whole, part[3] / whole}, Vec3::Zero(), 0};
   constexpr std::array<std::array<int, 3>, 4> faces{{{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}}};
-  Nearest best;
+  NearestFace best;
   for (int f = 0; f < 4; ++f)
     if (flat || part[f] * whole <= 0) keep_nearer(best, of_triangle(s, faces[f][0], faces[f][1], faces[f][2]));
   return best;

@@ -8,23 +8,25 @@
 namespace rotule {
 namespace {
 
-struct Nearest {
+struct NearestOnTriangle {
   Vec3 point;
   int feature;  // 0-2 corner, 3-5 edge, 6 face
 };
 
 /// Inside the three edge planes the face is nearest; otherwise one of the edges or their ends.
-Nearest nearest_on_triangle(const std::array<Vec3, 3>& c, const Vec3& face_normal, const Vec3& x) {
+NearestOnTriangle nearest_on_triangle(const std::array<Vec3, 3>& c, const Vec3& face_normal, const Vec3& x) {
   bool inside = face_normal.squaredNorm() > 0;
   for (int k = 0; k < 3 && inside; ++k) inside = face_normal.dot((c[(k + 1) % 3] - c[k]).cross(x - c[k])) >= 0;
   if (inside) return {x - face_normal.dot(x - c[0]) * face_normal, 6};
-  Nearest best{c[0], 0};
+  NearestOnTriangle best{c[0], 0};
   double least = infinity;
   for (int k = 0; k < 3; ++k) {
     const int next = (k + 1) % 3;
     const Vec3 along = c[next] - c[k];
     const double square = along.squaredNorm(), t = square > 0 ? along.dot(x - c[k]) / square : 0;
-    const Nearest here = t <= 0 ? Nearest{c[k], k} : t >= 1 ? Nearest{c[next], next} : Nearest{c[k] + t * along, 3 + k};
+    const NearestOnTriangle here = t <= 0   ? NearestOnTriangle{c[k], k}
+                                   : t >= 1 ? NearestOnTriangle{c[next], next}
+                                            : NearestOnTriangle{c[k] + t * along, 3 + k};
     const double d = (x - here.point).squaredNorm();
     if (d < least) {
       least = d;
@@ -85,7 +87,7 @@ double SolidDistance::operator()(const Vec3& x) const {
   double least = infinity, side = 1;
   const auto visit = [&](int place) {
     const Triangle& triangle = triangles_[place];
-    const Nearest nearest = nearest_on_triangle(triangle.corner, triangle.normal[6], x);
+    const NearestOnTriangle nearest = nearest_on_triangle(triangle.corner, triangle.normal[6], x);
     const Vec3 away = x - nearest.point;
     if (away.squaredNorm() >= least) return;
     least = away.squaredNorm();

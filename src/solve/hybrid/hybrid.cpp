@@ -90,18 +90,18 @@ void solve_through_factor(const ConstraintProblem& problem, const HybridSettings
     for (std::size_t i = 0; i < sets.size(); ++i) {
       if (sets[i].kind != RowSet::bilateral) continue;
       const ConstraintBlock& block = problem.blocks[i];
-      sweep.op().row(static_cast<int>(i), x, rhs.data() + block.first_row);
+      work.sweep.op().row(static_cast<int>(i), x, work.rhs.data() + block.first_row);
     }
-    schur.solve_joints(rhs);
+    work.schur.solve_joints(work.rhs);
     for (std::size_t i = 0; i < sets.size(); ++i) {
       if (sets[i].kind != RowSet::bilateral) continue;
       const ConstraintBlock& block = problem.blocks[i];
-      double* const step = rhs.data() + block.first_row;
+      double* const step = work.rhs.data() + block.first_row;
       for (int r = 0; r < block.rows; ++r) {
         step[r] = -step[r];
         x[block.first_row + r] += step[r];
       }
-      sweep.op().update(static_cast<int>(i), step);
+      work.sweep.op().update(static_cast<int>(i), step);
     }
   };
   const auto conjugate = [](double beta, std::span<double> now, std::span<const double> last, std::span<double> p) {
