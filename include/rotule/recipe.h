@@ -148,7 +148,7 @@ struct Recipe {
   FormulationSettings formulation = AccelerationSettings{};
   CorrectionSettings correction = ProjectionSettings{};
   ContactChoice contacts = NoContactSettings{};
-  SolverChoice solver;  // ldlt unless told otherwise
+  SolverChoice solver = {};  // ldlt unless told otherwise
   ImplicitSolverSettings implicit_solver = AutomaticImplicitSettings{};
 
   template <class Self, class Visitor>
