@@ -39,14 +39,14 @@ struct Expressions {
 };
 
 constexpr std::array<int, 3> variables{0, 7, 12};
-const Eigen::Vector3d here(0.7, 1.1, 0.9);
+const Eigen::Vector3d sample_point(0.7, 1.1, 0.9);
 
 TEST(Jet, DerivativesAreThoseOfTheExpression) {
-  const auto jets = Expressions::at<Jet>(Jet::variable(0, here[0]), Jet::variable(7, here[1]), Jet::variable(12, here[2]));
+  const auto jets = Expressions::at<Jet>(Jet::variable(0, sample_point[0]), Jet::variable(7, sample_point[1]), Jet::variable(12, sample_point[2]));
   for (std::size_t n = 0; n < jets.size(); ++n) {
     const auto f = [&](Eigen::Vector3d at) { return Expressions::at<double>(at[0], at[1], at[2])[n].second; };
     const auto& [name, jet] = jets[n];
-    EXPECT_NEAR(jet.value, f(here), 1e-15) << name;
+    EXPECT_NEAR(jet.value, f(sample_point), 1e-15) << name;
     const double h = 1e-3;
     const auto moved = [&](int i, double a, int j, double b) {
       return f(here + a * h * Eigen::Vector3d::Unit(i) + b * h * Eigen::Vector3d::Unit(j));

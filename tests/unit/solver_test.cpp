@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 #include <rotule/error.h>
 #include <rotule/solve.h>
+#include <rotule/solvers/ldlt.h>
+#include <rotule/solvers/nncg.h>
+#include <rotule/solvers/sor.h>
 #include <rotule/world.h>
 
 #include "support/problem_builders.h"
