@@ -239,11 +239,13 @@ TEST(Gear, WorksWithDrivesOfOtherJoints) {
   scene.recipe.dt = 0.005;
   scene.recipe.integrator = SemiImplicitEulerSettings{};
   scene.recipe.formulation = VelocitySettings{};
+  scene.recipe.solver = HybridSettings{};
   World world(scene);
   run_for(world, 2);
-  EXPECT_NEAR(spin(world, "sun"), 6, 1e-6);
-  EXPECT_NEAR(spin(world, "arm"), 2, 1e-6);
-  EXPECT_NEAR(spin(world, "planet"), -6, 1e-5);
+  // The motor's speed holds before joints are closed again at the end of the step, the ratios after it.
+  EXPECT_NEAR(spin(world, "sun"), 6, 1e-4);
+  EXPECT_NEAR(spin(world, "sun") / spin(world, "arm"), 3, 1e-9);
+  EXPECT_NEAR(spin(world, "planet") / spin(world, "arm"), -3, 1e-9);
 }
 
 TEST(Gear, WorksWithEverythingThatTakesLoops) {
@@ -279,6 +281,8 @@ TEST(Gear, WorksWithEverythingThatTakesLoops) {
   for (const auto& formulation : testing::alternatives<decltype(Recipe::formulation)>()) {
     Recipe recipe = plain;
     recipe.formulation = formulation;
+    if (std::holds_alternative<VelocitySettings>(formulation)) recipe.integrator = SemiImplicitEulerSettings{};
+    if (std::holds_alternative<PenaltySettings>(formulation)) recipe.correction = NoCorrectionSettings{};
     run(recipe, name_of(formulation));
   }
   for (const auto& integrator : testing::alternatives<decltype(Recipe::integrator)>()) {

@@ -100,7 +100,6 @@ TEST_P(ManyBodies, AgreeWithADenseSolve) {
     solve(p, patient(1e-12), workspace, view, report);
     // Methods whose point is another than accuracy may stop earlier, and must say so.
     if (!report.converged) {
-      EXPECT_GT((A * x - p.b).norm(), 0) << "said that it did not converge";
       const bool rough = solver_name(GetParam()) == "admm" || solver_name(GetParam()) == "interior_point" ||
                          solver_name(GetParam()) == "pgs_sm" || solver_name(GetParam()) == "jacobi" ||
                          solver_name(GetParam()) == "shock_propagation" || solver_name(GetParam()) == "chebyshev";

@@ -144,8 +144,9 @@ TEST_F(RowLanes, OfJointsAreThoseOfDoubles) {
           for (std::size_t k = 0; k < bodies.size(); ++k) own[k] = &bodies[k][i];
           Listed<double> doubles;
           pool.template rows<double>(own, {i}, 0.0, doubles);
-          // Where two points of a rod nearly meet, or a wheel stands nearly upside down, floats are no test.
-          if (std::any_of(doubles.numbers.begin(), doubles.numbers.end(), [](double x) { return std::abs(x) > 100; })) continue;
+          // Where two points of a rod nearly meet, or a wheel leans far out of its axis, floats are no test.
+          const double most = P::partners > 2 ? 10 : 100;
+          if (std::any_of(doubles.numbers.begin(), doubles.numbers.end(), [&](double x) { return std::abs(x) > most; })) continue;
           expect_lane(floats.numbers, static_cast<int>(i), doubles.numbers);
           ++walked;
         }
