@@ -16,9 +16,9 @@
 #include "base/text.h"
 #include "commands.h"
 #include "progress.h"
-#include "record/tally.h"
 #include "record/problem_file.h"
 #include "record/scene_json.h"
+#include "record/tally.h"
 #include "record/trajectory.h"
 #include "world/world_implementation.h"
 
