@@ -208,11 +208,14 @@ ViewQuanta quanta_for(const Bounds& bounds) {
   return out;
 }
 
-std::vector<const Quantity*> live_numbers() {
-  std::vector<const Quantity*> out;
-  for (const Quantity& q : quantities)
-    if (is_number(q)) out.push_back(&q);
-  return out;
+const std::vector<const Quantity*>& live_numbers() {
+  static const std::vector<const Quantity*> all = [] {
+    std::vector<const Quantity*> out;
+    for (const Quantity& q : quantities)
+      if (is_number(q)) out.push_back(&q);
+    return out;
+  }();
+  return all;
 }
 
 std::string scene_message(const SceneMessage& about, const Scene& scene, const World& world) {

@@ -27,7 +27,7 @@ Bounds bounds_of(const World& world);
 ViewQuanta quanta_for(const Bounds& bounds);
 
 /// The numbers that every frame of a world carries; a recording's frames carry those that its file holds.
-std::vector<const Quantity*> live_numbers();
+const std::vector<const Quantity*>& live_numbers();
 
 struct SceneMessage {
   std::uint16_t generation = 0;
