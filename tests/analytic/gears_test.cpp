@@ -1,6 +1,7 @@
 // Gears: rows over two or three bodies, whose ratio holds for as long as one likes, on carriers that stand and that turn.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/solvers.h>
 #include <rotule/world.h>
 
 #include <cmath>
@@ -273,10 +274,10 @@ TEST(Gear, WorksWithEverythingThatTakesLoops) {
   const auto name_of = [](const auto& choice) {
     return std::visit([](const auto& c) { return std::string_view(c.name); }, choice);
   };
-  for (const auto& solver : testing::alternatives<SolverSettings>()) {
+  for (const SolverChoice& solver : testing::all_solvers()) {
     Recipe recipe = plain;
     recipe.solver = solver;
-    run(recipe, name_of(solver));
+    run(recipe, solver.name());
   }
   for (const auto& formulation : testing::alternatives<decltype(Recipe::formulation)>()) {
     Recipe recipe = plain;

@@ -139,7 +139,7 @@ TEST(ParticleJoints, EverySolverGivesTheSameMotion) {
     scene.recipe.solver = solver;
     World world(scene);
     run_for(world, 0.2);
-    EXPECT_LT(error_of(world, arms, exact), 1e-10) << solver.index();
+    EXPECT_LT(error_of(world, arms, exact), 1e-10) << solver.name();
   }
 }
 

@@ -2,6 +2,7 @@
 // entry, with none of the library's operators.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/solvers.h>
 
 #include <Eigen/LU>
 #include <algorithm>
@@ -61,26 +62,17 @@ ConstraintProblem wide_problem(unsigned seed, bool coupled, double compliance) {
   return p;
 }
 
-std::string_view solver_name(const SolverSettings& settings) {
-  return std::visit([](const auto& s) { return s.name; }, settings);
-}
+std::string_view solver_name(const SolverChoice& settings) { return settings.name(); }
 
-bool knows_bounds(const SolverSettings& settings) {
-  return std::visit([](const auto& s) { return s.traits.bounds; }, settings);
-}
+bool knows_bounds(const SolverChoice& settings) { return settings.traits().bounds; }
 
-class ManyBodies : public ::testing::TestWithParam<SolverSettings> {
+class ManyBodies : public ::testing::TestWithParam<SolverChoice> {
  protected:
   /// Iterations may go on for as long as they need.
-  [[nodiscard]] SolverSettings patient(double tolerance) const {
-    SolverSettings settings = GetParam();
-    std::visit(
-        [&](auto& s) {
-          if constexpr (requires { s.tolerance; }) s.tolerance = tolerance;
-          if constexpr (requires { s.max_iterations; })
-            if (s.max_iterations >= 1000) s.max_iterations = 300000;
-        },
-        settings);
+  [[nodiscard]] SolverChoice patient(double tolerance) const {
+    SolverChoice settings = GetParam();
+    if (auto* asked = settings.find<double>("tolerance")) *asked = tolerance;
+    if (auto* most = settings.find<int>("max_iterations"); most && *most >= 1000) *most = 300000;
     return settings;
   }
 };
@@ -130,7 +122,7 @@ TEST_P(ManyBodies, SeeThatOnlyTheFurtherBodiesChanged) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Equations, ManyBodies, ::testing::ValuesIn(testing::alternatives<SolverSettings>()),
+INSTANTIATE_TEST_SUITE_P(Equations, ManyBodies, ::testing::ValuesIn(testing::all_solvers()),
                          [](const auto& param) { return std::string(solver_name(param.param)); });
 
 TEST(ManyBodies, TheFormedMatrixHasThemAll) {
@@ -191,23 +183,18 @@ ConstraintProblem pile_with_wide_rows(testing::ContactLaw law) {
   return p;
 }
 
-class ManyBodiesInContact : public ::testing::TestWithParam<SolverSettings> {};
+class ManyBodiesInContact : public ::testing::TestWithParam<SolverChoice> {};
 
 TEST_P(ManyBodiesInContact, AgreeWithEachOther) {
-  const auto traits = std::visit([](const auto& s) { return s.traits; }, GetParam());
+  const SolverTraits traits = GetParam().traits();
   for (const bool cone : {false, true}) {
     if (cone ? !traits.cone : !traits.box) continue;
     for (const double mu : {0.0, 0.2}) {
       SCOPED_TRACE(::testing::Message() << (cone ? "cone " : "box ") << mu);
       const ConstraintProblem p = pile_with_wide_rows({.mu = mu, .cone = cone});
       ASSERT_NO_THROW(validate(p));
-      SolverSettings settings = GetParam();
-      std::visit(
-          [&](auto& s) {
-            if constexpr (requires { s.max_iterations; })
-              if (s.max_iterations >= 1000) s.max_iterations = 300000;
-          },
-          settings);
+      SolverChoice settings = GetParam();
+      if (auto* most = settings.find<int>("max_iterations"); most && *most >= 1000) *most = 300000;
       VecX x(p.rows());
       Workspace workspace;
       SolveReport report;
@@ -239,9 +226,9 @@ TEST_P(ManyBodiesInContact, AgreeWithEachOther) {
   }
 }
 
-std::vector<SolverSettings> solvers_of_contacts() {
-  std::vector<SolverSettings> out;
-  for (const SolverSettings& settings : testing::alternatives<SolverSettings>())
+std::vector<SolverChoice> solvers_of_contacts() {
+  std::vector<SolverChoice> out;
+  for (const SolverChoice& settings : testing::all_solvers())
     if (knows_bounds(settings)) out.push_back(settings);
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "integrate/parareal.h"
 #include "scenes/builders.h"
 
 namespace rotule {

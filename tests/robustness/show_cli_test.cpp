@@ -146,7 +146,7 @@ TEST_F(ShowCli, ThePageReadsOutNumbers) {
   EXPECT_EQ(dom.find("<title>fault"), std::string::npos);
   const TrajectoryReader reader((cwd() / "../in/arm.h5").string());
   const std::size_t from = dom.find("<b>", dom.find("class=\"reading\"")) + 3;
-  EXPECT_NEAR(std::stod(dom.substr(from, dom.find('<', from) - from)), reader.frame(50).position[3 + 2], 1e-5);
+  EXPECT_NEAR(std::stod(dom.substr(from, dom.find('<', from) - from)), reader.frame(50)["position"][3 + 2], 1e-5);
   EXPECT_NE(dom.find("time [s]: 0.5<"), std::string::npos);
 }
 
@@ -205,7 +205,7 @@ TEST_F(ShowCli, OlderRecordingsStillRead) {
   EXPECT_EQ(rotule("export ../in/arm.h5 --out a.csv").status, 0);
   ASSERT_EQ(rotule("report ../in/arm.h5 --out a.html").status, 0);
   EXPECT_NE(content(cwd() / "a.html").find("it was made by an older program"), std::string::npos);
-  EXPECT_EQ(TrajectoryReader((cwd() / "../in/arm.h5").string()).frame(3).contacts, 0);
+  EXPECT_EQ(TrajectoryReader((cwd() / "../in/arm.h5").string()).frame(3).number("contacts"), 0);
   const Result refused = rotule("plot ../in/arm.h5 --quantity step_time");
   EXPECT_EQ(refused.status, 2);
   EXPECT_NE(refused.err.find("does not hold /stage_seconds: it was recorded by an older program"), std::string::npos);

@@ -49,7 +49,7 @@ TEST(Jet, DerivativesAreThoseOfTheExpression) {
     EXPECT_NEAR(jet.value, f(sample_point), 1e-15) << name;
     const double h = 1e-3;
     const auto moved = [&](int i, double a, int j, double b) {
-      return f(here + a * h * Eigen::Vector3d::Unit(i) + b * h * Eigen::Vector3d::Unit(j));
+      return f(sample_point + a * h * Eigen::Vector3d::Unit(i) + b * h * Eigen::Vector3d::Unit(j));
     };
     for (int i = 0; i < 3; ++i) {
       const double first = (8 * (moved(i, 1, 0, 0) - moved(i, -1, 0, 0)) - (moved(i, 2, 0, 0) - moved(i, -2, 0, 0))) / (12 * h);
