@@ -1,5 +1,6 @@
 // Saving, loading and asking: none of them leaves a trace in the bits of a run.
 #include <gtest/gtest.h>
+#include <rotule/error.h>
 #include <rotule/solvers/articulated_body.h>
 #include <rotule/solvers/ldlt.h>
 #include <rotule/world.h>
@@ -10,7 +11,6 @@
 namespace rotule {
 namespace {
 
-using testing::alternatives;
 using testing::describe;
 using testing::sensible_recipes;
 
