@@ -45,18 +45,20 @@ std::vector<IntegratorSettings> chosen_integrators(const std::vector<std::string
 
 // ---- Regions
 
-constexpr double left = -8, right = 4, top = 6;  // of the complex plane that is drawn
-constexpr int columns = 480, rows = 480;
+constexpr double drawn_left = -8, drawn_right = 4, drawn_top = 6;  // of the complex plane that is drawn
+constexpr int drawn_columns = 480, drawn_rows = 480;
 
 /// The border |R(z)| = 1 by marching squares: pieces of line, one behind the other, with breaks between.
 PlotSeries border(const IntegratorSettings& integrator) {
-  const auto at = [](int i, int j) { return Complex(left + (right - left) * i / columns, -top + 2 * top * j / rows); };
-  std::vector<double> level(static_cast<std::size_t>((columns + 1) * (rows + 1)));
-  const auto value = [&](int i, int j) -> double& {
-    return level[static_cast<std::size_t>(j) * static_cast<std::size_t>(columns + 1) + static_cast<std::size_t>(i)];
+  const auto at = [](int i, int j) {
+    return Complex(drawn_left + (drawn_right - drawn_left) * i / drawn_columns, -drawn_top + 2 * drawn_top * j / drawn_rows);
   };
-  for (int j = 0; j <= rows; ++j)
-    for (int i = 0; i <= columns; ++i) {
+  std::vector<double> level(static_cast<std::size_t>((drawn_columns + 1) * (drawn_rows + 1)));
+  const auto value = [&](int i, int j) -> double& {
+    return level[static_cast<std::size_t>(j) * static_cast<std::size_t>(drawn_columns + 1) + static_cast<std::size_t>(i)];
+  };
+  for (int j = 0; j <= drawn_rows; ++j)
+    for (int i = 0; i <= drawn_columns; ++i) {
       const double a = amplification(integrator, at(i, j)).value_or(1);
       value(i, j) = std::isfinite(a) ? std::min(a, 1e3) - (1 + 1e-9) : 1e3;
     }
@@ -69,8 +71,8 @@ PlotSeries border(const IntegratorSettings& integrator) {
     out.x.push_back(std::nan(""));
     out.y.push_back(std::nan(""));
   };
-  for (int j = 0; j < rows; ++j)
-    for (int i = 0; i < columns; ++i) {
+  for (int j = 0; j < drawn_rows; ++j)
+    for (int i = 0; i < drawn_columns; ++i) {
       const std::pair<int, int> corner[4] = {{i, j}, {i + 1, j}, {i + 1, j + 1}, {i, j + 1}};
       std::vector<Complex> crossings;
       for (int k = 0; k < 4; ++k) {

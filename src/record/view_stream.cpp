@@ -13,15 +13,15 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are copied as they lie in memory");
 
-constexpr double most = 1 << 28;
+constexpr double most_quanta = 1 << 28;
 constexpr std::size_t header_size = 20;
 constexpr std::uint8_t run_mark = 0x80;
-enum Section : std::uint8_t { bodies = 1, particles, contacts, forces, velocities, islands, sleeping, numbers };
+enum class Section : std::uint8_t { bodies = 1, particles, contacts, forces, velocities, islands, sleeping, numbers };
 
 std::int32_t whole(double x) {
   // Rounded by adding what pushes the fraction out of the mantissa: many at once, where a call of lrint is one at a time.
   constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52
-  x = x >= -most ? (x <= most ? x : most) : (x < -most ? -most : 0.0);
+  x = x >= -most_quanta ? (x <= most_quanta ? x : most_quanta) : (x < -most_quanta ? -most_quanta : 0.0);
   return static_cast<std::int32_t>(std::bit_cast<std::int64_t>(x + shift));
 }
 
@@ -216,7 +216,7 @@ std::span<const std::uint8_t> ViewEncoder::encode(const ViewFrame& frame, unsign
   at = put(at, frame.step);
 
   const auto section = [&](Section id, auto&& write) {
-    at = put<std::uint8_t>(at, id);
+    at = put(at, static_cast<std::uint8_t>(id));
     std::uint8_t* const length = at;
     at += 4;
     write();
@@ -228,17 +228,17 @@ std::span<const std::uint8_t> ViewEncoder::encode(const ViewFrame& frame, unsign
     at += bytes;
   };
   const Prediction p = prediction(since_key_);
-  section(bodies, [&] { at = put_items<7>(at, frame.bodies, p, body_last_, body_before_); });
-  section(particles, [&] { at = put_items<3>(at, frame.particles, p, particle_last_, particle_before_); });
+  section(Section::bodies, [&] { at = put_items<7>(at, frame.bodies, p, body_last_, body_before_); });
+  section(Section::particles, [&] { at = put_items<3>(at, frame.particles, p, particle_last_, particle_before_); });
   if (parts & view_contacts)
-    section(contacts, [&] {
+    section(Section::contacts, [&] {
       at = put(at, static_cast<std::uint32_t>(frame.contacts.size() / 10));
       array(frame.contacts);
     });
-  if (parts & view_forces) section(forces, [&] { array(frame.forces); });
-  if (parts & view_velocities) section(velocities, [&] { array(frame.velocities); });
-  if (parts & view_islands) section(islands, [&] { array(frame.islands); });
-  section(numbers, [&] { array(frame.numbers); });
+  if (parts & view_forces) section(Section::forces, [&] { array(frame.forces); });
+  if (parts & view_velocities) section(Section::velocities, [&] { array(frame.velocities); });
+  if (parts & view_islands) section(Section::islands, [&] { array(frame.islands); });
+  section(Section::numbers, [&] { array(frame.numbers); });
   return {out_.data(), at};
 }
 
@@ -258,34 +258,34 @@ void ViewDecoder::decode(std::span<const std::uint8_t> bytes, ViewFrame& frame) 
   frame.parts = 0;
   const Prediction p = prediction(since_key_);
   while (!in.empty()) {
-    const auto id = in.take<std::uint8_t>();
+    const auto id = static_cast<Section>(in.take<std::uint8_t>());
     const auto length = in.take<std::uint32_t>();
     Bytes payload(in.take(length));
     switch (id) {
-      case bodies:
+      case Section::bodies:
         take_items<7>(payload, key, p, body_last_, body_before_, frame.bodies);
         break;
-      case particles:
+      case Section::particles:
         take_items<3>(payload, key, p, particle_last_, particle_before_, frame.particles);
         break;
-      case contacts:
+      case Section::contacts:
         if (payload.take<std::uint32_t>() * std::uint64_t{40} != payload.size()) throw Error("frame", "miscounts its contacts");
         take_array(payload, frame.contacts);
         frame.parts |= view_contacts;
         break;
-      case forces:
+      case Section::forces:
         take_array(payload, frame.forces);
         frame.parts |= view_forces;
         break;
-      case velocities:
+      case Section::velocities:
         take_array(payload, frame.velocities);
         frame.parts |= view_velocities;
         break;
-      case islands:
+      case Section::islands:
         take_array(payload, frame.islands);
         frame.parts |= view_islands;
         break;
-      case numbers:
+      case Section::numbers:
         take_array(payload, frame.numbers);
         break;
       default:

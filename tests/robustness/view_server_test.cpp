@@ -134,14 +134,14 @@ std::vector<std::string> malformed() {
 }
 
 /// Messages that are well formed and refused, with an error for their sender alone.
-const std::vector<std::string> refused{R"({"do":"drag","body":99999,"at":[0,0,0],"to":[9,9,9]})",
-                                       R"({"do":"drag","body":0,"at":[0,0,0],"to":[9,9,9]})",  // the floor
-                                       R"({"do":"open","scene":"/etc/passwd"})",
-                                       R"({"do":"open","scene":"../scenes/mannequin.json"})",
-                                       R"({"do":"recipe","changes":{"dt":-1}})",
-                                       R"({"do":"recipe","changes":{"nothing.such":1}})",
-                                       R"({"do":"recipe","changes":{"integrator":"rk4"}})",  // knows no contacts
-                                       R"({"do":"pick","body":4000000})"};
+const std::vector<std::string> refused_messages{R"({"do":"drag","body":99999,"at":[0,0,0],"to":[9,9,9]})",
+                                                R"({"do":"drag","body":0,"at":[0,0,0],"to":[9,9,9]})",  // the floor
+                                                R"({"do":"open","scene":"/etc/passwd"})",
+                                                R"({"do":"open","scene":"../scenes/mannequin.json"})",
+                                                R"({"do":"recipe","changes":{"dt":-1}})",
+                                                R"({"do":"recipe","changes":{"nothing.such":1}})",
+                                                R"({"do":"recipe","changes":{"integrator":"rk4"}})",  // knows no contacts
+                                                R"({"do":"pick","body":4000000})"};
 
 /// Handshakes that must not become viewers; each is followed at once by a message that would change the run.
 std::vector<std::string> strangers(int port) {
@@ -211,7 +211,7 @@ TEST(ViewServer, TenThousandHostileMessagesChangeNothing) {
     };
     for (int n = 0; n < 6; ++n) {
       if (n % 2 == 0) {
-        add(web_frame(refused[random() % refused.size()]));
+        add(web_frame(refused_messages[random() % refused_messages.size()]));
       } else {  // a harmless message with some of its letters exchanged
         std::string text = harmless[random() % harmless.size()];
         for (auto m = random() % 3; m > 0; --m) text[random() % text.size()] = static_cast<char>(random() % 96 + 32);

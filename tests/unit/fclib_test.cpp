@@ -17,7 +17,7 @@ namespace {
 
 using testing::span;
 
-const std::string folder = testing::source_dir() + "/data/fclib/";
+const std::string fclib_folder = testing::source_dir() + "/data/fclib/";
 
 TEST(Fclib, HasTheContactsThatItsAuthorsCounted) {
   const struct {
@@ -29,7 +29,7 @@ TEST(Fclib, HasTheContactsThatItsAuthorsCounted) {
                {"Spheres-i099-356-679.hdf5", 356, true},
                {"LMGC_100_PR_PerioBox-i00361-60-03000.hdf5", 60, false}};
   for (const auto& [file, contacts, bodies] : files) {
-    const ConstraintProblem p = read_fclib(folder + file);
+    const ConstraintProblem p = read_fclib(fclib_folder + file);
     EXPECT_EQ(p.blocks.size(), contacts) << file;
     EXPECT_EQ(p.friction.size(), contacts) << file;
     EXPECT_EQ(p.has_matrix(), !bodies) << file;
@@ -38,7 +38,7 @@ TEST(Fclib, HasTheContactsThatItsAuthorsCounted) {
 
 TEST(Fclib, TheMatrixFormedByBlocksIsTheOperator) {
   for (const char* file : {"Spheres-i099-356-679.hdf5", "LMGC_100_PR_PerioBox-i00361-60-03000.hdf5"}) {
-    const ConstraintProblem p = read_fclib(folder + file);
+    const ConstraintProblem p = read_fclib(fclib_folder + file);
     Delassus A;
     A.assemble(p);
     const VecX x = VecX::Random(p.rows());
@@ -54,7 +54,7 @@ TEST(Fclib, TheMatrixFormedByBlocksIsTheOperator) {
 }
 
 TEST(Fclib, FilesCutShortAreRefused) {
-  std::ifstream in(folder + "local_problem_test.hdf5", std::ios::binary);
+  std::ifstream in(fclib_folder + "local_problem_test.hdf5", std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(in)), {});
   const testing::Folder scratch("fclib");
   for (const double part : {0.0, 0.1, 0.5, 0.9}) {

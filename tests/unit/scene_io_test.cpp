@@ -30,8 +30,8 @@ struct Bits {
   void put(const Quat& q) {
     for (int k = 0; k < 4; ++k) put(q.coeffs()[k]);
   }
-  template <class Scalar, int Rows, int Columns>
-  void put(const Eigen::Matrix<Scalar, Rows, Columns>& m) {
+  template <class Scalar, int rows, int columns>
+  void put(const Eigen::Matrix<Scalar, rows, columns>& m) {
     for (int k = 0; k < m.size(); ++k) put(m.data()[k]);
   }
   template <class T, std::size_t N>

@@ -7,7 +7,7 @@
 namespace rotule {
 namespace {
 
-constexpr int bins = 16, deepest = 100;
+constexpr int bins = 16, deepest_level = 100;
 
 /// Items are tested four at once: that many rounds.
 int lanes(int count) { return (count + Bvh::leaf_size - 1) / Bvh::leaf_size; }
@@ -92,7 +92,7 @@ Bvh::Bvh(std::span<const Aabb> boxes, std::vector<int>& order) {
       binary[range.node].count = range.count;
       continue;
     }
-    const int middle = split(boxes, order, range.first, range.count, range.depth > deepest - 40);
+    const int middle = split(boxes, order, range.first, range.count, range.depth > deepest_level - 40);
     const int child = int(binary.size());
     binary.resize(binary.size() + 2);
     binary[range.node].first = child;

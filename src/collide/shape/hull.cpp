@@ -58,14 +58,14 @@ void add_face(Hull& hull, const TriangleMesh& mesh, const std::vector<int>& loop
 /// The first of the farthest points; four at a time, since a branch for each is guessed wrong too often. The arrays are full
 /// lanes.
 int farthest_in_lanes(const std::vector<double>& x, const std::vector<double>& y, const std::vector<double>& z, const Vec3& d) {
-  using Two = double __attribute__((vector_size(16)));
-  const Two dx{d.x(), d.x()}, dy{d.y(), d.y()}, dz{d.z(), d.z()};
+  using TwoDoubles = double __attribute__((vector_size(16)));
+  const TwoDoubles dx{d.x(), d.x()}, dy{d.y(), d.y()}, dz{d.z(), d.z()};
   const auto along = [&](std::size_t i) {
-    return Two{x[i], x[i + 1]} * dx + Two{y[i], y[i + 1]} * dy + Two{z[i], z[i + 1]} * dz;
+    return TwoDoubles{x[i], x[i + 1]} * dx + TwoDoubles{y[i], y[i + 1]} * dy + TwoDoubles{z[i], z[i + 1]} * dz;
   };
-  Two best0 = along(0), best1 = along(2), at{0, 1}, at0 = at, at1 = at + 2;
+  TwoDoubles best0 = along(0), best1 = along(2), at{0, 1}, at0 = at, at1 = at + 2;
   for (std::size_t i = hull_lanes; i < x.size(); i += hull_lanes) {
-    const Two here0 = along(i), here1 = along(i + 2);
+    const TwoDoubles here0 = along(i), here1 = along(i + 2);
     const auto better0 = here0 > best0, better1 = here1 > best1;
     at += double(hull_lanes);
     best0 = better0 ? here0 : best0;

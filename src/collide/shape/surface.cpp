@@ -9,7 +9,7 @@
 namespace rotule {
 namespace {
 
-constexpr double flat = 1e-6;  // sine of the angle up to which two triangles count as one plane
+constexpr double coplanar_sine = 1e-6;  // sine of the angle up to which two triangles count as one plane
 
 struct HalfEdge {
   int from, to, triangle, opposite;
@@ -126,9 +126,9 @@ bool Surface::legal(int t, const Vec3& point, const Vec3& n) const {
   }
   const auto below = [&](int vertex, const Vec3& from) {
     const Vec3 d = vertices_[vertex] - from;
-    return n.dot(d) <= flat * d.norm();
+    return n.dot(d) <= coplanar_sine * d.norm();
   };
-  if (small == 0) return n.dot(normals_[t]) >= 1 - flat;
+  if (small == 0) return n.dot(normals_[t]) >= 1 - coplanar_sine;
   if (small == 1) {
     const int k = weight[0] < border ? 1 : (weight[1] < border ? 2 : 0);  // the edge opposite of the small weight
     return below(vertex_[t][(k + 2) % 3], c[k]) && (across_[t][k] < 0 || below(across_[t][k], c[k]));
