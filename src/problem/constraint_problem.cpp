@@ -22,6 +22,16 @@ void ConstraintProblem::resize(int body_count, int row_count) {
   x0.setZero(row_count);
 }
 
+double further_row_velocity(const ConstraintProblem& problem, const ConstraintBlock& block, int row, std::span<const double> u) {
+  double out = 0;
+  for (int k = block.first_more; k < block.first_more + block.more_count; ++k) {
+    const BlockPartner& partner = problem.more[k];
+    out += problem.J_more.row(partner.first + row - block.first_row)
+               .dot(Eigen::Map<const Eigen::Matrix<double, 1, 6>>(u.data() + 6 * partner.body));
+  }
+  return out;
+}
+
 void apply_impulses(const ConstraintProblem& problem, std::span<const double> x, std::span<double> velocities) {
   if (problem.has_matrix()) return;
   for (const ConstraintBlock& block : problem.blocks) {

@@ -26,6 +26,9 @@ inline Vec6 multiply_inverse_mass(const ConstraintProblem& problem, int body, co
   return out;
 }
 
+/// What the bodies beyond two add to it.
+double further_row_velocity(const ConstraintProblem& problem, const ConstraintBlock& block, int row, std::span<const double> u);
+
 /// (J u)_r for a row of the block.
 inline double row_velocity(const ConstraintProblem& problem, const ConstraintBlock& block, int row, std::span<const double> u) {
   double out = 0;
@@ -33,11 +36,8 @@ inline double row_velocity(const ConstraintProblem& problem, const ConstraintBlo
     out += problem.J_a.row(row).dot(Eigen::Map<const Eigen::Matrix<double, 1, 6>>(u.data() + 6 * block.body_a));
   if (block.body_b >= 0)
     out += problem.J_b.row(row).dot(Eigen::Map<const Eigen::Matrix<double, 1, 6>>(u.data() + 6 * block.body_b));
-  for (int k = block.first_more; k < block.first_more + block.more_count; ++k) {
-    const BlockPartner& partner = problem.more[k];
-    out += problem.J_more.row(partner.first + row - block.first_row)
-               .dot(Eigen::Map<const Eigen::Matrix<double, 1, 6>>(u.data() + 6 * partner.body));
-  }
+  if (block.more_count > 0) [[unlikely]]
+    out += further_row_velocity(problem, block, row, u);
   return out;
 }
 
