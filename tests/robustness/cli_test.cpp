@@ -137,7 +137,8 @@ TEST_F(Cli, RunReportsAsDocumented) {
     EXPECT_TRUE(report.contains(key)) << key;
   // And whatever else the list of quantities says of a run.
   std::size_t said = 0;
-  for (const Json& quantity : Json::parse(rotule("list quantities --json").out)["quantities"])
+  const Json list = Json::parse(rotule("list quantities --json").out);
+  for (const Json& quantity : list["quantities"])
     if (!quantity["said"].empty()) {
       EXPECT_TRUE(report.contains(quantity["name"].get<std::string>())) << quantity["name"];
       ++said;
