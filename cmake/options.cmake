@@ -1,7 +1,7 @@
 # What every target is compiled with.
 add_library(rotule_options INTERFACE)
 target_compile_options(rotule_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -Wno-sign-conversion -Werror
+  -Wall -Wextra -Wpedantic $<$<NOT:$<BOOL:$<TARGET_PROPERTY:ROTULE_MAY_SHADOW>>>:-Wshadow> -Wnon-virtual-dtor -Wconversion -Wno-sign-conversion -Werror
   # No -ffast-math: results must not depend on the compiler's mood. These two only drop errno and trapping semantics, which
   # nobody reads; contraction is off so that the same scene gives the same bits on machines with and without fused operations.
   -fno-math-errno -fno-trapping-math -ffp-contract=off)

@@ -265,16 +265,17 @@ std::string solver_table(const Json& entries) {
                                  {"hybrid", "joints by elimination, stacks by a coarse problem"},
                                  {"direct", "elimination"},
                                  {"krylov", "conjugate gradients"}};
-  std::string out = fmt::format("solvers\n  {:<66} {:<20} {}\n", "for", "take", "which knows");
+  std::string out = fmt::format("solvers\n  {:<68} {:<20} {}\n", "for", "take", "which knows");
   for (const Json& e : entries)
     if (e.contains("recommended_for"))
-      out += fmt::format("  {:<66} {:<20} {}\n", e["recommended_for"].get<std::string>(), e["name"].get<std::string>(), laws(e));
+      out += fmt::format("  {:<68} {:<20} {}\n", e["recommended_for"].get<std::string>(), e["name"].get<std::string>(), laws(e));
   out += "The others, by family:\n";
   for (const Family& family : families) {
-    out += fmt::format("  {}: {}\n", family.name, family.meaning);
+    std::string members;
     for (const Json& e : entries)
       if (e["family"] == family.name && !e.contains("recommended_for"))
-        out += fmt::format("    {:<22} {} [{}]\n", e["name"].get<std::string>(), e["summary"].get<std::string>(), laws(e));
+        members += fmt::format("    {:<22} {} [{}]\n", e["name"].get<std::string>(), e["summary"].get<std::string>(), laws(e));
+    if (!members.empty()) out += fmt::format("  {}: {}\n{}", family.name, family.meaning, members);
   }
   return out + "rotule list NAME shows the settings of one.\n";
 }

@@ -126,9 +126,13 @@ void make_islands(const Model& model, std::span<const Linkage> linkages, std::ve
     island.linkages = {static_cast<int>(k)};
     island.slots.clear();
     for (const int body : island.bodies) island.slots.push_back(model.slot(body));
+    if (known) {  // the same rows of the same bodies, whatever those are called now
+      const std::vector<ConstraintBlock>& blocks = linkages[k].constraints.blocks();
+      for (std::size_t n = 0; n < blocks.size(); ++n) island.problem.blocks[n].source = blocks[n].source;
+      continue;
+    }
     for (std::size_t i = 0; i < island.bodies.size(); ++i) local[island.bodies[i]] = static_cast<int>(i);
     island.assemble({linkages, {}, {}}, local);
-    if (known) continue;
     island.pull.setZero(island.joint_rows());
     for (VecX* v : {&island.u, &island.local}) v->setZero(6 * static_cast<Eigen::Index>(island.bodies.size()));
   }

@@ -171,7 +171,8 @@ void validate(const JointDef& joint, const FindPartner& find, const Place& place
           if (partners[k].particle) check_particle(j, k, here);
         const std::vector<FurtherPartner> further = further_partners(j);
         for (std::size_t k = 0; k < further.size(); ++k) {
-          const auto& [key, name] = further[k];
+          const auto& key = further[k].key;
+          const auto& name = further[k].name;
           const std::optional<JointPartner> found = name == "world" ? JointPartner{.fixed = true} : find(name);
           if (!found) fail(here / key, fmt::format("unknown body {}", in_quotes(name)));
           if (found->particle && locks_rotations(j))

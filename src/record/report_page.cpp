@@ -259,8 +259,8 @@ std::string in_numbers(const TrajectoryReader& r) {
     const std::string unit = q.unit.empty() ? "" : fmt::format(" [{}]", q.unit);
     rows += fmt::format("<tr><th>{}{}<br><span class=\"quiet\" style=\"font-weight:400;font-size:.85rem\">{}</span></th>",
                         html_escaped(q.label), html_escaped(unit), html_escaped(q.meaning));
-    for (const auto& [name, title] : columns) {
-      const auto found = std::find_if(said.begin(), said.end(), [&](const auto& one) { return one.first == name; });
+    for (const auto& column : columns) {
+      const auto found = std::find_if(said.begin(), said.end(), [&](const auto& one) { return one.first == column.first; });
       rows += fmt::format("<td class=\"number\">{}</td>", found == said.end() ? "" : fmt::format("{:.4g}", found->second));
     }
     rows += "</tr>\n";

@@ -89,10 +89,11 @@ TEST(QuantityList, NamesOfFilesStay) {
       {"iterations", "/iterations"},
       {"stage_seconds", "/stage_seconds"},
   };
-  for (const auto& [key, dataset] : datasets) {
-    const auto found = std::find_if(quantities.begin(), quantities.end(), [&](const Quantity& q) { return q.key == key; });
-    ASSERT_NE(found, quantities.end()) << key;
-    EXPECT_EQ(found->dataset, dataset);
+  for (const auto& entry : datasets) {
+    const auto found =
+        std::find_if(quantities.begin(), quantities.end(), [&](const Quantity& q) { return q.key == entry.first; });
+    ASSERT_NE(found, quantities.end()) << entry.first;
+    EXPECT_EQ(found->dataset, entry.second);
   }
   const std::map<std::string, std::vector<std::string>> said{
       {"contacts", {"mean", "max"}}, {"joint_error", {"max", "final"}}, {"penetration", {"max", "final"}},
