@@ -42,7 +42,8 @@ constexpr std::array<int, 3> variables{0, 7, 12};
 const Eigen::Vector3d sample_point(0.7, 1.1, 0.9);
 
 TEST(Jet, DerivativesAreThoseOfTheExpression) {
-  const auto jets = Expressions::at<Jet>(Jet::variable(0, sample_point[0]), Jet::variable(7, sample_point[1]), Jet::variable(12, sample_point[2]));
+  const auto jets = Expressions::at<Jet>(Jet::variable(0, sample_point[0]), Jet::variable(7, sample_point[1]),
+                                         Jet::variable(12, sample_point[2]));
   for (std::size_t n = 0; n < jets.size(); ++n) {
     const auto f = [&](Eigen::Vector3d at) { return Expressions::at<double>(at[0], at[1], at[2])[n].second; };
     const auto& [name, jet] = jets[n];
