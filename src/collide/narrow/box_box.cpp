@@ -84,10 +84,10 @@ HWY_INLINE Columns magnitude(const Columns& m) { return {{magnitude(m.c[0]), mag
 /// A column and what stands behind it, the next column or the position, in one piece.
 HWY_INLINE Columns columns_of(const Frame& X) {
   static_assert(sizeof(Frame) == 12 * sizeof(double));
-  using Unaligned = double __attribute__((vector_size(32), aligned(8), may_alias));
-  const double* first = X.R.data();
-  return {{*reinterpret_cast<const Unaligned*>(first), *reinterpret_cast<const Unaligned*>(first + 3),
-           *reinterpret_cast<const Unaligned*>(first + 6)}};
+  Columns out;
+  for (int k = 0; k < 3; ++k)
+    __builtin_memcpy(&out.c[k], X.R.data() + 3 * k, sizeof(Four));  // frames are aligned to doubles only
+  return out;
 }
 
 /// The largest of x, y, z, and the first place where it is; by selections, for which it is, is as good as random.
