@@ -10,7 +10,7 @@
 namespace rotule {
 namespace {
 
-struct Moment {
+struct StreamMoment {
   std::vector<double> positions, orientations;
 };
 
@@ -35,8 +35,8 @@ Scene tumbling(int count, int fixed) {
   return scene;
 }
 
-Moment moment_of(const World& world) {
-  Moment out;
+StreamMoment moment_of(const World& world) {
+  StreamMoment out;
   for (const BodyId body : world.bodies()) {
     const Vec3 p = world.position(body);
     const Quat q = world.orientation(body);
@@ -47,7 +47,7 @@ Moment moment_of(const World& world) {
 }
 
 /// Largest distances of what was decoded from what was meant; the sign of a quaternion is free.
-void expect_same(const Moment& meant, const ViewFrame& got, const ViewQuanta& quanta) {
+void expect_same(const StreamMoment& meant, const ViewFrame& got, const ViewQuanta& quanta) {
   const std::size_t count = meant.positions.size() / 3;
   ASSERT_EQ(got.bodies.size(), 7 * count);
   double position = 0, quaternion = 0;
@@ -72,7 +72,7 @@ TEST(ViewStream, MovingAndFixedBodiesComeBackToHalfAQuantum) {
   ViewDecoder decoder;
   const ViewQuanta quanta;
   for (int k = 0; k < 100; ++k) {
-    const Moment meant = moment_of(world);
+    const StreamMoment meant = moment_of(world);
     ViewFrame sent, got;
     sent.time = world.time();
     sent.step = static_cast<std::uint32_t>(world.steps());
@@ -99,7 +99,7 @@ TEST(ViewStream, BodiesThatComeInBeginAnewWithAKeyFrame) {
       world.add(BodyDef{.name = "late", .mass = 1, .position = {1, 2, 3}, .velocity = {0, 3, 0}, .shape = Sphere{}});
       ++sent.generation;
     }
-    const Moment meant = moment_of(world);
+    const StreamMoment meant = moment_of(world);
     sent.set_bodies(meant.positions, meant.orientations, quanta);
     const auto bytes = encoder.encode(sent, 0);
     EXPECT_EQ(bytes[0], k == 0 || k == 6 ? 1 : 2) << "frame " << k;
@@ -153,7 +153,7 @@ TEST(ViewStream, TenThousandTumblingBodiesTakeLessThanSixMegabytesPerSecond) {
   ViewFrame sent, got;
   std::size_t bytes = 0;
   for (int k = 0; k < 61; ++k) {
-    const Moment meant = moment_of(world);
+    const StreamMoment meant = moment_of(world);
     sent.set_bodies(meant.positions, meant.orientations, {});
     const auto encoded = encoder.encode(sent, 0);
     if (k > 0) bytes += encoded.size();
