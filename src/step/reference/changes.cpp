@@ -23,11 +23,13 @@ std::vector<int> shifted(int count, int place, int by) {
 void ReferenceStepper::body_added() {
   finder.body_added();
   const Model& model = mechanism.model;
-  // Particles that joints hold are numbered behind the bodies.
-  if (!model.joined.empty())
+  // Particles that joints hold are numbered behind the bodies: the last step's islands speak of other numbers then.
+  if (!model.joined.empty()) {
     mechanism.model_changed(shifted(model.partner_count() - 1, model.body_count() - 1, 1), {});
-  else
+    island_count_ = 0;
+  } else {
     mechanism.forget_shape();
+  }
   forget();
 }
 
