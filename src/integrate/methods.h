@@ -78,7 +78,7 @@ Any make_integrator(const IntegratorSettings& settings, const More& more = {}) {
   return std::visit(
       [&more]<class S>(const S& chosen) -> Any {
         if constexpr (requires { Make()(chosen); })
-          return std::visit([](auto&& method) -> Any { return std::move(method); }, Make()(chosen));
+          return std::visit([]<class Method>(Method&& method) -> Any { return std::forward<Method>(method); }, Make()(chosen));
         else if constexpr (requires { more(chosen); })
           return more(chosen);
         else
