@@ -24,6 +24,7 @@ struct ContactSettings {
   double baumgarte = 0.2;           // of the overlap, per step
   double restitution_speed = 0.01;  // m/s
   double stick_speed = 1e-3;        // m/s
+  int max_blows = 16;
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
@@ -34,6 +35,9 @@ struct ContactSettings {
           s.baumgarte);
     visit(Field{"restitution_speed", "m/s", "what meets more slowly does not bounce", 0, 1e9}, s.restitution_speed);
     visit(Field{"stick_speed", "m/s", "what slides more slowly has static friction", 0, 1e9}, s.stick_speed);
+    visit(Field{"max_blows", "", "times per step at which something bounces, each for itself; later ones are taken together", 0,
+                1e9},
+          s.max_blows);
   }
 };
 

@@ -35,7 +35,6 @@ struct Diagnostics {
   int contacts = 0;                      // points that touch or nearly do
   double penetration = 0;                // m, the deepest of them
   double push_energy = 0;                // J, added so far by moving bodies out of each other
-  double bounce_energy = 0;              // J, added so far by Newton's law of restitution, which can do so with friction
 
   [[nodiscard]] double energy() const { return kinetic_energy + potential_energy; }
 };

@@ -104,10 +104,10 @@ void CollisionWorld::remove(int body) {
   free_.insert(std::lower_bound(free_.begin(), free_.end(), body, std::greater<>()), body);
 }
 
-void CollisionWorld::set_pose(int body, const Pose& pose, const Vec3& motion) {
+void CollisionWorld::set_pose(int body, const Pose& pose, const Vec3& motion, double swing) {
   require_pose(pose);
   bodies_.at(body).X = Frame(pose);
-  broad_.move(body, bounds(bodies_[body].shape, bodies_[body].X), motion);
+  broad_.move(body, bounds(bodies_[body].shape, bodies_[body].X).grown(swing), motion);
 }
 
 void CollisionWorld::collide_pair(BodyPair& pair, double margin, CollideScratch& scratch, std::vector<Manifold>& out) const {
@@ -119,23 +119,51 @@ void CollisionWorld::collide_pair(BodyPair& pair, double margin, CollideScratch&
   }
 }
 
-void CollisionWorld::find_contacts(double margin, std::vector<Manifold>& out, int threads) {
-  const std::span<BodyPair> pairs = broad_.update();
-  out.clear();
-  if (threads == 1) {
-    if (chunks_.empty()) chunks_.resize(1);
-    for (BodyPair& pair : pairs) collide_pair(pair, margin, chunks_[0].scratch, out);
-    return;
-  }
-  const int count = int((pairs.size() + chunk_size - 1) / chunk_size);
+template <class Work>
+int CollisionWorld::by_chunks(std::span<BodyPair> pairs, int threads, const Work& work) {
+  const int count = threads == 1 ? 1 : int((pairs.size() + chunk_size - 1) / chunk_size);
   if (count > int(chunks_.size())) chunks_.resize(count);
+  const std::size_t size = threads == 1 ? pairs.size() : chunk_size;
   parallel_for(count, threads, [&](int c) {
-    Chunk& chunk = chunks_[c];
-    chunk.found.clear();
-    const std::size_t last = std::min(pairs.size(), std::size_t(c + 1) * chunk_size);
-    for (std::size_t i = std::size_t(c) * chunk_size; i < last; ++i) collide_pair(pairs[i], margin, chunk.scratch, chunk.found);
+    const std::size_t first = std::min(pairs.size(), std::size_t(c) * size);
+    work(chunks_[c], pairs.subspan(first, std::min(size, pairs.size() - first)));
   });
+  return count;
+}
+
+void CollisionWorld::find_contacts(double margin, std::vector<Manifold>& out, int threads) {
+  const int count = by_chunks(broad_.update(), threads, [&](Chunk& chunk, std::span<BodyPair> pairs) {
+    chunk.found.clear();
+    for (BodyPair& pair : pairs) collide_pair(pair, margin, chunk.scratch, chunk.found);
+  });
+  out.clear();
   for (int c = 0; c < count; ++c) out.insert(out.end(), chunks_[c].found.begin(), chunks_[c].found.end());
+}
+
+void CollisionWorld::sweep(std::span<const SteadyMotion> motions, const PairLimits& limits, std::vector<BodyMeeting>& out,
+                           int threads) {
+  const int count = by_chunks(broad_.update(), threads, [&](Chunk& chunk, std::span<BodyPair> pairs) {
+    chunk.met.clear();
+    for (const BodyPair& pair : pairs) {
+      const CastLimits looked_at = limits(pair.a, pair.b);
+      if (!(looked_at.t_max > 0)) continue;
+      const CastHit hit = cast(bodies_[pair.a].shape, motions[pair.a], bodies_[pair.b].shape, motions[pair.b], looked_at);
+      if (hit.hit) chunk.met.push_back({pair.a, pair.b, hit});
+    }
+  });
+  out.clear();
+  for (int c = 0; c < count; ++c) out.insert(out.end(), chunks_[c].met.begin(), chunks_[c].met.end());
+}
+
+void CollisionWorld::contacts_at(int a, const Frame& X_WA, int b, const Frame& X_WB, double margin, std::vector<Manifold>& out) {
+  if (chunks_.empty()) chunks_.resize(1);
+  const std::size_t first = out.size();
+  PairMemory fresh;
+  collide(bodies_[a].shape, X_WA, bodies_[b].shape, X_WB, margin, fresh, chunks_[0].scratch, out);
+  for (std::size_t k = first; k < out.size(); ++k) {
+    out[k].body_a = a;
+    out[k].body_b = b;
+  }
 }
 
 bool CollisionWorld::wanted(int body, const QueryFilter& filter) const {
@@ -223,7 +251,7 @@ std::optional<BodyCastHit> CollisionWorld::shape_cast(const CollisionShape& shap
   std::optional<BodyCastHit> best;
   broad_.along_ray(box.center(), path, 0.5 * (box.high - box.low) + Vec3::Constant(tolerance), 1, [&](int body, double limit) {
     if (!wanted(body, filter)) return limit;
-    const CastHit hit = cast(shape, motion, bodies_[body].shape, {bodies_[body].X}, limit, tolerance);
+    const CastHit hit = cast(shape, motion, bodies_[body].shape, {bodies_[body].X}, {limit, tolerance});
     if (!hit.hit || (best && (hit.t > best->hit.t || (hit.t == best->hit.t && body > best->body)))) return limit;
     best = {body, hit};
     return hit.t;

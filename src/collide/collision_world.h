@@ -30,6 +30,12 @@ struct BodyCastHit {
   CastHit hit;  // B is the body
 };
 
+/// Two bodies that come to touch on their way.
+struct BodyMeeting {
+  int a = -1, b = -1;  // a < b
+  CastHit hit;
+};
+
 /// The two nearest, or deepest, points of two shapes.
 struct ShapeDistance {
   double gap = infinity;                                                  // negative: depth
@@ -59,8 +65,9 @@ class CollisionWorld {
   /// The body's number: the smallest that is free.
   int add(const CollisionShape& shape, const Pose& pose, bool moving, const CollisionFilter& filter = {});
   void remove(int body);
-  /// `motion`: how far it is expected to go until the next call; the pairs are found for all of it.
-  void set_pose(int body, const Pose& pose, const Vec3& motion = Vec3::Zero());
+  /// `motion`: how far it is expected to go until the next call, `swing`: how far turning may carry its points besides; the
+  /// pairs are found for all of it.
+  void set_pose(int body, const Pose& pose, const Vec3& motion = Vec3::Zero(), double swing = 0);
   void exclude(int a, int b) { broad_.exclude(a, b); }
   void include(int a, int b) { broad_.include(a, b); }
 
@@ -72,6 +79,14 @@ class CollisionWorld {
   /// Every contact with a gap of at most `margin`, sorted by bodies (A is the one with the smaller number), then by parts.
   /// `threads` as in base/parallel.h.
   void find_contacts(double margin, std::vector<Manifold>& out, int threads = 1);
+
+  /// Pairs that come to touch while each body goes its way, sorted by bodies; `limits(a, b)` says what touching is for them, or
+  /// t_max = 0 where they are not to be looked at.
+  using PairLimits = std::function<CastLimits(int a, int b)>;
+  void sweep(std::span<const SteadyMotion> motions, const PairLimits& limits, std::vector<BodyMeeting>& out, int threads = 1);
+
+  /// Appends the contacts of two bodies with a gap of at most `margin`, as they would be in other places.
+  void contacts_at(int a, const Frame& X_WA, int b, const Frame& X_WB, double margin, std::vector<Manifold>& out);
 
   /// The first body that the ray meets with 0 <= t <= t_max.
   [[nodiscard]] std::optional<BodyRayHit> ray(const Vec3& origin, const Vec3& direction, double t_max,
@@ -110,7 +125,11 @@ class CollisionWorld {
   struct Chunk {
     CollideScratch scratch;
     std::vector<Manifold> found;
+    std::vector<BodyMeeting> met;
   };
+  /// work(chunk, pairs of it) for all pairs, on several threads where asked for; the number of chunks.
+  template <class Work>
+  int by_chunks(std::span<BodyPair> pairs, int threads, const Work& work);
   std::vector<Chunk> chunks_;
 };
 

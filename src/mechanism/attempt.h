@@ -17,7 +17,7 @@ struct Attempt {
   std::vector<DriveRow> drives;
   std::vector<Contact> contacts;
   StepReport report;
-  double push_energy = 0, bounce_energy = 0;  // J that moving bodies out of each other has added in this step; that bounces have
+  double push_energy = 0;  // J that moving bodies out of each other has added in this step
 };
 
 /// What one solve adds to the report of its step.

@@ -86,7 +86,7 @@ void StepAudit::look_at(const JointedMechanism& mechanism, StepReport& report) c
   if (!wanted_) return;
   const Attempt& now = mechanism.now;
   const double kinetic = kinetic_energy(mechanism.model, now.state);
-  const double gain = kinetic + weight_potential(mechanism.model, now.state) - energy_ - (now.push_energy + now.bounce_energy);
+  const double gain = kinetic + weight_potential(mechanism.model, now.state) - energy_ - now.push_energy;
   // What an iterative solver left undone is no fault of the stiffness: velocities are off by as much, and energies with them.
   double residual = 0;
   for (const JointAnswer& answer : now.joints) residual = std::max(residual, answer.residual);

@@ -1,6 +1,8 @@
 #include "step/contact_finder.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <numeric>
 #include <tuple>
 
@@ -30,6 +32,23 @@ ContactSettings contact_settings(const Recipe& recipe) {
   return {};
 }
 
+namespace {
+
+// Shares of the smaller body's size.
+constexpr double touching_share = 1e-4, ahead_share = 0.1;
+/// What a sweep takes for touching, of the distance that counts as such.
+constexpr double sweep_precision = 1e-2;
+
+/// Rounding does not turn: a ball's points stay where they are.
+double turning_reach(const CollisionShape& shape) {
+  double reach = 0;
+  for (const CollisionPart& part : shape.parts())
+    reach = std::max(reach, part.kind == CollisionPart::Kind::convex ? part.reach - part.convex.radius : part.reach);
+  return reach;
+}
+
+}  // namespace
+
 ContactFinder::ContactFinder(const Model& model, const Recipe& recipe)
     : model_(model), recipe_(recipe), wanted_(!std::holds_alternative<NoContactSettings>(recipe.contacts)) {
   if (!wanted_) return;
@@ -41,10 +60,12 @@ void ContactFinder::add_proxy(int i) {
   const Body& body = model_.bodies[i];
   proxy_of_.push_back(-1);
   reach_.push_back(0);
+  arm_.push_back(0);
   if (!body.touches || std::holds_alternative<std::monostate>(body.shape)) return;
   const CollisionShape shape(body.shape);
   const int proxy = proxy_of_[i] = world_.add(shape, Pose{}, !body.fixed);
   reach_[i] = shape.reach() + body.center_of_mass.norm();
+  arm_[i] = turning_reach(shape) + body.center_of_mass.norm();
   if (proxy == static_cast<int>(body_of_.size())) body_of_.push_back(i);
   body_of_[proxy] = i;
 }
@@ -67,6 +88,7 @@ void ContactFinder::body_removed(int body, std::vector<Contact>& contacts) {
   }
   proxy_of_.erase(proxy_of_.begin() + body);
   reach_.erase(reach_.begin() + body);
+  arm_.erase(arm_.begin() + body);
   for (int& other : body_of_) other -= other > body;
   std::erase_if(contacts, [&](const Contact& c) { return c.a == body || c.b == body; });
   for (Contact& c : contacts) {
@@ -94,35 +116,61 @@ void ContactFinder::refresh(const State& s, double h, std::vector<Contact>& cont
   current_ = true;
 }
 
+double ContactFinder::touch(int a, int b) const { return std::max(contact_settings(recipe_).slop, touching_share * size(a, b)); }
+
+double ContactFinder::ahead(int a, int b) const { return std::min(contact_settings(recipe_).margin, ahead_share * size(a, b)); }
+
+double ContactFinder::swing(int body, double angle) const {
+  return std::isfinite(arm_[body]) ? 2 * arm_[body] * std::sin(0.5 * std::min(angle, std::numbers::pi)) : 0;
+}
+
+bool ContactFinder::may_touch(int a, int b) const {
+  if (!model_.movable(a) && !model_.movable(b)) return false;
+  const int group = model_.bodies[a].group;
+  return group == 0 || group != model_.bodies[b].group;
+}
+
+bool ContactFinder::counts_ahead(const Contact& c, double least_gap, double h) const {
+  const ContactSettings settings = contact_settings(recipe_);
+  const BodyLanes<double>&A = kinematics_[c.a], &B = kinematics_[c.b];
+  const Vec3 approach = (A.v + A.omega.cross(c.point - A.p)) - (B.v + B.omega.cross(c.point - B.p));
+  const double closing = std::max(c.normal.dot(approach), 0.0), weight = model_.gravity.norm();
+  const double margin = ahead(c.a, c.b);
+  // The rest of a face that touches: the same normal holds.
+  if (least_gap <= touch(c.a, c.b)) return c.gap <= margin + h * (closing + h * weight);
+  if (c.gap > margin) return false;
+  if (c.law.restitution > 0 && c.law.stiffness == 0 &&
+      closing * closing + 2 * weight * c.gap > settings.restitution_speed * settings.restitution_speed)
+    return false;
+  return h * (approach.norm() + 0.5 * h * weight) <= margin;
+}
+
 void ContactFinder::find(const State& s, double h, std::vector<Contact>& contacts) {
   const Model& model = model_;
-  const Kinematics& bodies = kinematics_;
-  const ContactSettings settings = contact_settings(recipe_);
-  // Gaps are looked at as far ahead as the fastest body may go.
-  double fastest = 0;
+  // Faces that touch are looked at as far as turning may carry their other points.
+  double furthest = 0;
   for (const int i : body_of_) {
     if (i < 0) continue;
-    const Vec3 motion = model.movable(i) ? Vec3(h * (s.v(i) + h * model.gravity)) : Vec3::Zero();
-    world_.set_pose(proxy_of_[i], body_frame(model, s, i), motion);
-    if (model.movable(i)) fastest = std::max(fastest, s.v(i).norm() + s.omega(i).norm() * reach_[i]);
+    const bool moves = model.movable(i);
+    const Vec3 motion = moves ? Vec3(h * (s.v(i) + h * model.gravity)) : Vec3::Zero();
+    const double turned = moves ? swing(i, h * s.omega(i).norm()) : 0;
+    world_.set_pose(proxy_of_[i], body_frame(model, s, i), motion, turned);
+    furthest = std::max(furthest, turned);
   }
-  const double ahead = h * (2 * fastest + h * model.gravity.norm());
-  world_.find_contacts(settings.margin + ahead, manifolds_, recipe_.threads);
+  world_.find_contacts(contact_settings(recipe_).margin + 2 * furthest, manifolds_, recipe_.threads);
 
   found_.clear();
   for (Manifold& m : manifolds_) {
     m.body_a = body_of_[m.body_a];
     m.body_b = body_of_[m.body_b];
-    if (!model.movable(m.body_a) && !model.movable(m.body_b)) continue;
-    if (const int group = model.bodies[m.body_a].group; group != 0 && group == model.bodies[m.body_b].group) continue;
-    append_contacts(m, model, bodies, found_);
+    if (!may_touch(m.body_a, m.body_b)) continue;
+    const std::size_t first = found_.size();
+    const double least = m.gap();
+    append_contacts(m, model, kinematics_, found_);
+    found_.erase(std::remove_if(found_.begin() + static_cast<std::ptrdiff_t>(first), found_.end(),
+                                [&](const Contact& c) { return !touching(c) && !counts_ahead(c, least, h); }),
+                 found_.end());
   }
-  // Keep what is near, or approaches fast enough to touch within the step; weight may make it faster yet.
-  std::erase_if(found_, [&](const Contact& c) {
-    const BodyLanes<double>&A = bodies[c.a], &B = bodies[c.b];
-    const double closing = c.normal.dot((A.v + A.omega.cross(c.point - A.p)) - (B.v + B.omega.cross(c.point - B.p)));
-    return c.gap > settings.margin + h * (std::max(closing, 0.0) + h * model.gravity.norm());
-  });
   order_.resize(found_.size());
   std::iota(order_.begin(), order_.end(), 0);
   std::sort(order_.begin(), order_.end(),
@@ -137,6 +185,92 @@ void ContactFinder::find(const State& s, double h, std::vector<Contact>& contact
     if (old != contacts.end() && !before(c, *old)) carry_over(*old++, c);
   }
   contacts.swap(sorted_);
+}
+
+void ContactFinder::sweep(const State& s, std::span<const Passage> passages, double h, std::span<const Contact> contacts,
+                          std::vector<Meeting>& out) {
+  out.clear();
+  if (!wanted_) return;
+  const ContactSettings settings = contact_settings(recipe_);
+  motions_.resize(body_of_.size());
+  for (std::size_t k = 0; k < body_of_.size(); ++k) {
+    const int i = body_of_[k];
+    if (i < 0) continue;
+    const Pose frame = body_frame(model_, s, i);
+    motions_[k] = {Frame(frame), passages[i].v, passages[i].omega, passages[i].a, model_.bodies[i].center_of_mass};
+    const Vec3 motion = h * (passages[i].v + 0.5 * h * passages[i].a);
+    world_.set_pose(static_cast<int>(k), frame, motion, swing(i, h * passages[i].omega.norm()));
+  }
+  const auto same_pair = [](const Contact& c, std::pair<int, int> pair) { return std::pair(c.a, c.b) < pair; };
+  const auto known = [&](int a, int b) {
+    const auto at = std::lower_bound(contacts.begin(), contacts.end(), std::pair(a, b), same_pair);
+    return at != contacts.end() && at->a == a && at->b == b;
+  };
+  const auto limits = [&](int p, int q) -> CastLimits {
+    const int a = body_of_[p], b = body_of_[q];
+    const CastLimits none{0};
+    if (!may_touch(a, b)) return none;
+    const Vec3 v = passages[a].v - passages[b].v, bend = 0.5 * h * (passages[a].a - passages[b].a);
+    const double turning = swing(a, h * passages[a].omega.norm()) + swing(b, h * passages[b].omega.norm());
+    const double way = h * (v.norm() + bend.norm()) + turning;
+    const double e = std::max(model_.bodies[a].surface.restitution, model_.bodies[b].surface.restitution);
+    if (e > 0 ? way <= h * settings.restitution_speed : way <= ahead(a, b)) return none;
+    if ((s.p[a] - s.p[b]).norm() > reach_[a] + reach_[b] + way) return none;
+    if (world_.shape(p).is_convex() && world_.shape(q).is_convex() && known(a, b)) return none;
+    return {h, sweep_precision * touch(a, b), touch(a, b)};
+  };
+  world_.sweep(motions_, limits, met_, recipe_.threads);
+  for (const BodyMeeting& m : met_) {
+    const int a = body_of_[m.a], b = body_of_[m.b];
+    const SurfaceLaw law = combine(model_.bodies[a].surface, model_.bodies[b].surface);
+    const bool bounces = law.restitution > 0 && law.stiffness == 0 && m.hit.closing > settings.restitution_speed;
+    out.push_back({a, b, m.hit.t, bounces, motions_[m.a].at(m.hit.t), motions_[m.b].at(m.hit.t)});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Meeting& p, const Meeting& q) { return p.time < q.time; });
+}
+
+void ContactFinder::add_meeting(const Meeting& meeting, const State& s, std::vector<Contact>& contacts) {
+  const double margin = touch(meeting.a, meeting.b);
+  manifolds_.clear();
+  world_.contacts_at(proxy_of_[meeting.a], meeting.X_a, proxy_of_[meeting.b], meeting.X_b, margin, manifolds_);
+  found_.clear();
+  for (Manifold& m : manifolds_) {
+    m.body_a = meeting.a;
+    m.body_b = meeting.b;
+    // The bodies' points that touch then, where they are now.
+    const auto now = [&](int body, const Frame& then, const Vec3& x) {
+      return Frame(body_frame(model_, s, body)) * then.to_local(x);
+    };
+    for (int i = 0; i < m.count; ++i) {
+      ContactPoint& point = m.points[i];
+      point.on_a = now(meeting.a, meeting.X_a, point.on_a);
+      point.on_b = now(meeting.b, meeting.X_b, point.on_b);
+      point.gap = m.normal.dot(point.on_b - point.on_a);
+    }
+    append_contacts(m, model_, kinematics_, found_);
+  }
+  for (Contact& c : found_) c.met = true;
+  for (const Contact& c : found_) contacts.insert(std::upper_bound(contacts.begin(), contacts.end(), c, before), c);
+}
+
+double ContactFinder::straight_part(const State& s, std::span<const Linkage> linkages, double h) {
+  if (!wanted_) return h;
+  constexpr double straight = 0.4;  // rad
+  const auto turning = [&](int i) { return i < s.bodies() && proxy_of_[i] >= 0 ? s.omega(i).norm() : 0.0; };
+  double fastest = 0;
+  for (const Linkage& linkage : linkages)
+    for (const int body : linkage.bodies) fastest = std::max(fastest, turning(body));
+  if (!(h * fastest > straight)) return h;
+  near_.assign(static_cast<std::size_t>(model_.body_count()), 0);
+  for (const BodyPair& pair : world_.broad_phase().pairs()) {
+    const int a = body_of_[pair.a], b = body_of_[pair.b];
+    if (may_touch(a, b)) near_[a] = near_[b] = 1;
+  }
+  fastest = 0;
+  for (const Linkage& linkage : linkages)
+    for (const int body : linkage.bodies)
+      if (body < s.bodies() && near_[body]) fastest = std::max(fastest, turning(body));
+  return h * fastest > straight ? straight / fastest : h;
 }
 
 }  // namespace rotule

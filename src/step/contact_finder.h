@@ -1,12 +1,34 @@
 #pragma once
-// Where the bodies of a state touch: shapes and trees of src/collide kept in step with a Model and its State, contacts carried
-// over from the last search by their features.
+// Where the bodies of a state touch, and where they come to touch on their way: shapes and trees of src/collide kept in step with
+// a Model and its State, contacts carried over from the last search by their features.
+//
+// A contact seen ahead of time has the normal of the pose from which it is seen, which is right only where the bodies hardly
+// move until they touch. So three distances tell what happens to a pair, all small shares of the smaller body's size:
+//   touching   up to `touch`: it is a contact, whatever moves how fast;
+//   ahead      up to `ahead`, and moving by no more than that in the step: a contact too, which lets the gap close and no more;
+//   on the way whatever moves further: swept along its path; where that touches, the contact is that of the pose in which it
+//              does (`sweep`, `add_meeting`), and where it does not there is none.
+// What bounces is never a contact ahead of time: it must arrive first.
 #include <vector>
 
 #include "collide/collision_world.h"
 #include "constraint/pool/contact.h"
+#include "mechanism/linkage.h"
 
 namespace rotule {
+
+/// How a body goes through a step: its centre of mass along p + s v + s^2/2 a, turning steadily.
+struct Passage {
+  Vec3 v = Vec3::Zero(), a = Vec3::Zero(), omega = Vec3::Zero();
+};
+
+/// Two bodies that come to touch within the step.
+struct Meeting {
+  int a = -1, b = -1;
+  double time = 0;       // s, from the start of the passage
+  bool bounces = false;  // whether it is a rigid blow that throws them back
+  Frame X_a, X_b;        // the bodies' frames then
+};
 
 class ContactFinder {
  public:
@@ -17,6 +39,20 @@ class ContactFinder {
   void refresh(const State& s, double h, std::vector<Contact>& contacts);
   /// Somebody moved the bodies.
   void forget() { current_ = false; }
+
+  /// All pairs that come to touch within `h`, bodies going from this state as `passages` say, earliest first; pairs of two convex
+  /// bodies that are among the contacts already do not count.
+  void sweep(const State& s, std::span<const Passage> passages, double h, std::span<const Contact> contacts,
+             std::vector<Meeting>& out);
+  /// Contacts of the pose in which two bodies meet, with the gaps that their points have in this state, put in order among the
+  /// others.
+  void add_meeting(const Meeting& meeting, const State& s, std::vector<Contact>& contacts);
+
+  /// Whether the surfaces touch, for all that matters.
+  [[nodiscard]] bool touching(const Contact& c) const { return c.gap <= touch(c.a, c.b); }
+  /// The longest part of a step in which no body that a joint holds, with something near enough to be hit, turns so far that its
+  /// path is no longer near to straight.
+  double straight_part(const State& s, std::span<const Linkage> linkages, double h);
 
   // What came and went between steps; contacts of all others keep their impulses.
   void body_added();
@@ -41,6 +77,14 @@ class ContactFinder {
   void find(const State& s, double h, std::vector<Contact>& contacts);
   void add_proxy(int body);
   [[nodiscard]] int proxy(int partner) const;
+  [[nodiscard]] double size(int a, int b) const { return std::min(reach_[a], reach_[b]); }
+  [[nodiscard]] double touch(int a, int b) const;
+  [[nodiscard]] double ahead(int a, int b) const;
+  /// How far turning by an angle carries points of a body.
+  [[nodiscard]] double swing(int body, double angle) const;
+  [[nodiscard]] bool may_touch(int a, int b) const;
+  /// Whether the contact counts though it does not touch yet.
+  [[nodiscard]] bool counts_ahead(const Contact& c, double least_gap, double h) const;
 
   const Model& model_;
   const Recipe& recipe_;
@@ -51,7 +95,11 @@ class ContactFinder {
   std::vector<int> proxy_of_;  // body to proxy, or -1
   std::vector<int> body_of_;   // and back; -1 where the proxy is free
   std::vector<double> reach_;  // of each body's shape, from its centre of mass
+  std::vector<double> arm_;    // likewise, without a rounding, which turning does not move
   std::vector<Manifold> manifolds_;
+  std::vector<SteadyMotion> motions_;  // by proxy
+  std::vector<BodyMeeting> met_;
+  std::vector<char> near_;  // bodies that have something near
   std::vector<Contact> found_, sorted_;
   std::vector<int> order_;
 };

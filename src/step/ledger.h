@@ -13,9 +13,8 @@ struct JointPlace {
 
 /// What a run has come to so far, J.
 struct StepTotals {
-  double shock_energy = 0;   // taken out by shocks
-  double push_energy = 0;    // added by moving bodies out of each other
-  double bounce_energy = 0;  // added by bounces
+  double shock_energy = 0;  // taken out by shocks
+  double push_energy = 0;   // added by moving bodies out of each other
 };
 
 class Ledger {

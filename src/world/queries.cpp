@@ -235,7 +235,7 @@ std::optional<CastResult> cast_shape(const QueryShape& shape, const Pose& pose, 
   require_bounded(shape);
   const double tolerance = 1e-6 * std::min(implementation_of(shape).reach(), 1.0);
   const CastHit hit =
-      cast(implementation_of(shape), {frame_of(pose), path}, implementation_of(body), {frame_of(body_pose)}, 1, tolerance);
+      cast(implementation_of(shape), {frame_of(pose), path}, implementation_of(body), {frame_of(body_pose)}, {1, tolerance});
   if (!hit.hit) return {};
   return cast_result({}, hit);
 }
@@ -258,7 +258,7 @@ std::optional<ImpactResult> time_of_impact(const QueryShape& a, const ShapeMotio
     throw Error("time of impact", "needs a duration of at least 0 and a tolerance above it");
   const SteadyMotion steady_a{frame_of(motion_a.pose), motion_a.velocity, motion_a.angular_velocity},
       steady_b{frame_of(motion_b.pose), motion_b.velocity, motion_b.angular_velocity};
-  const CastHit hit = cast(implementation_of(a), steady_a, implementation_of(b), steady_b, duration, tolerance);
+  const CastHit hit = cast(implementation_of(a), steady_a, implementation_of(b), steady_b, {duration, tolerance});
   if (!hit.hit) return {};
   return ImpactResult{hit.t, hit.point, hit.normal, hit.part_a, hit.part_b, hit.triangle};
 }

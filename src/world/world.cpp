@@ -531,9 +531,6 @@ std::vector<std::string> World::warnings() const {
   const StepTotals& totals = w.ready().totals();
   if (totals.push_energy > 1e-6)
     out.push_back(fmt::format("moving bodies out of each other has added {:.3g} J", totals.push_energy));
-  if (totals.bounce_energy > 1e-6)
-    out.push_back(fmt::format("bounces have added {:.3g} J: Newton's law of restitution can, with friction or above 1",
-                              totals.bounce_energy));
   if (w.unconverged_steps) out.push_back(fmt::format("{} steps did not converge to their tolerance", w.unconverged_steps));
   if (w.late_steps)
     out.push_back(

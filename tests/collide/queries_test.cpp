@@ -67,7 +67,7 @@ TEST(Cast, EndsWhereTheShapesTouch) {
     const SteadyMotion motion_b{Frame(b.pose), 0.5 * oracle::random_direction(random),
                                 i % 2 ? Vec3(oracle::random_direction(random)) : Vec3::Zero()};
     const CollisionShape shape_a(a.shape), shape_b(b.shape);
-    const CastHit hit = cast(shape_a, motion_a, shape_b, motion_b, 1, tolerance);
+    const CastHit hit = cast(shape_a, motion_a, shape_b, motion_b, {1, tolerance});
     const auto gap_at = [&](double t) {
       PairMemory memory;
       CollideScratch scratch;
@@ -112,7 +112,7 @@ TEST(Cast, NothingTunnels) {
     const SteadyMotion shot{Frame(Pose{aim - velocity * (h / 2), oracle::random_orientation(random)}), velocity,
                             Vec3(uniform(random, 0, 100) * oracle::random_direction(random))};
     const CollisionShape& body = i % 3 == 1 ? mesh : solid;
-    const CastHit hit = cast(bullet, shot, body, target, h, 1e-5);
+    const CastHit hit = cast(bullet, shot, body, target, {h, 1e-5});
     ASSERT_TRUE(hit.hit) << i;
     ASSERT_LE(hit.t, h);
   }
@@ -186,7 +186,7 @@ TEST(World, QueriesSeeWhatBruteForceSees) {
     double arrival = infinity;
     for (const Placed& b : crowd.placed) {
       const CastHit hit =
-          cast(probe_shape, {Frame(probe.pose), path, Vec3::Zero()}, CollisionShape(b.shape), {Frame(b.pose)}, 1, 1e-6 * 0.3);
+          cast(probe_shape, {Frame(probe.pose), path, Vec3::Zero()}, CollisionShape(b.shape), {Frame(b.pose)}, {1, 1e-6 * 0.3});
       if (hit.hit) arrival = std::min(arrival, hit.t);
     }
     const auto swept = crowd.world.shape_cast(probe_shape, probe.pose, path);

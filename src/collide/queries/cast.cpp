@@ -13,15 +13,17 @@ namespace {
 struct MovingPart {
   const SteadyMotion& motion;
   Frame X_BP;
-  double reach;  // from the body's origin, about which it turns
+  double reach;  // from the body's origin; without the rounding, which turning does not move
 
   [[nodiscard]] Frame at(double t) const { return motion.at(t) * X_BP; }
-  [[nodiscard]] double turning() const { return motion.spin.norm() * (std::isfinite(reach) ? reach : 0); }
+  [[nodiscard]] double turning() const {
+    return motion.spin.norm() * (std::isfinite(reach) ? std::max(reach, 0.0) + motion.pivot.norm() : 0);
+  }
 };
 
-/// Advances while `distance(t)` (a Separation in the world) says how far. Where `bound` is the largest speed of approach.
+/// Advances while `distance(t)` (a Separation in the world) says how far.
 template <class Distance>
-CastHit advance(const Distance& distance, const MovingPart& a, const MovingPart& b, double t_max, double tolerance) {
+CastHit advance(const Distance& distance, const MovingPart& a, const MovingPart& b, const CastLimits& limits) {
   constexpr int most_rounds = 200;
   CastHit out;
   double t = 0;
@@ -29,20 +31,37 @@ CastHit advance(const Distance& distance, const MovingPart& a, const MovingPart&
     const Separation s = distance(t);
     out.normal = s.normal;
     out.point = 0.5 * (s.on_a + s.on_b);
-    if (s.gap <= tolerance) break;
-    const double approach = s.normal.dot(a.motion.velocity - b.motion.velocity) + a.turning() + b.turning();
+    if (s.gap <= limits.tolerance) {
+      const auto closing = [&](double at) {
+        return s.normal.dot(a.motion.velocity_at(at, out.point) - b.motion.velocity_at(at, out.point));
+      };
+      out.closing = closing(t);
+      if (0.5 * (out.closing + closing(limits.t_max)) * (limits.t_max - t) <= limits.graze) return out;
+      break;
+    }
+    // The fastest that it can be from here on: the velocity along n is a straight line over time.
+    const auto along = [&](double at) {
+      return s.normal.dot(a.motion.velocity - b.motion.velocity + at * (a.motion.acceleration - b.motion.acceleration));
+    };
+    const double approach = std::max(along(t), along(limits.t_max)) + a.turning() + b.turning();
     if (!(approach > 0)) return out;
     // To half the tolerance: then the next look ends it.
-    t += (s.gap - 0.5 * tolerance) / approach;
-    if (t > t_max) return out;
+    t += (s.gap - 0.5 * limits.tolerance) / approach;
+    if (t > std::min(limits.t_max, limits.before)) return out;
   }
   out.hit = true;
   out.t = t;
   return out;
 }
 
-CastHit cast_convex_parts(const Convex& a, const MovingPart& motion_a, const Convex& b, const MovingPart& motion_b, double t_max,
-                          double tolerance) {
+/// Those of a search that has found something already.
+CastLimits earlier(CastLimits limits, const CastHit& best) {
+  limits.before = std::min(limits.before, best.t);
+  return limits;
+}
+
+CastHit cast_convex_parts(const Convex& a, const MovingPart& motion_a, const Convex& b, const MovingPart& motion_b,
+                          const CastLimits& limits) {
   PairMemory memory;
   return advance(
       [&](double t) {
@@ -53,10 +72,10 @@ CastHit cast_convex_parts(const Convex& a, const MovingPart& motion_a, const Con
         s.on_b = X_WA * s.on_b;
         return s;
       },
-      motion_a, motion_b, t_max, tolerance);
+      motion_a, motion_b, limits);
 }
 
-CastHit cast_plane(const MovingPart& plane, const Convex& b, const MovingPart& motion_b, double t_max, double tolerance) {
+CastHit cast_plane(const MovingPart& plane, const Convex& b, const MovingPart& motion_b, const CastLimits& limits) {
   return advance(
       [&](double t) {
         const Frame X_WA = plane.at(t), X_WB = motion_b.at(t);
@@ -64,16 +83,18 @@ CastHit cast_plane(const MovingPart& plane, const Convex& b, const MovingPart& m
         const double gap = n.dot(lowest - X_WA.p);
         return Separation{true, n, gap, lowest - gap * n, lowest};
       },
-      plane, motion_b, t_max, tolerance);
+      plane, motion_b, limits);
 }
 
-CastHit cast_surface(const Surface& surface, const MovingPart& a, const Convex& b, const MovingPart& motion_b, double t_max,
-                     double tolerance) {
+CastHit cast_surface(const Surface& surface, const MovingPart& a, const Convex& b, const MovingPart& motion_b,
+                     const CastLimits& limits) {
   // All that B can reach, in the surface's frame: its path about its start, and the surface's own motion.
+  const double t_max = limits.t_max;
   const double travel = t_max * (motion_b.turning() + a.turning());
   const Frame X_WA = a.at(0), X_WB = motion_b.at(0);
-  const Vec3 path = X_WA.R.transpose() * (t_max * (motion_b.motion.velocity - a.motion.velocity));
-  Aabb box = bounds(b, relative(X_WA, X_WB)).grown(travel + tolerance);
+  const Vec3 bend = 0.5 * t_max * t_max * (motion_b.motion.acceleration - a.motion.acceleration);
+  const Vec3 path = X_WA.R.transpose() * (t_max * (motion_b.motion.velocity - a.motion.velocity) + bend);
+  Aabb box = bounds(b, relative(X_WA, X_WB)).grown(travel + bend.norm() + limits.tolerance);
   if (a.motion.spin.squaredNorm() > 0)
     box = box.grown(t_max * a.motion.spin.norm() * (X_WB.p - X_WA.p).norm() + t_max * path.norm());
   box.low += path.cwiseMin(0.0);
@@ -85,8 +106,7 @@ CastHit cast_surface(const Surface& surface, const MovingPart& a, const Convex& 
     // From the front only: the centre must not have passed the plane at the start.
     const Vec3 middle = X_WA.to_local(X_WB * center(b));
     if (n.isZero() || n.dot(middle - surface.corners(t)[0]) < 0) return true;
-    const CastHit hit =
-        cast_convex_parts(Convex::triangle(surface.corners(t).data()), a, b, motion_b, std::min(t_max, best.t), tolerance);
+    const CastHit hit = cast_convex_parts(Convex::triangle(surface.corners(t).data()), a, b, motion_b, earlier(limits, best));
     if (hit.hit && (!best.hit || hit.t < best.t || (hit.t == best.t && surface.source(t) < best.triangle))) {
       best = hit;
       best.triangle = surface.source(t);
@@ -102,37 +122,48 @@ CastHit swapped(CastHit hit) {
 }
 
 CastHit cast_parts(const CollisionPart& a, const SteadyMotion& motion_a, const CollisionPart& b, const SteadyMotion& motion_b,
-                   double t_max, double tolerance) {
-  const MovingPart at_a{motion_a, a.X_BP, a.reach}, at_b{motion_b, b.X_BP, b.reach};
+                   const CastLimits& limits) {
+  const auto reach = [](const CollisionPart& part) {
+    return part.kind == CollisionPart::Kind::convex ? part.reach - part.convex.radius : part.reach;
+  };
+  const MovingPart at_a{motion_a, a.X_BP, reach(a)}, at_b{motion_b, b.X_BP, reach(b)};
   if (b.kind == CollisionPart::Kind::convex) {
-    if (a.kind == CollisionPart::Kind::convex) return cast_convex_parts(a.convex, at_a, b.convex, at_b, t_max, tolerance);
-    if (a.kind == CollisionPart::Kind::plane) return cast_plane(at_a, b.convex, at_b, t_max, tolerance);
-    return cast_surface(*a.surface, at_a, b.convex, at_b, t_max, tolerance);
+    if (a.kind == CollisionPart::Kind::convex) return cast_convex_parts(a.convex, at_a, b.convex, at_b, limits);
+    if (a.kind == CollisionPart::Kind::plane) return cast_plane(at_a, b.convex, at_b, limits);
+    return cast_surface(*a.surface, at_a, b.convex, at_b, limits);
   }
   if (a.kind != CollisionPart::Kind::convex) return {};
-  if (b.kind == CollisionPart::Kind::plane) return swapped(cast_plane(at_b, a.convex, at_a, t_max, tolerance));
-  return swapped(cast_surface(*b.surface, at_b, a.convex, at_a, t_max, tolerance));
+  if (b.kind == CollisionPart::Kind::plane) return swapped(cast_plane(at_b, a.convex, at_a, limits));
+  return swapped(cast_surface(*b.surface, at_b, a.convex, at_a, limits));
 }
 
 }  // namespace
 
 Frame SteadyMotion::at(double t) const {
-  if (spin.isZero()) return {X.R, X.p + t * velocity};
-  return {exp_rotation(t * spin).toRotationMatrix() * X.R, X.p + t * velocity};
+  const Vec3 path = t * (velocity + 0.5 * t * acceleration);
+  if (spin.isZero()) return {X.R, X.p + path};
+  const Mat3 R = exp_rotation(t * spin).toRotationMatrix() * X.R;
+  if (pivot.isZero()) return {R, X.p + path};
+  return {R, X * pivot + path - R * pivot};
 }
 
-CastHit cast_convex(const Convex& a, const SteadyMotion& motion_a, const Convex& b, const SteadyMotion& motion_b, double t_max,
-                    double tolerance) {
-  return cast_convex_parts(a, {motion_a, Frame{}, reach(a, Vec3::Zero())}, b, {motion_b, Frame{}, reach(b, Vec3::Zero())}, t_max,
-                           tolerance);
+Vec3 SteadyMotion::velocity_at(double t, const Vec3& x) const {
+  const Vec3 center = X * pivot + t * (velocity + 0.5 * t * acceleration);
+  return velocity + t * acceleration + spin.cross(x - center);
+}
+
+CastHit cast_convex(const Convex& a, const SteadyMotion& motion_a, const Convex& b, const SteadyMotion& motion_b,
+                    const CastLimits& limits) {
+  return cast_convex_parts(a, {motion_a, Frame{}, reach(a, Vec3::Zero()) - a.radius}, b,
+                           {motion_b, Frame{}, reach(b, Vec3::Zero()) - b.radius}, limits);
 }
 
 CastHit cast(const CollisionShape& a, const SteadyMotion& motion_a, const CollisionShape& b, const SteadyMotion& motion_b,
-             double t_max, double tolerance) {
+             const CastLimits& limits) {
   CastHit best;
   for (int i = 0; i < int(a.parts().size()); ++i)
     for (int j = 0; j < int(b.parts().size()); ++j) {
-      const CastHit hit = cast_parts(a.parts()[i], motion_a, b.parts()[j], motion_b, std::min(t_max, best.t), tolerance);
+      const CastHit hit = cast_parts(a.parts()[i], motion_a, b.parts()[j], motion_b, earlier(limits, best));
       if (!hit.hit || (best.hit && hit.t >= best.t)) continue;
       best = hit;
       best.part_a = i;

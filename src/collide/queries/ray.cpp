@@ -130,7 +130,7 @@ bool ray_convex(const Convex& c, const Vec3& o, const Vec3& d, double t_max, Ray
   Stretch s;
   if (c.radius > 0 && c.kind != Convex::Kind::sphere && c.kind != Convex::Kind::capsule) {
     const CastHit cast =
-        cast_convex(Convex::sphere(0), {Frame(Mat3::Identity(), o), d}, c, {}, t_max, 1e-9 * reach(c, Vec3::Zero()));
+        cast_convex(Convex::sphere(0), {Frame(Mat3::Identity(), o), d}, c, {}, {t_max, 1e-9 * reach(c, Vec3::Zero())});
     if (!cast.hit) return false;
     hit = {cast.t, -cast.normal};
     return true;

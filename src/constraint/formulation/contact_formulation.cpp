@@ -35,11 +35,11 @@ void hold(const Contact& c, const ConstraintBlock& block, const VecX& u, Constra
 
 void look_at_start(const ContactRules& rules, const Kinematics& bodies, const VecX& u, const VecX& free, double h, Contact& c) {
   const auto relative = [&](const VecX& velocities) -> Vec3 {
-    const auto velocity = [&](int i) -> Vec3 {
+    const auto velocity = [&](int i, const Vec3& on_body) -> Vec3 {
       const Vec3 omega = velocities.segment<3>(6 * i + 3);
-      return Vec3(velocities.segment<3>(6 * i)) + omega.cross(c.point - bodies[i].p);
+      return Vec3(velocities.segment<3>(6 * i)) + omega.cross(c.met ? Vec3(bodies[i].R * on_body) : Vec3(c.point - bodies[i].p));
     };
-    return velocity(c.b) - velocity(c.a);
+    return velocity(c.b, c.on_b) - velocity(c.a, c.on_a);
   };
   const Vec3 now = relative(u);
   const double along = now.dot(c.normal);
@@ -61,10 +61,13 @@ bool bounces(const Contact& c, const ContactRules& rules) {
   return c.law.restitution > 0 && c.law.stiffness == 0 && c.x[0] > 0 && c.closing > rules.settings.restitution_speed;
 }
 
-void formulate_bounce(const Contact& c, const ContactRules& rules, const ConstraintBlock& block, const VecX& u,
-                      ConstraintProblem& problem) {
+bool arrives(const Contact& c, const ContactRules& rules, double h) {
+  return c.law.stiffness == 0 && c.x[0] > 0 && c.gap > h * rules.settings.restitution_speed;
+}
+
+void formulate_blow(const Contact& c, double speed, const ConstraintBlock& block, const VecX& u, ConstraintProblem& problem) {
   hold(c, block, u, problem);
-  if (bounces(c, rules)) problem.b[block.first_row] += c.law.restitution * c.closing;
+  problem.b[block.first_row] += speed;
 }
 
 void formulate_position(const Contact& c, const Kinematics& bodies, const ConstraintBlock& block, ConstraintProblem& problem) {

@@ -4,7 +4,7 @@
 //   velocity    b = -(J u*) - phi/h        a gap closes within the step, so that bodies stop at each other's surface
 //               b = -(J u*) - beta phi/h   an overlap, where no projection takes it out: Baumgarte's share of it
 //               b = -(J u*) - phi k/(h k + d), C = 1/(h (h k + d))   a soft surface: spring and damper, at the step's end
-//   bounce      b = -(J u*) + e c          Newton's law of restitution, solved for once more
+//   blow        b = -(J u*) + e c          Newton's law of restitution
 //   position    b = -phi                   the smallest move that leaves no gap negative (A7 c)
 #include "constraint/pool/contact.h"
 #include "constraint/pool/drive.h"
@@ -27,9 +27,11 @@ void formulate_velocity(const Contact& c, const ContactRules& rules, double h, c
 
 /// Who bounces: whoever was stopped, is rigid, and met fast enough.
 bool bounces(const Contact& c, const ContactRules& rules);
-/// b and x0 of the second solution, in which contacts that bounce are thrown back and the others hold.
-void formulate_bounce(const Contact& c, const ContactRules& rules, const ConstraintBlock& block, const VecX& u,
-                      ConstraintProblem& problem);
+/// Who was stopped within the step though it began with a gap: it still has the speed with which it crossed that, and is to be
+/// stopped wholly.
+bool arrives(const Contact& c, const ContactRules& rules, double h);
+/// b and x0 of a blow that throws the surfaces back at this speed, 0 where they only hold.
+void formulate_blow(const Contact& c, double speed, const ConstraintBlock& block, const VecX& u, ConstraintProblem& problem);
 
 /// b of the contact's normal at position level.
 void formulate_position(const Contact& c, const Kinematics& bodies, const ConstraintBlock& block, ConstraintProblem& problem);

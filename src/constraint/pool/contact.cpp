@@ -76,8 +76,8 @@ double gap_now(const Contact& c, const Kinematics& bodies) {
 void write_jacobian(const Contact& c, const Kinematics& bodies, const ConstraintBlock& block, ConstraintProblem& problem) {
   const BodyLanes<double>&A = bodies[c.a], &B = bodies[c.b];
   const Vec3 point = touching_point<double>(A, B, c.on_a, c.on_b);
-  const auto side = [&](const Vec3& center, double sign, JacobianRows& J) {
-    const Vec3 r = point - center;
+  const auto side = [&](const BodyLanes<double>& body, const Vec3& on_body, double sign, JacobianRows& J) {
+    const Vec3 r = c.met ? Vec3(body.R * on_body) : Vec3(point - body.p);
     int row = block.first_row;
     const auto put = [&](const RowSide<double>& share) {
       J.row(row).head<3>() = share.linear;
@@ -91,8 +91,8 @@ void write_jacobian(const Contact& c, const Kinematics& bodies, const Constraint
     if (c.law.torsional_friction > 0) angular(c.normal);
     if (c.law.rolling_friction > 0) angular(c.tangent), angular(c.bitangent);
   };
-  if (block.body_a >= 0) side(A.p, -1, problem.J_a);
-  if (block.body_b >= 0) side(B.p, 1, problem.J_b);
+  if (block.body_a >= 0) side(A, c.on_a, -1, problem.J_a);
+  if (block.body_b >= 0) side(B, c.on_b, 1, problem.J_b);
 }
 
 void write_laws(const Contact& c, bool cone, const ConstraintBlock& block, ConstraintProblem& problem) {

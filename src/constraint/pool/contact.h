@@ -21,6 +21,7 @@ struct Contact {
   double gap = 0;
   SurfaceLaw law;         // of the two surfaces together
   bool sliding = false;   // which coefficient is in force
+  bool met = false;       // on the way: each body has its own point, which is not near the other's yet
   double closing = 0;     // m/s, at which the surfaces approach each other at the start of the step
   Vec6 x = Vec6::Zero();  // impulses of the last solve, N s and N m s
 

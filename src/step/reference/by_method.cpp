@@ -1,5 +1,4 @@
 // Steps by an integrator, which asks for constrained accelerations as often as it likes; what steps by impulses share with them.
-#include "dynamics/forces/weight.h"
 #include "step/checks.h"
 #include "step/reference/reference_stepper.h"
 
@@ -33,6 +32,7 @@ ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
       velocity_(std::get_if<VelocitySettings>(&recipe.formulation)),
       rules_{contact_settings(recipe), std::holds_alternative<ProjectionSettings>(recipe.correction)},
       cone_(!std::holds_alternative<BoxContactSettings>(recipe.contacts)) {
+  look_for_bounces();
   check_drives(model, recipe);
 }
 
@@ -82,26 +82,6 @@ void ReferenceStepper::close(State& s, double t, double h) {
     closing_.close(*projection, rules_, mechanism, islands(), search_, s, t, h);
   else
     mechanism.correct(s, t);
-}
-
-void ReferenceStepper::move(State& s, double h) {
-  const Model& model = mechanism.model;
-  const bool bounced = after_ != first_;
-  const double kinetic = bounced ? kinetic_energy(model, s) : 0;
-  touched_.assign(static_cast<std::size_t>(model.partner_count()), 0);
-  for (const Linkage& linkage : mechanism.linkages)
-    for (const int body : linkage.bodies) touched_[body] = 1;
-  for (const Contact& c : mechanism.now.contacts)
-    if (c.x[0] > 0) touched_[c.a] = touched_[c.b] = 1;
-  // What nothing touches and no spring holds falls along its parabola: the mean velocity is exact there.
-  before_ = s.u;
-  move_ = h * first_;
-  for (int i = 0; i < model.body_count(); ++i)
-    if (!touched_[i] && model.forces.empty())
-      move_.segment<3>(6 * i) = 0.5 * h * (first_.segment<3>(6 * i) + before_.segment<3>(6 * i));
-  displace(s, move_, s);
-  s.u = after_;
-  if (bounced) mechanism.now.bounce_energy = std::max(0.0, kinetic_energy(model, s) - kinetic);
 }
 
 void ReferenceStepper::look_at_end(State& s, double t, double h) {

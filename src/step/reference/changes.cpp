@@ -22,6 +22,7 @@ std::vector<int> shifted(int count, int place, int by) {
 
 void ReferenceStepper::body_added() {
   finder.body_added();
+  look_for_bounces();
   const Model& model = mechanism.model;
   // Particles that joints hold are numbered behind the bodies: the last step's islands speak of other numbers then.
   if (!model.joined.empty()) {

@@ -1,7 +1,10 @@
 #include "step/reference/close_positions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+
+#include "step/reference/kinetic.h"
 
 namespace rotule {
 
@@ -19,12 +22,11 @@ double PositionClosing::error_of(const ContactRules& rules, const JointedMechani
 
 namespace {
 
-/// The weight's potential energy of bodies that touch something: joints have no business lifting anything.
-double touching_potential(const Model& model, std::span<const Island> islands, const State& s) {
+/// The weight's potential energy of an island's bodies, where they touch something: joints have no business lifting anything.
+double touching_potential(const Model& model, const Island& island, const State& s) {
   double sum = 0;
-  for (const Island& island : islands)
-    if (!island.contacts.empty())
-      for (const int body : island.bodies) sum -= model.mass(body) * model.gravity.dot(point_of(model, s, body, Vec3::Zero()));
+  if (!island.contacts.empty())
+    for (const int body : island.bodies) sum -= model.mass(body) * model.gravity.dot(point_of(model, s, body, Vec3::Zero()));
   return sum;
 }
 
@@ -37,7 +39,8 @@ void PositionClosing::close(const ProjectionSettings& settings, const ContactRul
   StepReport& report = mechanism.now.report;
   const auto count = static_cast<int>(islands.size());
   if (moved_.size() < islands.size()) moved_.resize(islands.size());
-  const double height = touching_potential(model, islands, s);
+  heights_.resize(islands.size());
+  for (int i = 0; i < count; ++i) heights_[i] = touching_potential(model, islands[i], s);
   bool moved = false;
   double before = infinity;
   for (int iteration = 0; iteration <= settings.max_iterations; ++iteration) {
@@ -71,10 +74,24 @@ void PositionClosing::close(const ProjectionSettings& settings, const ContactRul
     displace(s, move_, s);
     moved = true;
   }
-  if (moved) mechanism.now.push_energy += std::max(0.0, touching_potential(model, islands, s) - height);
+  for (int i = 0; moved && i < count; ++i)
+    pay_for_height(mechanism, islands[i], touching_potential(model, islands[i], s) - heights_[i], s);
   for (const Island& island : islands)
     if (island.contacts.empty())
       for (const int j : island.linkages) mechanism.close_velocities(mechanism.islands[j], s);
+}
+
+void PositionClosing::pay_for_height(JointedMechanism& mechanism, const Island& island, double lifted, State& s) {
+  if (!(lifted > 0)) return;
+  u_.resize(static_cast<Eigen::Index>(6 * island.bodies.size()));
+  island.gather(s.u, u_);
+  const double kinetic = kinetic_energy(mechanism, island, u_);
+  constexpr double most_paid = 0.5;  // of the energy of motion
+  const double paid = std::min(lifted, most_paid * kinetic);
+  mechanism.now.push_energy += lifted - paid;
+  if (!(paid > 0)) return;
+  const double slower = std::sqrt(1 - paid / kinetic);
+  for (const VelocitySlot& slot : island.slots) slot.write(Vec6(slower * slot.read(s.u)), s.u);
 }
 
 void PositionClosing::move_apart(const JointedMechanism& mechanism, const IslandSearch& search, const Island& island, double t,

@@ -19,12 +19,15 @@ class PositionClosing {
   /// The largest error of an island that is above the tolerance; zero where there is none.
   [[nodiscard]] double error_of(const ContactRules& rules, const JointedMechanism& mechanism, const Island& island,
                                 double tolerance) const;
+  /// Where moving apart has lifted an island, its motion pays: bodies sank that deep by moving too far, and had the speed from
+  /// it. What they have not got to pay with is booked.
+  void pay_for_height(JointedMechanism& mechanism, const Island& island, double lifted, State& s);
   void move_apart(const JointedMechanism& mechanism, const IslandSearch& search, const Island& island, double t, Island& moved);
 
   std::vector<Island> moved_;     // the same islands, with the problems of positions
   std::vector<DriveRow> limits_;  // as they stand now
-  std::vector<double> errors_;
-  VecX move_;
+  std::vector<double> errors_, heights_;
+  VecX move_, u_;
 };
 
 }  // namespace rotule

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/spans.h"
+#include "step/reference/kinetic.h"
 
 namespace rotule {
 
@@ -64,6 +65,25 @@ void keep_answer(const ImpulseStep& step, const Island& island) {
   }
 }
 
+/// The kinetic energy at the start, and what forces do along the way, over the island's bodies: M (u* - u) . v with u* what
+/// forces alone give, v the mean velocity of the way: that of its end, or, for what nothing touches, of start and end.
+double energy_at_hand(const ImpulseStep& step, const VecX& free, const Island& island, Island& scratch) {
+  VecX &u = scratch.u, &pushed = scratch.after, &way = scratch.start;
+  for (VecX* v : {&u, &pushed}) v->resize(island.local.size());
+  island.gather(step.mechanism.now.state.u, u);
+  island.gather(free, pushed);
+  pushed -= u;
+  way = island.local;
+  if (island.linkages.empty() && step.mechanism.model.forces.empty()) {
+    way = 0.5 * (island.local + u);
+    for (const int k : island.contacts)
+      for (const int body : {step.parts.contacts[k].a, step.parts.contacts[k].b})
+        if (const int place = step.search.local_of[body]; place >= 0 && step.parts.contacts[k].x[0] > 0)
+          way.segment<6>(6 * place) = island.local.segment<6>(6 * place);
+  }
+  return kinetic_energy(step.mechanism, island, u) + kinetic_product(step.mechanism, island, pushed, way);
+}
+
 }  // namespace
 
 void formulate(const ImpulseStep& step, const VecX& free, Island& island) {
@@ -103,9 +123,10 @@ void solve(const ImpulseStep& step, Island& island) {
   island.apply_impulses();
 }
 
-bool bounce(const ImpulseStep& step, Island& island, Island& bouncing) {
+bool bounce(const ImpulseStep& step, const VecX& free, Island& island, Island& bouncing) {
   const std::span<const Contact> contacts = step.parts.contacts;
-  if (std::none_of(island.contacts.begin(), island.contacts.end(), [&](int k) { return bounces(contacts[k], step.rules); }))
+  if (std::none_of(island.contacts.begin(), island.contacts.end(),
+                   [&](int k) { return bounces(contacts[k], step.rules) || arrives(contacts[k], step.rules, step.h); }))
     return false;
 
   // Contacts that were still open play no part.
@@ -118,12 +139,24 @@ bool bounce(const ImpulseStep& step, Island& island, Island& bouncing) {
   p.b.head(island.joint_rows()) = island.problem.b.head(island.joint_rows());
   bouncing.local = island.start;
   formulate_drives(step, bouncing);
-  for (std::size_t k = 0; k < bouncing.contacts.size(); ++k)
-    formulate_bounce(contacts[bouncing.contacts[k]], step.rules, bouncing.contact_block(k), island.start, p);
+  for (std::size_t k = 0; k < bouncing.contacts.size(); ++k) {
+    const Contact& c = contacts[bouncing.contacts[k]];
+    formulate_blow(c, bounces(c, step.rules) ? c.law.restitution * c.closing : 0, bouncing.contact_block(k), island.start, p);
+  }
   bouncing.solve(step.mechanism.recipe.solver);
   island.report.iterations += bouncing.report.iterations;
   island.report.converged = island.report.converged && bouncing.report.converged;
   bouncing.apply_impulses();
+
+  // A material that gains energy is taken at its word.
+  if (std::any_of(island.contacts.begin(), island.contacts.end(),
+                  [&](int k) { return contacts[k].law.restitution > 1 && bounces(contacts[k], step.rules); }))
+    return true;
+
+  // No more than there was, and what forces have done on the way: M (u* - u) . u+, u* being what forces alone give.
+  const double most = energy_at_hand(step, free, island, bouncing);
+  const double share = share_within_energy(step.mechanism, bouncing, island.local, bouncing.local, most);
+  bouncing.local = island.local + share * (bouncing.local - island.local);
   return true;
 }
 

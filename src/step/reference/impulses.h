@@ -2,7 +2,7 @@
 // One island's share of a step by impulses: its rows, right-hand sides and solutions (C1, D3, F1).
 //   (M + h^2 K) u* = M u + h f,   w = A x - b,  A = J (M + h^2 K)^-1 J^T + C,   u+ = u* + (M + h^2 K)^-1 J^T x
 // with K = -d(J^T lambda)/dq from the last step's joint forces: implicit Euler in the directions in which constraint forces act
-// as springs, so that no tension is too high for the step. What bounces is solved for once more (Newton's law).
+// as springs, so that no tension is too high for the step.
 #include "constraint/formulation/contact_formulation.h"
 #include "mechanism/jointed_mechanism.h"
 #include "step/split_into_islands.h"
@@ -26,7 +26,9 @@ void formulate(const ImpulseStep& step, const VecX& free, Island& island);
 /// joints, drives and contacts, and the velocities after it in `local`.
 void solve(const ImpulseStep& step, Island& island);
 
-/// Once more from the same start with the bounces asked for, into `bouncing`. Whether anything bounces at all.
-bool bounce(const ImpulseStep& step, Island& island, Island& bouncing);
+/// Where bodies arrive within the step, or met too often for each blow to be taken at its own time: once more from the same
+/// start, with gaps taken for closed and the bounces asked for, as far as they create no energy, into `bouncing`. Whether there
+/// is anything of the kind.
+bool bounce(const ImpulseStep& step, const VecX& free, Island& island, Island& bouncing);
 
 }  // namespace rotule

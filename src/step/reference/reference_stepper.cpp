@@ -3,6 +3,7 @@
 
 #include <rotule/error.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "step/checks.h"
@@ -25,7 +26,7 @@ struct Lent {
 const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   const StageClock::Run timed(mechanism.clock);
   mechanism.now.report = {};
-  mechanism.now.push_energy = mechanism.now.bounce_energy = 0;
+  mechanism.now.push_energy = 0;
   mechanism.h = h;
 
   if (by_impulses())
@@ -39,67 +40,68 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   return mechanism.now.report;
 }
 
-void ReferenceStepper::attempt(double t, double h) {
+double ReferenceStepper::attempt(double t, double h, bool may_stop) {
   Attempt& now = mechanism.now;
   State& s = now.state;
 
   // Rows: what forces alone would make of the motion, and how drives and contacts stand.
   mechanism.free_velocities(*velocity_, s, t, h, free_);
-  for (Contact& c : now.contacts) look_at_start(rules_, mechanism.kinematics, s.u, free_, h, c);
   evaluate_drives(mechanism.model, mechanism.kinematics, h, now.drives);
+  constexpr int most_rounds = 4;
+  for (int round = 1;; ++round) {
+    for (Contact& c : now.contacts) look_at_start(rules_, mechanism.kinematics, s.u, free_, h, c);
 
-  // Islands: what joints and contacts tie together.
-  island_count_ = split_into_islands(mechanism.model, parts(), islands_, search_);
-  if (bouncing_.size() < islands_.size()) bouncing_.resize(islands_.size());
+    // Islands: what joints and contacts tie together; each by itself: formulate, solve, bounce.
+    solve_islands(t, h);
 
-  // Each by itself: formulate, solve, bounce.
-  first_ = after_ = free_;
-  {
-    const StageClock::Scope stage(mechanism.clock, Stage::solve);
-    const ImpulseStep step{mechanism, *velocity_, rules_, search_, t, h, parts()};
-    parallel_for(island_count_, mechanism.recipe.threads, [&](int i) {
-      Island& island = islands_[i];
-      formulate(step, free_, island);
-      solve(step, island);
-      island.scatter(first_);
-      if (bounce(step, island, bouncing_[i]))
-        bouncing_[i].scatter(after_);
-      else
-        island.scatter(after_);
-    });
+    // Collide on the way: up to the first blow, if it is to have its own time; what meets besides, in the pose in which it does.
+    plan(h);
+    {
+      const StageClock::Scope stage(mechanism.clock, Stage::collide);
+      finder.sweep(s, passages_, h, now.contacts, meetings_);
+      if (const double blow = may_stop ? first_blow(h) : h; blow < h) return blow;
+      if (round == most_rounds || !add_meetings()) break;
+    }
   }
   for (int i = 0; i < island_count_; ++i) count(islands_[i].report, now.report);
 
   // Move: positions go with the first solution, velocities with the bounce.
-  move(s, h);
+  displace(s, move_, s);
+  s.u = after_;
   require_finite(mechanism.model, s);
 
   // Close joints and overlaps.
   close(s, t + h, h);
   require_finite(mechanism.model, s);
+  return h;
 }
 
-void ReferenceStepper::step_by_impulses(State& s, double t, double h) {
+double ReferenceStepper::pass(double t, double left, bool may_stop) {
   Attempt& now = mechanism.now;
-  const Lent lent(now.state, s);
   mechanism.begin_step(now.state, t);
   {
     const StageClock::Scope stage(mechanism.clock, Stage::collide);
-    finder.refresh(now.state, h, now.contacts);
+    finder.refresh(now.state, left, now.contacts);
   }
+  strike_contacts(t);
 
   // Left to itself, no mechanism gains energy. The stiffness comes from the last step's forces; where a blow has just changed
   // them beyond recognition it is too small, and the step would gain, or tear the joints. It is then made again with the forces
   // of the motion as it is, and, if need be, with more: too much stiffness only damps.
   const bool repeatable = velocity_->geometric_stiffness && mechanism.is_passive() && !mechanism.linkages.empty();
-  if (repeatable) start_ = now;
+  if (repeatable || may_stop) start_ = now;
   const StepAudit audit(mechanism, repeatable);
   constexpr int most_attempts = 4;
+  double h = finder.straight_part(now.state, mechanism.linkages, left);
   for (int tries = 1;; ++tries) {
     const bool last = !repeatable || tries == most_attempts;
     try {
-      attempt(t, h);
-      now.report.attempts = tries;
+      if (const double blow = attempt(t, h, may_stop); blow < h) {
+        now = start_;
+        h = blow;
+        attempt(t, h, may_stop = false);
+      }
+      now.report.attempts = std::max(now.report.attempts, tries);
       audit.look_at(mechanism, now.report);
       if (last || now.report.sound()) break;
     } catch (const Error&) {
@@ -110,14 +112,29 @@ void ReferenceStepper::step_by_impulses(State& s, double t, double h) {
     now = start_;
     mechanism.stiffen(now.state, t, tries == 1 ? std::span<const JointAnswer>() : found_);
   }
+  totals.push_energy += now.push_energy;
+  now.push_energy = 0;
+  last_h_ = h;
+  return h;
+}
+
+void ReferenceStepper::step_by_impulses(State& s, double t, double h) {
+  Attempt& now = mechanism.now;
+  const Lent lent(now.state, s);
+
+  // From one blow to the next, as many as the recipe allows.
+  double done = 0;
+  for (int blows = 0; done < h; ++blows) {
+    if (done > 0) finder.forget();
+    const double left = h - done, part = pass(t + done, left, bouncy_ && blows < rules_.settings.max_blows);
+    done = part < left ? done + part : h;
+  }
 
   // The contacts of the step's end, and the books.
   look_at_end(now.state, t + h, h);
   require_joined(mechanism.model, mechanism.linkages,
                  joints_are_closed() ? std::span<const Island>(mechanism.islands) : islands());
   totals.push_energy += now.push_energy;
-  totals.bounce_energy += now.bounce_energy;
-  last_h_ = h;
 }
 
 }  // namespace rotule

@@ -13,6 +13,7 @@
 #include "step/contact_finder.h"
 #include "step/ledger.h"
 #include "step/reference/close_positions.h"
+#include "step/reference/impacts.h"
 #include "step/reference/impulses.h"
 
 namespace rotule {
@@ -83,18 +84,32 @@ class ReferenceStepper {
 
  private:
   [[nodiscard]] bool by_impulses() const { return velocity_ != nullptr; }
-  /// One attempt at a step by impulses: the order of everything.
-  void attempt(double t, double h);
-  /// Attempts until one neither gains energy nor leaves joints open.
+  /// One attempt at a step by impulses: the order of everything. Returns h; or, where it may stop, the time of the first blow
+  /// that lies within, and then nothing has moved.
+  double attempt(double t, double h, bool may_stop);
+  /// Blows of what touches, then attempts until one neither gains energy nor leaves joints open. How far it went: until the next
+  /// blow where it may stop there.
+  double pass(double t, double left, bool may_stop);
+  /// One pass after the other.
   void step_by_impulses(State& s, double t, double h);
+  /// All islands of joints and contacts as they stand: first_ and after_.
+  void solve_islands(double t, double h);
+  /// How far bodies go with that, and along which paths: move_ and passages_.
+  void plan(double h);
+  /// When the first of the meetings is that bounces; h where none is.
+  [[nodiscard]] double first_blow(double h) const;
+  /// Contacts for those of the meetings that come first for their bodies. Whether there are any.
+  bool add_meetings();
+  /// Bounces of contacts that touch and close.
+  void strike_contacts(double t);
   void step_by_method(State& s, double t, double h);
   /// Joints and overlaps closed as the recipe says.
   void close(State& s, double t, double h);
   [[nodiscard]] bool joints_are_closed() const;  // whether it says so at all
   /// The contacts of the step's end; where new ones overlap, which nobody could see ahead, those are taken apart too.
   void look_at_end(State& s, double t, double h);
-  void move(State& s, double h);
   void bounce_off_walls(State& s, double t);
+  void look_for_bounces();
   [[nodiscard]] IslandParts parts() const;
 
   const VelocitySettings* velocity_;  // of the recipe, where steps are made by impulses
@@ -106,7 +121,12 @@ class ReferenceStepper {
   PositionClosing closing_;
   VecX before_, free_, first_, after_;  // velocities: at the start; that nothing holds; of the first solution; after bounces
   VecX move_;
-  std::vector<char> touched_;  // bodies on which an impulse acts
+  std::vector<char> touched_;  // bodies on which an impulse acts; contacts that touch
+  std::vector<Passage> passages_;
+  std::vector<Meeting> meetings_;
+  std::vector<double> met_;  // per body, when it first meets another
+  Impacts impacts_;
+  bool bouncy_;  // whether anything may bounce
   Attempt start_;
   std::vector<JointAnswer> found_;  // of an attempt that was not good enough
   double last_h_ = 0;

@@ -1,0 +1,41 @@
+#include "step/reference/kinetic.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rotule {
+
+double kinetic_product(const JointedMechanism& mechanism, const Island& island, const VecX& u, const VecX& v) {
+  const Model& model = mechanism.model;
+  double sum = 0;
+  for (std::size_t i = 0; i < island.bodies.size(); ++i) {
+    const int body = island.bodies[i];
+    const auto k = static_cast<Eigen::Index>(6 * i);
+    sum += model.mass(body) * u.segment<3>(k).dot(v.segment<3>(k));
+    if (model.is_particle(body)) continue;
+    const Mat3& R = mechanism.kinematics.bodies[body].R;
+    const Vec3 p = R.transpose() * u.segment<3>(k + 3), q = R.transpose() * v.segment<3>(k + 3);
+    sum += p.dot(model.inertia[body] * q);
+  }
+  return sum;
+}
+
+double kinetic_energy(const JointedMechanism& mechanism, const Island& island, const VecX& u) {
+  return 0.5 * kinetic_product(mechanism, island, u, u);
+}
+
+double share_within_energy(const JointedMechanism& mechanism, const Island& island, const VecX& u_0, const VecX& u_1,
+                           double most) {
+  // T(s) = T_0 + s u_0 . M d + s^2/2 d . M d with d = u_1 - u_0.
+  const double T_00 = kinetic_product(mechanism, island, u_0, u_0), T_01 = kinetic_product(mechanism, island, u_0, u_1),
+               T_11 = kinetic_product(mechanism, island, u_1, u_1);
+  const double c = 0.5 * T_00 - most, b = T_01 - T_00, a = std::max(0.5 * (T_11 - 2 * T_01 + T_00), 0.0);
+  if (0.5 * T_11 <= most) return 1;
+  if (c >= 0) return 0;
+  // One root is positive, since T(0) is below; written so that nothing cancels.
+  const double root = std::sqrt(b * b - 4 * a * c);
+  const double s = b > 0 ? -2 * c / (b + root) : (a > 0 ? (root - b) / (2 * a) : 1.0);
+  return std::clamp(s, 0.0, 1.0);
+}
+
+}  // namespace rotule

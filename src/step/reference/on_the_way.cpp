@@ -1,0 +1,89 @@
+// What happens to bodies on their way through a step by impulses: whom they meet, and what bounces.
+#include <algorithm>
+
+#include "step/reference/reference_stepper.h"
+
+namespace rotule {
+
+void ReferenceStepper::look_for_bounces() {
+  const std::vector<Body>& bodies = mechanism.model.bodies;
+  bouncy_ = std::any_of(bodies.begin(), bodies.end(), [](const Body& body) { return body.surface.restitution > 0; });
+}
+
+void ReferenceStepper::solve_islands(double t, double h) {
+  island_count_ = split_into_islands(mechanism.model, parts(), islands_, search_);
+  if (bouncing_.size() < islands_.size()) bouncing_.resize(islands_.size());
+  first_ = after_ = free_;
+  const StageClock::Scope stage(mechanism.clock, Stage::solve);
+  const ImpulseStep step{mechanism, *velocity_, rules_, search_, t, h, parts()};
+  parallel_for(island_count_, mechanism.recipe.threads, [&](int i) {
+    Island& island = islands_[i];
+    formulate(step, free_, island);
+    solve(step, island);
+    island.scatter(first_);
+    if (bounce(step, free_, island, bouncing_[i]))
+      bouncing_[i].scatter(after_);
+    else
+      island.scatter(after_);
+  });
+}
+
+void ReferenceStepper::plan(double h) {
+  const Model& model = mechanism.model;
+  const VecX& start = mechanism.now.state.u;
+  touched_.assign(static_cast<std::size_t>(model.partner_count()), 0);
+  for (const Linkage& linkage : mechanism.linkages)
+    for (const int body : linkage.bodies) touched_[body] = 1;
+  for (const Contact& c : mechanism.now.contacts)
+    if (c.x[0] > 0) touched_[c.a] = touched_[c.b] = 1;
+  passages_.resize(static_cast<std::size_t>(model.body_count()));
+  move_ = h * first_;
+  for (int i = 0; i < model.body_count(); ++i) {
+    Passage& passage = passages_[i];
+    passage.v = first_.segment<3>(6 * i);
+    passage.a.setZero();
+    passage.omega = first_.segment<3>(6 * i + 3);
+    if (touched_[i] || !model.forces.empty()) continue;
+    // What nothing touches and no spring holds falls along its parabola: the mean velocity is exact there.
+    passage.v = start.segment<3>(6 * i);
+    passage.a = (first_.segment<3>(6 * i) - passage.v) / h;
+    move_.segment<3>(6 * i) = 0.5 * h * (first_.segment<3>(6 * i) + passage.v);
+  }
+}
+
+double ReferenceStepper::first_blow(double h) const {
+  // What is there already has been struck; if it is pushed together all the same, that is the solution's business.
+  constexpr double at_once = 1e-9;
+  for (const Meeting& m : meetings_)
+    if (m.bounces && m.time > at_once * h) return m.time;
+  return h;
+}
+
+bool ReferenceStepper::add_meetings() {
+  const Model& model = mechanism.model;
+  const Attempt& now = mechanism.now;
+  if (meetings_.empty()) return false;
+  // Who meets something changes its way: what it would meet much later may not happen. The next round will tell.
+  constexpr double much_later = 0.25;
+  met_.assign(static_cast<std::size_t>(model.body_count()), infinity);
+  const auto first_for = [&](int body, double time) {
+    if (!model.movable(body)) return true;
+    met_[body] = std::min(met_[body], time);
+    return time <= met_[body] + much_later * mechanism.h;
+  };
+  for (const Meeting& m : meetings_) {
+    const bool a = first_for(m.a, m.time), b = first_for(m.b, m.time);
+    if (a && b) finder.add_meeting(m, now.state, mechanism.now.contacts);
+  }
+  return true;
+}
+
+void ReferenceStepper::strike_contacts(double t) {
+  if (!bouncy_) return;
+  Attempt& now = mechanism.now;
+  touched_.clear();
+  for (const Contact& c : now.contacts) touched_.push_back(finder.touching(c));
+  now.report.shocks += impacts_.resolve(mechanism, rules_, touched_, cone_, now.state, t);
+}
+
+}  // namespace rotule
