@@ -4,6 +4,7 @@
 #include <rotule/error.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/parallel.h"
 #include "collide/narrow/separation.h"
@@ -131,10 +132,12 @@ int CollisionWorld::by_chunks(std::span<BodyPair> pairs, int threads, const Work
   return count;
 }
 
-void CollisionWorld::find_contacts(double margin, std::vector<Manifold>& out, int threads) {
+void CollisionWorld::find_contacts(double margin, double plane_margin, std::vector<Manifold>& out, int threads) {
+  const auto endless = [&](int body) { return std::isinf(bodies_[body].shape.reach()); };
   const int count = by_chunks(broad_.update(), threads, [&](Chunk& chunk, std::span<BodyPair> pairs) {
     chunk.found.clear();
-    for (BodyPair& pair : pairs) collide_pair(pair, margin, chunk.scratch, chunk.found);
+    for (BodyPair& pair : pairs)
+      collide_pair(pair, endless(pair.a) || endless(pair.b) ? plane_margin : margin, chunk.scratch, chunk.found);
   });
   out.clear();
   for (int c = 0; c < count; ++c) out.insert(out.end(), chunks_[c].found.begin(), chunks_[c].found.end());

@@ -76,9 +76,10 @@ class CollisionWorld {
   [[nodiscard]] const BroadPhase& broad_phase() const { return broad_; }
   void restore(const BroadPhase::Memory& memory) { broad_.restore(memory); }
 
-  /// Every contact with a gap of at most `margin`, sorted by bodies (A is the one with the smaller number), then by parts.
-  /// `threads` as in base/parallel.h.
-  void find_contacts(double margin, std::vector<Manifold>& out, int threads = 1);
+  /// Every contact with a gap of at most `margin`, sorted by bodies (A is the one with the smaller number), then by parts; those
+  /// with half-spaces, whose normal is the same from everywhere, up to `plane_margin`. `threads` as in base/parallel.h.
+  void find_contacts(double margin, double plane_margin, std::vector<Manifold>& out, int threads = 1);
+  void find_contacts(double margin, std::vector<Manifold>& out, int threads = 1) { find_contacts(margin, margin, out, threads); }
 
   /// Pairs that come to touch while each body goes its way, sorted by bodies; `limits(a, b)` says what touching is for them, or
   /// t_max = 0 where they are not to be looked at.

@@ -31,6 +31,10 @@ class FreeRotor {
     theta = (q * axes_.conjugate()).normalized();
   }
 
+  /// The same in as many parts as the turn asks for, with the energy kept as well: not symplectic, but what flies on its own
+  /// neither gains nor loses.
+  void glide(Quat& theta, Vec3& omega, double h) const;
+
  private:
   /// Rounding in a quaternion's product with a vector has a sign: lengths grow by 1e-16 each time, which a million steps show.
   static Vec3 rotated(const Quat& q, const Vec3& v) {

@@ -45,6 +45,9 @@ class JointedMechanism {
   /// Velocities that forces alone would give after a step: where impulses start from. Kinematics are those of the state then.
   void free_velocities(const VelocitySettings& settings, const State& s, double t, double h, VecX& free);
 
+  /// The free rotation of a body over `step` seconds, energy and momentum kept.
+  void glide(int body, Quat& theta, Vec3& omega, double step);
+
   /// Whether nothing but weight and joints that know no time acts, so that energy cannot grow.
   [[nodiscard]] bool is_passive() const;
   /// For a step by impulses that gained energy: its stiffness will come from the forces of this very motion; or, where those were
@@ -117,6 +120,7 @@ class JointedMechanism {
   /// Throws Error where solver or correction cannot do with loops that the model has.
   void look_at_loops();
 
+  void make_rotors();
   /// Every body from `from`, with the velocities of `s`, for `step` seconds without any force.
   void drift_freely(const State& from, State& s, double step) const;
 

@@ -7,9 +7,18 @@
 
 namespace rotule {
 
-void JointedMechanism::begin_drifts(const State& s, double t) {
+void JointedMechanism::make_rotors() {
   if (rotors_.empty())
     for (int i = 0; i < model.body_count(); ++i) rotors_.emplace_back(model.movable(i) ? model.inertia[i] : Mat3::Identity());
+}
+
+void JointedMechanism::glide(int body, Quat& theta, Vec3& omega, double step) {
+  make_rotors();
+  rotors_[body].glide(theta, omega, step);
+}
+
+void JointedMechanism::begin_drifts(const State& s, double t) {
+  make_rotors();
   drifts_.resize(islands.size());
   evaluate(s, t);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <numeric>
 #include <tuple>
@@ -137,18 +138,20 @@ bool ContactFinder::counts_ahead(const Contact& c, double least_gap, double h) c
   const double closing = std::max(c.normal.dot(approach), 0.0), weight = model_.gravity.norm();
   const double margin = ahead(c.a, c.b);
   // The rest of a face that touches: the same normal holds.
-  if (least_gap <= touch(c.a, c.b)) return c.gap <= margin + h * (closing + h * weight);
-  if (c.gap > margin) return false;
+  const bool in_reach = c.gap <= margin + h * (closing + h * weight);
+  if (least_gap <= touch(c.a, c.b)) return in_reach;
   if (c.law.restitution > 0 && c.law.stiffness == 0 &&
       closing * closing + 2 * weight * c.gap > settings.restitution_speed * settings.restitution_speed)
     return false;
-  return h * (approach.norm() + 0.5 * h * weight) <= margin;
+  // So does that of a half-space, wherever one stands.
+  if (std::isinf(reach_[c.a]) || std::isinf(reach_[c.b])) return in_reach;
+  return c.gap <= margin && h * (approach.norm() + 0.5 * h * weight) <= margin;
 }
 
 void ContactFinder::find(const State& s, double h, std::vector<Contact>& contacts) {
   const Model& model = model_;
   // Faces that touch are looked at as far as turning may carry their other points.
-  double furthest = 0;
+  double furthest = 0, fastest = 0;
   for (const int i : body_of_) {
     if (i < 0) continue;
     const bool moves = model.movable(i);
@@ -156,8 +159,10 @@ void ContactFinder::find(const State& s, double h, std::vector<Contact>& contact
     const double turned = moves ? swing(i, h * s.omega(i).norm()) : 0;
     world_.set_pose(proxy_of_[i], body_frame(model, s, i), motion, turned);
     furthest = std::max(furthest, turned);
+    fastest = std::max(fastest, motion.norm());
   }
-  world_.find_contacts(contact_settings(recipe_).margin + 2 * furthest, manifolds_, recipe_.threads);
+  const double margin = contact_settings(recipe_).margin + 2 * furthest;
+  world_.find_contacts(margin, margin + fastest, manifolds_, recipe_.threads);
 
   found_.clear();
   for (Manifold& m : manifolds_) {
@@ -216,10 +221,13 @@ void ContactFinder::sweep(const State& s, std::span<const Passage> passages, dou
     const double e = std::max(model_.bodies[a].surface.restitution, model_.bodies[b].surface.restitution);
     if (e > 0 ? way <= h * settings.restitution_speed : way <= ahead(a, b)) return none;
     if ((s.p[a] - s.p[b]).norm() > reach_[a] + reach_[b] + way) return none;
-    if (world_.shape(p).is_convex() && world_.shape(q).is_convex() && known(a, b)) return none;
-    return {h, sweep_precision * touch(a, b), touch(a, b)};
+    // Contacts that are there hold their parts apart, up to what turning makes of it; other parts may still meet.
+    const bool held = known(a, b);
+    if (held && world_.shape(p).is_convex() && world_.shape(q).is_convex()) return none;
+    return {h, sweep_precision * touch(a, b), held ? ahead(a, b) : touch(a, b)};
   };
-  world_.sweep(motions_, limits, met_, recipe_.threads);
+  world_.sweep(motions_, std::ref(limits), met_, recipe_.threads);
+  if (!met_.empty()) kinematics_.update(model_, s);
   for (const BodyMeeting& m : met_) {
     const int a = body_of_[m.a], b = body_of_[m.b];
     const SurfaceLaw law = combine(model_.bodies[a].surface, model_.bodies[b].surface);

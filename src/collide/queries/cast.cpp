@@ -32,11 +32,9 @@ CastHit advance(const Distance& distance, const MovingPart& a, const MovingPart&
     out.normal = s.normal;
     out.point = 0.5 * (s.on_a + s.on_b);
     if (s.gap <= limits.tolerance) {
-      const auto closing = [&](double at) {
-        return s.normal.dot(a.motion.velocity_at(at, out.point) - b.motion.velocity_at(at, out.point));
-      };
-      out.closing = closing(t);
-      if (0.5 * (out.closing + closing(limits.t_max)) * (limits.t_max - t) <= limits.graze) return out;
+      out.closing = s.normal.dot(a.motion.velocity_at(t, out.point) - b.motion.velocity_at(t, out.point));
+      const double rest = limits.t_max - t, gain = s.normal.dot(a.motion.acceleration - b.motion.acceleration);
+      if (rest * (out.closing + 0.5 * rest * gain) <= limits.graze) return out;
       break;
     }
     // The fastest that it can be from here on: the velocity along n is a straight line over time.

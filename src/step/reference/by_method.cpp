@@ -1,4 +1,6 @@
 // Steps by an integrator, which asks for constrained accelerations as often as it likes; what steps by impulses share with them.
+#include <algorithm>
+
 #include "step/checks.h"
 #include "step/reference/reference_stepper.h"
 
@@ -90,8 +92,12 @@ void ReferenceStepper::look_at_end(State& s, double t, double h) {
   finder.forget();
   finder.refresh(s, h, now.contacts);
   const auto* projection = std::get_if<ProjectionSettings>(&mechanism.recipe.correction);
-  constexpr double worth_while = 1e-4;  // m
-  if (projection && penetration(now.contacts) > std::max(worth_while, rules_.settings.slop)) {
+  // Taking some apart may push others together: a few rounds.
+  constexpr int most_rounds = 4;
+  const auto overlap = [&] {
+    return std::any_of(now.contacts.begin(), now.contacts.end(), [&](const Contact& c) { return finder.overlaps(c); });
+  };
+  for (int round = 0; projection && round < most_rounds && overlap(); ++round) {
     const int count = split_into_islands(mechanism.model, parts(), late_, late_search_);
     closing_.close(*projection, rules_, mechanism, {late_.data(), static_cast<std::size_t>(count)}, late_search_, s, t, h);
     finder.forget();

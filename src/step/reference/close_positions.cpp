@@ -73,6 +73,11 @@ void PositionClosing::close(const ProjectionSettings& settings, const ContactRul
     }
     displace(s, move_, s);
     moved = true;
+    // What has been turned keeps its spin as seen from itself, and with it the energy; joints have velocities of their own.
+    for (int i = 0; i < count; ++i)
+      if (errors_[i] > 0 && islands[i].linkages.empty())
+        for (const int body : islands[i].bodies)
+          s.omega(body) = exp_rotation(move_.segment<3>(6 * body + 3)) * Vec3(s.omega(body));
   }
   for (int i = 0; moved && i < count; ++i)
     pay_for_height(mechanism, islands[i], touching_potential(model, islands[i], s) - heights_[i], s);
@@ -86,7 +91,7 @@ void PositionClosing::pay_for_height(JointedMechanism& mechanism, const Island& 
   u_.resize(static_cast<Eigen::Index>(6 * island.bodies.size()));
   island.gather(s.u, u_);
   const double kinetic = kinetic_energy(mechanism, island, u_);
-  constexpr double most_paid = 0.5;  // of the energy of motion
+  constexpr double most_paid = 0.9;  // of the energy of motion
   const double paid = std::min(lifted, most_paid * kinetic);
   mechanism.now.push_energy += lifted - paid;
   if (!(paid > 0)) return;

@@ -65,14 +65,14 @@ void keep_answer(const ImpulseStep& step, const Island& island) {
   }
 }
 
-/// The kinetic energy at the start, and what forces do along the way, over the island's bodies: M (u* - u) . v with u* what
-/// forces alone give, v the mean velocity of the way: that of its end, or, for what nothing touches, of start and end.
+/// The kinetic energy at the start, and what forces do along the way, over the island's bodies: m (v* - v) . w with v* what
+/// forces alone give, w the mean velocity of the way: that of its end, or, for what nothing touches, of start and end. Spins are
+/// those that torques alone give; the gyroscopic one does no work.
 double energy_at_hand(const ImpulseStep& step, const VecX& free, const Island& island, Island& scratch) {
-  VecX &u = scratch.u, &pushed = scratch.after, &way = scratch.start;
-  for (VecX* v : {&u, &pushed}) v->resize(island.local.size());
+  VecX &u = scratch.u, &alone = scratch.after, &way = scratch.start;
+  for (VecX* v : {&u, &alone}) v->resize(island.local.size());
   island.gather(step.mechanism.now.state.u, u);
-  island.gather(free, pushed);
-  pushed -= u;
+  island.gather(free, alone);
   way = island.local;
   if (island.linkages.empty() && step.mechanism.model.forces.empty()) {
     way = 0.5 * (island.local + u);
@@ -81,7 +81,13 @@ double energy_at_hand(const ImpulseStep& step, const VecX& free, const Island& i
         if (const int place = step.search.local_of[body]; place >= 0 && step.parts.contacts[k].x[0] > 0)
           way.segment<6>(6 * place) = island.local.segment<6>(6 * place);
   }
-  return kinetic_energy(step.mechanism, island, u) + kinetic_product(step.mechanism, island, pushed, way);
+  double work = 0;
+  for (std::size_t i = 0; i < island.bodies.size(); ++i) {
+    const auto k = static_cast<Eigen::Index>(6 * i);
+    work += step.mechanism.model.mass(island.bodies[i]) * (alone - u).segment<3>(k).dot(way.segment<3>(k));
+    u.segment<3>(k + 3) = alone.segment<3>(k + 3);
+  }
+  return kinetic_energy(step.mechanism, island, u) + work;
 }
 
 }  // namespace

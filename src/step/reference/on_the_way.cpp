@@ -1,5 +1,6 @@
 // What happens to bodies on their way through a step by impulses: whom they meet, and what bounces.
 #include <algorithm>
+#include <cmath>
 
 #include "step/reference/reference_stepper.h"
 
@@ -30,7 +31,8 @@ void ReferenceStepper::solve_islands(double t, double h) {
 
 void ReferenceStepper::plan(double h) {
   const Model& model = mechanism.model;
-  const VecX& start = mechanism.now.state.u;
+  const State& s = mechanism.now.state;
+  const VecX& start = s.u;
   touched_.assign(static_cast<std::size_t>(model.partner_count()), 0);
   for (const Linkage& linkage : mechanism.linkages)
     for (const int body : linkage.bodies) touched_[body] = 1;
@@ -43,11 +45,39 @@ void ReferenceStepper::plan(double h) {
     passage.v = first_.segment<3>(6 * i);
     passage.a.setZero();
     passage.omega = first_.segment<3>(6 * i + 3);
-    if (touched_[i] || !model.forces.empty()) continue;
-    // What nothing touches and no spring holds falls along its parabola: the mean velocity is exact there.
+    if (touched_[i] || !model.forces.empty() || after_.segment<6>(6 * i) != first_.segment<6>(6 * i)) continue;
+    // What nothing touches and no spring holds falls along its parabola, where the mean velocity is exact, and turns as a free
+    // body does.
     passage.v = start.segment<3>(6 * i);
     passage.a = (first_.segment<3>(6 * i) - passage.v) / h;
     move_.segment<3>(6 * i) = 0.5 * h * (first_.segment<3>(6 * i) + passage.v);
+    if (passage.omega.isZero() || !mechanism.external.segment<3>(6 * i + 3).isZero()) continue;
+    Quat theta = s.theta[i];
+    Vec3 omega = s.omega(i);
+    mechanism.glide(i, theta, omega, h);
+    const Vec3 turned = log_rotation(theta * s.theta[i].conjugate());
+    // More than half a turn comes back by the shorter way, and so does what the sweep sees of it.
+    constexpr double half_turn = 3;
+    if (h * passage.omega.norm() < half_turn) passage.omega = turned / h;
+    move_.segment<3>(6 * i + 3) = turned;
+    first_.segment<3>(6 * i + 3) = after_.segment<3>(6 * i + 3) = omega;
+  }
+}
+
+void ReferenceStepper::hold_spin(State& s) const {
+  const Model& model = mechanism.model;
+  if (!mechanism.linkages.empty() || !model.forces.empty() || !mechanism.external.isZero(0)) return;
+  for (int i = 0; i < model.body_count(); ++i) {
+    if (!touched_[i] || !model.movable(i)) continue;
+    const auto energy = [&](const Mat3& R, const Vec3& omega) {  // twice
+      const Vec3 along = R.transpose() * omega;
+      return along.dot(model.inertia[i] * along);
+    };
+    const Mat3& R = mechanism.kinematics.bodies[i].R;
+    const Vec3 omega = s.omega(i);
+    const double had = energy(R, before_.segment<3>(6 * i + 3)) - energy(R, free_.segment<3>(6 * i + 3)) + energy(R, omega);
+    const double has = energy(s.theta[i].toRotationMatrix(), omega);
+    if (has > had && has > 0) s.omega(i) *= std::sqrt(std::max(had, 0.0) / has);
   }
 }
 

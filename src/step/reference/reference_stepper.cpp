@@ -66,8 +66,10 @@ double ReferenceStepper::attempt(double t, double h, bool may_stop) {
   for (int i = 0; i < island_count_; ++i) count(islands_[i].report, now.report);
 
   // Move: positions go with the first solution, velocities with the bounce.
+  before_ = s.u;
   displace(s, move_, s);
   s.u = after_;
+  hold_spin(s);
   require_finite(mechanism.model, s);
 
   // Close joints and overlaps.

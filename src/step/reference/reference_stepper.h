@@ -96,6 +96,9 @@ class ReferenceStepper {
   void solve_islands(double t, double h);
   /// How far bodies go with that, and along which paths: move_ and passages_.
   void plan(double h);
+  /// After the move: a body that turns on with the same angular velocity has another energy than before, since its axes have
+  /// turned. The gyroscopic torque makes up for that to first order; what is gained beyond it is taken out.
+  void hold_spin(State& s) const;
   /// When the first of the meetings is that bounces; h where none is.
   [[nodiscard]] double first_blow(double h) const;
   /// Contacts for those of the meetings that come first for their bodies. Whether there are any.
