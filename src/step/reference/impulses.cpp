@@ -75,11 +75,8 @@ double energy_at_hand(const ImpulseStep& step, const VecX& free, const Island& i
   island.gather(free, alone);
   way = island.local;
   if (island.linkages.empty() && step.mechanism.model.forces.empty()) {
-    way = 0.5 * (island.local + u);
-    for (const int k : island.contacts)
-      for (const int body : {step.parts.contacts[k].a, step.parts.contacts[k].b})
-        if (const int place = step.search.local_of[body]; place >= 0 && step.parts.contacts[k].x[0] > 0)
-          way.segment<6>(6 * place) = island.local.segment<6>(6 * place);
+    for (Eigen::Index k = 0; k < u.size(); k += 6)
+      if (!pushes(island.local, alone, k)) way.segment<6>(k) = 0.5 * (island.local + u).segment<6>(k);
   }
   double work = 0;
   for (std::size_t i = 0; i < island.bodies.size(); ++i) {

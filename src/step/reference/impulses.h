@@ -19,6 +19,12 @@ struct ImpulseStep {
   IslandParts parts;
 };
 
+/// Whether a body's velocities, from `first` on in u, are others than forces alone give, by more than rounding.
+inline bool pushes(const VecX& u, const VecX& free, Eigen::Index first) {
+  constexpr double rounding = 1e-12;
+  return (u - free).segment<6>(first).cwiseAbs().maxCoeff() > rounding * free.segment<6>(first).cwiseAbs().maxCoeff();
+}
+
 /// Rows of the island's joints, drives and contacts, masses, and right-hand sides for velocities `free`.
 void formulate(const ImpulseStep& step, const VecX& free, Island& island);
 

@@ -37,7 +37,7 @@ void ReferenceStepper::plan(double h) {
   for (const Linkage& linkage : mechanism.linkages)
     for (const int body : linkage.bodies) touched_[body] = 1;
   for (const Contact& c : mechanism.now.contacts)
-    if (c.x[0] > 0) touched_[c.a] = touched_[c.b] = 1;
+    for (const int body : {c.a, c.b}) touched_[body] = touched_[body] || pushes(first_, free_, 6 * body);
   passages_.resize(static_cast<std::size_t>(model.body_count()));
   move_ = h * first_;
   for (int i = 0; i < model.body_count(); ++i) {
