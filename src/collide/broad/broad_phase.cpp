@@ -24,7 +24,7 @@ void BroadPhase::touch(int body) {
 void BroadPhase::put(int body, const Aabb& box, const Vec3& motion) {
   Proxy& p = proxies_[body];
   p.bounded = box.low.allFinite() && box.high.allFinite();
-  p.box = p.moving ? box.grown(fat_) : box;
+  p.box = p.moving ? box.grown(fat_of(box)) : box;
   if (!p.bounded) {
     unbounded_.insert(std::lower_bound(unbounded_.begin(), unbounded_.end(), body), body);
     return;
@@ -75,7 +75,7 @@ void BroadPhase::move(int body, const Aabb& box, const Vec3& motion) {
   swept.low += motion.cwiseMin(0.0);
   swept.high += motion.cwiseMax(0.0);
   // Kept while it holds the body and has not become much too large for it.
-  if (p.bounded && p.box.contains(swept) && swept.grown(4 * fat_).contains(p.box)) return;
+  if (p.bounded && p.box.contains(swept) && swept.grown(4 * fat_of(box)).contains(p.box)) return;
   take_out(body);
   put(body, box, motion);
   touch(body);

@@ -3,6 +3,7 @@
 // never move have a tree of their own and are never paired with each other; boxes without end (half-spaces) are kept in a list.
 // Pairs are kept from step to step and only bodies whose fat box changed are looked at: what rests costs nothing. Pairs are
 // sorted by (a, b) with a < b: the same whatever the order of insertion or the number of threads.
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,7 +28,7 @@ struct BodyPair {
 
 class BroadPhase {
  public:
-  /// `fat`: by how much boxes are grown on each side, in metres.
+  /// `fat`: by how much boxes are grown on each side, in metres; those of small bodies by no more than a quarter of their length.
   explicit BroadPhase(double fat = 0.05) : fat_(fat) {}
 
   /// Bodies are numbered by the caller; a number must be free.
@@ -83,6 +84,7 @@ class BroadPhase {
   };
   DynamicTree& tree(const Proxy& p) { return p.moving ? moving_ : fixed_; }
   void put(int body, const Aabb& box, const Vec3& motion);
+  [[nodiscard]] double fat_of(const Aabb& box) const { return std::min(fat_, 0.25 * (box.high - box.low).maxCoeff()); }
   void take_out(int body);
   void touch(int body);
   [[nodiscard]] bool may_meet(int a, int b) const;
