@@ -16,7 +16,7 @@ struct Candidate {
 };
 
 struct CandidateList {
-  static constexpr int capacity = 2 * SurfacePatch::capacity + 4;
+  static constexpr int capacity = 2 * SurfacePatch::capacity + 12;
   int count = 0;
   std::array<Candidate, capacity> items;
 };

@@ -23,10 +23,21 @@ bool plane_convex(const Convex& b, const Frame& X, double margin, CandidateList&
     reached = std::min(reached, p.z());
     add(p, patch.labels[i]);
   }
+  // An edge that it may stand on need not be one of that face.
+  if (const SurfaceEdge edge = surface_edge(b, down); edge.found) {
+    extent = std::max(extent, (edge.to - edge.from).cwiseAbs().maxCoeff());
+    for (const auto& [corner, label] : {std::pair{edge.from, edge.label_from}, std::pair{edge.to, edge.label_to}}) {
+      const Vec3 p = X * corner;
+      const auto same = [&](const Candidate& c) { return c.point.feature == std::uint32_t(label); };
+      if (p.z() > margin || std::any_of(out.items.begin(), out.items.begin() + out.count, same)) continue;
+      reached = std::min(reached, p.z());
+      add(p, std::uint32_t(label));
+    }
+  }
   if (reached <= lowest.z() + 1e-9 * extent) return true;
   int kept = 0;
   for (int i = 0; i < out.count; ++i)
-    if (std::hypot(out.items[i].x - lowest.x(), out.items[i].y - lowest.y()) > 0.05 * extent) out.items[kept++] = out.items[i];
+    if (std::hypot(out.items[i].x - lowest.x(), out.items[i].y - lowest.y()) > 1e-3 * extent) out.items[kept++] = out.items[i];
   out.count = kept;
   add(lowest, 0xffffffff);
   return true;
