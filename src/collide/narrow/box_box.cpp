@@ -337,7 +337,7 @@ void collide_boxes_in_lanes(const Convex& box_a, const Frame& X_WA, const Convex
   FacePoints points(own, other, face, margin);
   const int i = after[face], j = after[i];
   std::array<Four, 2> deepest{all(0), all(0)};  // on A and on B, in A's frame
-  const bool with_deepest = points.least_gap() > axis.gap + rounding;
+  bool with_deepest = points.least_gap() > axis.gap + rounding;
   if (with_deepest) {
     // The deepest point, in the same view as the others.
     bool sure = axis.gap <= 0;
@@ -354,7 +354,12 @@ void collide_boxes_in_lanes(const Convex& box_a, const Frame& X_WA, const Convex
     }
     if (!sure) return collide_corners(box_a, X_WA, box_b, X_WB, margin, memory, list, found);
     const Four p = reference == 1 ? sides[0].others * (deepest[1] - sides[0].to_other) : deepest[0];
-    points.add_deepest(p[i], p[j], axis.gap);
+    // A corner that reaches beyond the face is not on it; by how much it is deeper there is next to nothing, or edges were
+    // chosen.
+    const bool on_face =
+        axis.face_of == edges || (std::abs(p[i]) <= own.size[i] * (1 + 1e-9) && std::abs(p[j]) <= own.size[j] * (1 + 1e-9));
+    with_deepest = on_face || points.count == 0;
+    if (with_deepest) points.add_deepest(p[i], p[j], axis.gap);
   }
 
   Manifold& out = found.emplace_back();

@@ -20,13 +20,21 @@ Vec3 crossing_normal(const Convex& a, const Vec3& d, const Convex& b, const Vec3
   return normal.dot(towards) < 0 ? Vec3(-normal) : normal;
 }
 
-/// Along the unit vector n from a place near the axis p + t d to the side of radius r about it; false where it passes beside.
-bool on_side(const Vec3& p, const Vec3& d, double r, const Vec3& place, const Vec3& n, Vec3& out) {
-  const Vec3 from = place - p, across = from - d.dot(from) * d, up = n - d.dot(n) * d;
-  const double a = up.squaredNorm(), b = up.dot(across), rest = b * b - a * (across.squaredNorm() - r * r);
-  if (!(a > 0.5) || rest < 0) return false;
-  out = place + (std::sqrt(rest) - b) / a * n;
-  return true;
+/// From a place near the axis c + t d, |t| <= l, along the unit vector n to the surface at a distance r of it: on the side, or on
+/// the ball at an end. False where n passes beside.
+bool on_capsule(const Vec3& c, const Vec3& d, double l, double r, const Vec3& place, const Vec3& n, Vec3& out) {
+  const Vec3 from = place - c, across = from - d.dot(from) * d, up = n - d.dot(n) * d;
+  const auto root = [&](double a, double b, double rest) {
+    const double square = b * b - a * rest;
+    if (!(a > 0.5) || square < 0) return false;
+    out = place + (std::sqrt(square) - b) / a * n;
+    return true;
+  };
+  if (!root(up.squaredNorm(), up.dot(across), across.squaredNorm() - r * r)) return false;
+  const double along = d.dot(out - c);
+  if (std::abs(along) <= l) return true;
+  const Vec3 from_end = from - std::copysign(l, along) * d;
+  return root(1, n.dot(from_end), from_end.squaredNorm() - r * r);
 }
 
 void add(const Vec3& on_a, const Vec3& on_b, std::uint32_t feature, Manifold& out) {
@@ -71,7 +79,7 @@ void capsule_capsule(const Convex& a, const Frame& X_WA, const Convex& b, const 
         const Vec3 p = X_WA.p + along * d, q = X_WB.p + other * e, offset = q - p, across = offset - n.dot(offset) * n;
         const Vec3 place = p + a.radius / radii * across;
         Vec3 on_a, on_b;
-        if (!on_side(p, d, a.radius, place, n, on_a) || !on_side(q, e, b.radius, place, -n, on_b)) continue;
+        if (!on_capsule(X_WA.p, d, l, a.radius, place, n, on_a) || !on_capsule(X_WB.p, e, m, b.radius, place, -n, on_b)) continue;
         // Named by whose end it is.
         const bool ends_a = std::abs(along) >= l;
         const bool upper = ends_a ? end == 1 : (end == 1) == (side > 0);
@@ -80,7 +88,7 @@ void capsule_capsule(const Convex& a, const Frame& X_WA, const Convex& b, const 
         if (out.points[out.count - 1].gap > margin) --out.count;
       }
       // Bent towards each other by less than can be told: these two are the contact.
-      if (out.count > 0 && least <= distance - radii + 1e-7 * (l + m)) return;
+      if (out.count > 0 && least <= distance - radii + 1e-9 * (l + m)) return;
       // Of an end and the deepest point at the same place the latter stays.
       const Vec3 on_a = X_WA.p + s * d + rim_a;
       for (int k = out.count - 1; k >= 0; --k)

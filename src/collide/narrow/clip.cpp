@@ -307,7 +307,7 @@ void clip_patches(const Convex& a, const Convex& b, const Frame& X_AB, const Sep
     deepest = found.deepest();
   }
 
-  if (!with_deepest || deepest <= s.gap + 1e-7 * extent) return;
+  if (!with_deepest || deepest <= s.gap + 1e-9 * extent) return;
   // It stands in for candidates right beside it.
   int kept = 0;
   for (int i = 0; i < out.count; ++i)
