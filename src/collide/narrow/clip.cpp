@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collide/narrow/patch_lever.h"
 #include "collide/narrow/pick_four.h"
 #include "collide/queries/ray.h"
 
@@ -100,6 +101,9 @@ struct Facing {
     }
   }
   [[nodiscard]] bool is_face() const { return patch.count > 2; }
+  [[nodiscard]] bool is_disc() const {
+    return is_face() && (shape.kind == Convex::Kind::cylinder || shape.kind == Convex::Kind::cone);
+  }
   [[nodiscard]] double extent() const {
     double most = line.found ? (line.to - line.from).cwiseAbs().maxCoeff() : 0;
     for (int i = 1; i < patch.count; ++i) most = std::max(most, (patch.points[i] - patch.points[0]).cwiseAbs().maxCoeff());
@@ -175,6 +179,13 @@ bool cut_segment(Point2& p, Point2& q, const Polygon2& window, double tolerance)
   return true;
 }
 
+/// Whether what is left is the window itself: each of its corners is there.
+bool covers(const Polygon2& window, const Polygon2& shared) {
+  if (shared.count != window.count) return false;
+  return std::all_of(shared.points.begin(), shared.points.begin() + shared.count,
+                     [](const Point2& p) { return (p.label & of_b) != 0; });
+}
+
 /// Takes candidates, but none twice.
 class Collector {
  public:
@@ -189,6 +200,7 @@ class Collector {
     out_.items[out_.count++] = {{on_a, on_b, gap, feature}, x, y};
   }
   [[nodiscard]] double deepest() const { return deepest_; }
+  void set_lever(double lever) { out_.lever = lever; }
 
  private:
   const Separation& s_;
@@ -202,6 +214,9 @@ void face_on_face(const Facing& a, const Facing& b, const View& view, double tol
   see(a.patch, view, false, 0, first);
   see(b.patch, view, true, of_b, window);
   const Polygon2& shared = cut(first, second, window, tolerance);
+  // A whole round face within the other's is more than its corners.
+  if (&shared == &first && a.is_disc()) found.set_lever(2 * a.shape.size.x() / 3);
+  if (b.is_disc() && covers(window, shared)) found.set_lever(2 * b.shape.size.x() / 3);
   const LiftOntoFace on_a(a.patch, view), on_b(b.patch, view);
   for (int i = 0; i < shared.count; ++i) {
     const Point2& p = shared.points[i];
@@ -286,6 +301,7 @@ void line_on_line(const Facing& a, const Facing& b, const View& view, double sam
 void clip_patches(const Convex& a, const Convex& b, const Frame& X_AB, const Separation& s, double margin, bool with_deepest,
                   CandidateList& out) {
   out.count = 0;
+  out.lever = 0;
   Facing side_a{a, Frame{}, {}, {}}, side_b{b, X_AB, {}, {}};
   double extent = 0, deepest = infinity;
   // Something round on all sides touches in one point.
@@ -316,7 +332,19 @@ void clip_patches(const Convex& a, const Convex& b, const Frame& X_AB, const Sep
   out.count = kept + 1;
 }
 
-void keep_four(const Candidate* items, int count, const Frame& X, Manifold& out) {
+void keep_four(const Candidate* items, int count, double lever, const Frame& X, Manifold& out) {
+  out.lever = lever;
+  if (lever == 0 && count > 4) {
+    std::array<PatchPoint, 64> points;
+    const int seen = std::min(count, int(points.size()));
+    double low = infinity, high = -infinity, extent = 0;
+    for (int i = 0; i < seen; ++i) {
+      points[i] = {items[i].x, items[i].y};
+      low = std::min(low, items[i].point.gap), high = std::max(high, items[i].point.gap);
+      extent = std::max({extent, std::abs(items[i].x - items[0].x), std::abs(items[i].y - items[0].y)});
+    }
+    if (high - low <= flat_patch * extent) out.lever = patch_lever(points.data(), seen).lever;
+  }
   std::array<int, 4> kept;
   out.count = pick_four(
       count, [&](int i) { return items[i].x; }, [&](int i) { return items[i].y; }, [&](int i) { return items[i].point.gap; },

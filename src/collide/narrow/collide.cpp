@@ -14,7 +14,7 @@ namespace {
 
 void finish(const CandidateList& list, const Vec3& normal, const Frame& X_W, Manifold& out) {
   out.normal = X_W.R * normal;
-  keep_four(list.items.data(), list.count, X_W, out);
+  keep_four(list.items.data(), list.count, list.lever, X_W, out);
 }
 
 /// Appends the manifolds of two parts, the first of which is no less special than the second: convex < surface < plane.
@@ -27,6 +27,13 @@ void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPar
     if (!plane_convex(b.convex, relative(X_WA, X_WB), margin, scratch.list)) return;
     finish(scratch.list, Vec3::UnitZ(), X_WA, m);
     out.push_back(m);
+  } else if (a.kind == CollisionPart::Kind::plane && b.kind == CollisionPart::Kind::surface) {
+    CollideScratch::Cluster& cluster = plane_surface(*b.surface, relative(X_WA, X_WB), margin, scratch);
+    if (cluster.candidates.empty()) return;
+    m.normal = X_WA.R.col(2);
+    m.triangle_b = -1;
+    keep_four(cluster.candidates.data(), int(cluster.candidates.size()), 0, X_WA, m);
+    out.push_back(m);
   } else if (a.kind == CollisionPart::Kind::surface && b.kind == CollisionPart::Kind::convex) {
     surface_convex(*a.surface, b.convex, relative(X_WA, X_WB), margin, scratch);
     for (int i = 0; i < scratch.used_clusters; ++i) {
@@ -34,7 +41,7 @@ void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPar
       if (cluster.candidates.empty()) continue;
       m.normal = X_WA.R * cluster.normal;
       m.triangle_a = a.surface->source(cluster.triangle);
-      keep_four(cluster.candidates.data(), int(cluster.candidates.size()), X_WA, m);
+      keep_four(cluster.candidates.data(), int(cluster.candidates.size()), 0, X_WA, m);
       out.push_back(m);
     }
   }
