@@ -260,6 +260,22 @@ TEST_P(ManifoldPair, NoEndComesOrGoesBetweenNeighbouringPoses) {
   }
 }
 
+TEST(Manifold, SurfaceOnAPlaneTouchesWithItsVertices) {
+  TriangleMesh tent;
+  tent.vertices = {{-1, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0.3, -0.5}, {9, 9, -9}};  // the last one is of no triangle
+  tent.triangles = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
+  const Placed plane{Plane{}, {}};
+  const std::vector<Manifold> on_tip = manifolds(plane, {tent, {{0, 0, 0.49}, Quat::Identity()}}, 0.05);
+  ASSERT_EQ(on_tip.size(), 1u);
+  ASSERT_EQ(on_tip[0].count, 1);
+  EXPECT_NEAR(on_tip[0].gap(), -0.01, 1e-15);
+  const std::vector<Manifold> on_face = manifolds({tent, {{0, 0, 0.02}, Quat(0, 1, 0, 0)}}, plane, 0.05);
+  ASSERT_EQ(on_face.size(), 1u);
+  EXPECT_EQ(on_face[0].count, 3);
+  EXPECT_NEAR(on_face[0].gap(), 0.02, 1e-15);
+  EXPECT_NEAR(on_face[0].normal.z(), -1, 1e-15);
+}
+
 std::vector<std::tuple<int, int>> pairs_of_kinds() {
   std::vector<std::tuple<int, int>> out;
   for (int i = 0; i < int(manifold_kinds().size()); ++i)

@@ -96,9 +96,10 @@ double expected_loss(const Scene& scene, double lever) {
 }
 
 TEST(Spin, FrictionOfAFlatPatchIsThatOfThePatch) {
+  // A pyramid upside down, whose flat top is four triangles.
   TriangleMesh floor;
-  floor.vertices = {{-3, -3, 0}, {3, -3, 0}, {3, 3, 0}, {-3, 3, 0}, {0.1, 0.05, 0}};
-  floor.triangles = {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4}};
+  floor.vertices = {{-3, -3, 0}, {3, -3, 0}, {3, 3, 0}, {-3, 3, 0}, {0.1, 0.05, 0}, {0, 0, -3}};
+  floor.triangles = {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4}, {1, 0, 5}, {2, 1, 5}, {3, 2, 5}, {0, 3, 5}};
   const std::vector<std::tuple<const char*, Shape, Vec3>> grounds{
       {"plane", Plane{}, Vec3::Zero()}, {"box", Box{{6, 6, 1}}, {0, 0, -0.5}}, {"mesh", floor, Vec3::Zero()}};
   for (const Spun& s : spun_shapes())

@@ -157,49 +157,6 @@ TEST(MeshScene, MovingMeshesAreCutIntoPartsAndSaidToBe) {
   }
 }
 
-/// A cube without its lid.
-TriangleMesh open_box() {
-  TriangleMesh mesh;
-  for (int i = 0; i < 8; ++i) mesh.vertices.emplace_back(i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5);
-  mesh.triangles = {{0, 2, 1}, {1, 2, 3}, {0, 1, 4}, {1, 5, 4}, {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
-  return mesh;
-}
-
-TEST(MeshScene, OpenMeshesStandOnPlanesAndAreRefusedWhereTheyWouldPassThrough) {
-  Scene scene;
-  scene.add({.name = "floor", .fixed = true, .shape = Plane{}});
-  const BodyDef tub{.name = "tub", .mass = 1.0, .inertia = Mat3::Identity(), .position = {0, 0, 0.7}, .shape = open_box()};
-  scene.add(tub);
-  World world(scene, recipes::realtime());
-  for (int i = 0; i < 120; ++i) world.step(1.0 / 60);
-  EXPECT_NEAR(world.position("tub").z(), 0.5, 1e-3);
-  EXPECT_EQ(world.contacts().size(), 4u);
-
-  TriangleMesh ground;
-  ground.vertices = {{-5, -5, 0}, {5, -5, 0}, {0, 5, 0}};
-  ground.triangles = {{0, 1, 2}};
-  Scene other;
-  other.add({.name = "ground", .fixed = true, .shape = ground});
-  World empty(other, recipes::realtime());
-  other.add(tub);
-  const auto refusal = [](const auto& act) -> std::string {
-    try {
-      act();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
-  for (const std::string& text :
-       {refusal([&] { World(other, recipes::realtime()); }), refusal([&] { static_cast<void>(empty.add(tub)); })}) {
-    EXPECT_NE(text.find("tub"), std::string::npos) << text;
-    EXPECT_NE(text.find("through the surface of \"ground\""), std::string::npos) << text;
-  }
-  // Nothing is left of it.
-  EXPECT_THROW(static_cast<void>(empty.body("tub")), Error);
-  EXPECT_NO_THROW(empty.step(1.0 / 60));
-}
-
 TEST(MeshScene, TheHoleOfARingStaysOpen) {
   Scene scene;
   scene.gravity.setZero();
