@@ -32,7 +32,6 @@ void WorldImplementation::take_in_meshes(int first) {
   if (std::holds_alternative<NoContactSettings>(recipe.contacts)) return;
   for (int i = first; i < model.body_count(); ++i)
     if (std::string remark = cut_moving_mesh(model, i); !remark.empty()) mesh_remarks.push_back(std::move(remark));
-  refuse_passing_surfaces(model);
 }
 
 void WorldImplementation::recipe_changed() {

@@ -70,7 +70,7 @@ struct WorldImplementation {
   void remove_joint(int joint);
   [[nodiscard]] ForceEnd find_end(const std::string& name) const;
   [[nodiscard]] int find_body(std::string_view name) const;
-  /// Where contacts are on: moving meshes from this body on become convex parts; what would pass through in silence is refused.
+  /// Where contacts are on: moving meshes from this body on become convex parts.
   void take_in_meshes(int first);
   void impulse(int body, const Vec3& impulse, const Vec3& at);
   void look_at_start();
