@@ -17,6 +17,14 @@ void finish(const CandidateList& list, const Vec3& normal, const Frame& X_W, Man
   keep_four(list.items.data(), list.count, list.lever, X_W, out);
 }
 
+/// A round face that is on the surface as a whole, all eight corners on its rim (convex.cpp), has the lever of a disc. `facing`:
+/// the cosine of its axis to the normal.
+void complete_rim(const Convex& b, double facing, Manifold& m) {
+  const bool round = b.kind == Convex::Kind::cylinder || (b.kind == Convex::Kind::cone && facing > 0);
+  constexpr double octagon = 0.6331;  // its lever, over the radius around it
+  if (round && std::abs(facing) > 0.99 && m.lever > 0.9999 * octagon * b.size.x()) m.lever = 2 * b.size.x() / 3;
+}
+
 /// Appends the manifolds of two parts, the first of which is no less special than the second: convex < surface < plane.
 void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPart& b, const Frame& X_WB, double margin,
                    PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out) {
@@ -42,6 +50,7 @@ void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPar
       m.normal = X_WA.R * cluster.normal;
       m.triangle_a = a.surface->source(cluster.triangle);
       keep_four(cluster.candidates.data(), int(cluster.candidates.size()), 0, X_WA, m);
+      if (m.lever > 0) complete_rim(b.convex, X_WB.R.col(2).dot(m.normal), m);
       out.push_back(m);
     }
   }

@@ -57,12 +57,11 @@ inline PatchLever patch_lever(PatchPoint* points, int count) {
   PatchLever out{0, {o.x + x / area, o.y + y / area}};
   for (int i = 0; i < corners; ++i) {
     const PatchPoint &p = hull[i], &q = hull[i + 1 < corners ? i + 1 : 0];
-    const double ex = q.x - p.x, ey = q.y - p.y, edge = std::hypot(ex, ey), h = turn(out.center, p, q) / edge;
-    const auto integral = [&](const PatchPoint& at) {
-      const double s = ((at.x - out.center.x) * ex + (at.y - out.center.y) * ey) / edge, r = std::sqrt(h * h + s * s);
-      return s * r + h * h * std::log(s + r);
-    };
-    if (h > 1e-12 * edge) out.lever += h / 6 * (integral(q) - integral(p));
+    const double ex = q.x - p.x, ey = q.y - p.y, edge = std::sqrt(ex * ex + ey * ey), h = turn(out.center, p, q) / edge;
+    if (!(h > 1e-12 * edge)) continue;
+    const auto along = [&](const PatchPoint& at) { return ((at.x - out.center.x) * ex + (at.y - out.center.y) * ey) / edge; };
+    const double s1 = along(p), s2 = along(q), r1 = std::sqrt(h * h + s1 * s1), r2 = std::sqrt(h * h + s2 * s2);
+    out.lever += h / 6 * (s2 * r2 - s1 * r1 + h * h * std::log((s2 + r2) / (s1 + r1)));
   }
   out.lever /= 0.5 * area;
   return out;
