@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "model/passing_surfaces.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -101,8 +100,7 @@ Checkup examine(const Scene& scene) {
   look_at_rank(world, out);
   look_at_masses(inside.model, out);
   look_at_units(scene, inside.model, out);
-  if (!std::holds_alternative<NoContactSettings>(scene.recipe.contacts))
-    for (const std::string& remark : passing_surfaces(inside.model)) out.remarks.push_back(remark);
+  for (const std::string& remark : inside.mesh_remarks) out.remarks.push_back(remark);
   return out;
 }
 

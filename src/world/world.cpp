@@ -8,9 +8,9 @@
 
 #include "base/text.h"
 #include "model/names.h"
-#include "model/passing_surfaces.h"
 #include "model/validate.h"
 #include "model/validate_forces.h"
+#include "world/moving_meshes.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -18,6 +18,7 @@ namespace rotule {
 Stepper& WorldImplementation::ready() {
   if (!stepper) {
     model.settle_point_masses();
+    take_in_meshes(0);
     stepper.emplace(model, recipe);
     stepper->set_external(external);
     stepper->keep_problems(keep_problems);
@@ -25,6 +26,12 @@ Stepper& WorldImplementation::ready() {
     stepper->begin(state, time);
   }
   return *stepper;
+}
+
+void WorldImplementation::take_in_meshes(int first) {
+  if (std::holds_alternative<NoContactSettings>(recipe.contacts)) return;
+  for (int i = first; i < model.body_count(); ++i)
+    if (std::string remark = cut_moving_mesh(model, i); !remark.empty()) mesh_remarks.push_back(std::move(remark));
 }
 
 void WorldImplementation::recipe_changed() {
@@ -106,8 +113,6 @@ void WorldImplementation::look_at_start() {
     if (error.position > 1e-9)
       start_warnings.push_back(fmt::format("joint \"{}\" starts {:.3g} m (or rad) open", model.joints[j].name, error.position));
   }
-  if (!std::holds_alternative<NoContactSettings>(recipe.contacts))
-    for (std::string& remark : passing_surfaces(model)) start_warnings.push_back(std::move(remark));
   const Contact* deepest = nullptr;
   for (const Contact& c : stepper->contacts(state, recipe.dt))
     if (!deepest || c.gap < deepest->gap) deepest = &c;
@@ -203,9 +208,20 @@ BodyId World::add(const BodyDef& def) {
   validate(named, w.materials, Place("body " + in_quotes(named.name)));
   w.resize_state(w.model.body_count() + 1);
   w.add_body(named, "body " + in_quotes(named.name));
+  std::string refusal;
+  try {
+    w.take_in_meshes(w.model.body_count() - 1);
+  } catch (const Error& error) {
+    refusal = error.what();
+  }
   if (w.stepper) w.stepper->body_added();
   w.model_changed();
-  return w.body_slots.id(w.body_slots.count() - 1);
+  const BodyId id = w.body_slots.id(w.body_slots.count() - 1);
+  if (!refusal.empty()) {
+    remove(id);
+    throw Error("body", refusal);
+  }
+  return id;
 }
 
 JointId World::add(const JointDef& def) {
@@ -522,6 +538,7 @@ int World::islands() const { return implementation_->ready().island_count(); }
 std::vector<std::string> World::warnings() const {
   WorldImplementation& w = *implementation_;
   std::vector<std::string> out = w.start_warnings;
+  out.insert(out.end(), w.mesh_remarks.begin(), w.mesh_remarks.end());
   const std::vector<Redundancy> redundant = redundancies();
   if (!redundant.empty()) {
     std::string names;

@@ -34,6 +34,7 @@ struct WorldImplementation {
   int gaining_steps = 0, open_steps = 0;  // whose last attempt still gained energy; still left joints open
   double most_gained = 0, most_open = 0;  // J; m, rad
   std::vector<std::string> start_warnings;
+  std::vector<std::string> mesh_remarks;  // which moving meshes were cut into convex parts
 
   /// Made when first asked for, and anew after the recipe changed.
   std::optional<Stepper> stepper;
@@ -69,6 +70,8 @@ struct WorldImplementation {
   void remove_joint(int joint);
   [[nodiscard]] ForceEnd find_end(const std::string& name) const;
   [[nodiscard]] int find_body(std::string_view name) const;
+  /// Where contacts are on: moving meshes from this body on become convex parts.
+  void take_in_meshes(int first);
   void impulse(int body, const Vec3& impulse, const Vec3& at);
   void look_at_start();
 };

@@ -20,6 +20,7 @@
 #include <limits>
 
 #include "collide/narrow/closed_forms.h"
+#include "collide/narrow/patch_lever.h"
 #include "collide/narrow/pick_four.h"
 #include "collide/narrow/separation.h"
 
@@ -275,6 +276,19 @@ struct FacePoints {
   }
 };
 
+/// Of all points, where they lie flat.
+HWY_NOINLINE double lever_of(const FacePoints& points) {
+  std::array<PatchPoint, 9> at;
+  double low = infinity, high = -infinity, extent = 0;
+  for (int c = 0; c < points.count; ++c) {
+    const int place = points.at[c];
+    at[c] = {points.x[place], points.y[place]};
+    low = least(low, points.gap[place]), high = most(high, points.gap[place]);
+    extent = most(extent, most(std::abs(at[c].x - at[0].x), std::abs(at[c].y - at[0].y)));
+  }
+  return high - low <= flat_patch * extent ? patch_lever(at.data(), points.count).lever : 0;
+}
+
 HWY_INLINE void store(Four v, Vec3& out) { out.x() = v[0], out.y() = v[1], out.z() = v[2]; }
 
 /// Apart, and nearest at a corner: the axes do not tell.
@@ -286,7 +300,7 @@ HWY_NOINLINE void collide_corners(const Convex& a, const Frame& X_WA, const Conv
   clip_patches(a, b, X, nearest, margin, true, list);
   Manifold& out = found.emplace_back();
   out.normal = X_WA.R * nearest.normal;
-  keep_four(list.items.data(), list.count, X_WA, out);
+  keep_four(list.items.data(), list.count, list.lever, X_WA, out);
 }
 
 void collide_boxes_in_lanes(const Convex& box_a, const Frame& X_WA, const Convex& box_b, const Frame& X_WB, double margin,
@@ -337,7 +351,7 @@ void collide_boxes_in_lanes(const Convex& box_a, const Frame& X_WA, const Convex
   FacePoints points(own, other, face, margin);
   const int i = after[face], j = after[i];
   std::array<Four, 2> deepest{all(0), all(0)};  // on A and on B, in A's frame
-  const bool with_deepest = points.least_gap() > axis.gap + rounding;
+  bool with_deepest = points.least_gap() > axis.gap + rounding;
   if (with_deepest) {
     // The deepest point, in the same view as the others.
     bool sure = axis.gap <= 0;
@@ -354,7 +368,12 @@ void collide_boxes_in_lanes(const Convex& box_a, const Frame& X_WA, const Convex
     }
     if (!sure) return collide_corners(box_a, X_WA, box_b, X_WB, margin, memory, list, found);
     const Four p = reference == 1 ? sides[0].others * (deepest[1] - sides[0].to_other) : deepest[0];
-    points.add_deepest(p[i], p[j], axis.gap);
+    // A corner that reaches beyond the face is not on it; by how much it is deeper there is next to nothing, or edges were
+    // chosen.
+    const bool on_face =
+        axis.face_of == edges || (std::abs(p[i]) <= own.size[i] * (1 + 1e-9) && std::abs(p[j]) <= own.size[j] * (1 + 1e-9));
+    with_deepest = on_face || points.count == 0;
+    if (with_deepest) points.add_deepest(p[i], p[j], axis.gap);
   }
 
   Manifold& out = found.emplace_back();
@@ -364,6 +383,7 @@ void collide_boxes_in_lanes(const Convex& box_a, const Frame& X_WA, const Convex
                   : pick_four(
                         points.count, [&](int c) { return points.x[points.at[c]]; },
                         [&](int c) { return points.y[points.at[c]]; }, [&](int c) { return points.gap[points.at[c]]; }, kept);
+  if (points.count > 4) out.lever = lever_of(points);
   store(normal, out.normal);
   const Columns& axes = world[reference];
   const Four base = position[reference] + std::copysign(own.size[face], own.n[face]) * axes.c[face];

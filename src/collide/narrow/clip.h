@@ -1,8 +1,8 @@
 #pragma once
-// From one normal to up to four points. The patches of both surfaces that face each other (a face, a side line, or nothing but
-// the point) are seen along n, cut with each other in that view (I. E. Sutherland, G. W. Hodgman 1974), and every corner of what
-// they share is lifted back onto both surfaces: so points lie on both, and swapping the bodies changes nothing. A corner is named
-// by the two edges that meet there, which makes its feature id last. The deepest point is always among those kept.
+// From one normal to up to four points. What of both surfaces faces the other (a face, a straight side, the edge that it may stand
+// on, or nothing but the point) is seen along n, cut with each other in that view (I. E. Sutherland, G. W. Hodgman 1974), and every
+// corner of what they share is lifted back onto both surfaces: so points lie on both, and swapping the bodies changes nothing. A
+// corner is named by the two edges that meet there, which makes its feature id last. The deepest point is always among those kept.
 #include "collide/frame.h"
 #include "collide/narrow/manifold.h"
 #include "collide/shape/convex.h"
@@ -16,8 +16,9 @@ struct Candidate {
 };
 
 struct CandidateList {
-  static constexpr int capacity = 2 * SurfacePatch::capacity + 4;
+  static constexpr int capacity = 2 * SurfacePatch::capacity + 12;
   int count = 0;
+  double lever = 0;  // of a round patch, which corners do not tell (patch_lever.h); 0 where they do
   std::array<Candidate, capacity> items;
 };
 
@@ -26,7 +27,8 @@ struct CandidateList {
 void clip_patches(const Convex& a, const Convex& b, const Frame& X_AB, const Separation& s, double margin, bool with_deepest,
                   CandidateList& out);
 
-/// The deepest, the one farthest from it, and those that make the largest quadrangle. They are moved by X into the world.
-void keep_four(const Candidate* items, int count, const Frame& X, Manifold& out);
+/// The deepest, the one farthest from it, and those that make the largest quadrangle. They are moved by X into the world. Where
+/// more than four lie flat, the lever of all of them is kept too, unless `lever` is known already.
+void keep_four(const Candidate* items, int count, double lever, const Frame& X, Manifold& out);
 
 }  // namespace rotule

@@ -14,7 +14,15 @@ namespace {
 
 void finish(const CandidateList& list, const Vec3& normal, const Frame& X_W, Manifold& out) {
   out.normal = X_W.R * normal;
-  keep_four(list.items.data(), list.count, X_W, out);
+  keep_four(list.items.data(), list.count, list.lever, X_W, out);
+}
+
+/// A round face that is on the surface as a whole, all eight corners on its rim (convex.cpp), has the lever of a disc. `facing`:
+/// the cosine of its axis to the normal.
+void complete_rim(const Convex& b, double facing, Manifold& m) {
+  const bool round = b.kind == Convex::Kind::cylinder || (b.kind == Convex::Kind::cone && facing > 0);
+  constexpr double octagon = 0.6331;  // its lever, over the radius around it
+  if (round && std::abs(facing) > 0.99 && m.lever > 0.9999 * octagon * b.size.x()) m.lever = 2 * b.size.x() / 3;
 }
 
 /// Appends the manifolds of two parts, the first of which is no less special than the second: convex < surface < plane.
@@ -27,6 +35,13 @@ void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPar
     if (!plane_convex(b.convex, relative(X_WA, X_WB), margin, scratch.list)) return;
     finish(scratch.list, Vec3::UnitZ(), X_WA, m);
     out.push_back(m);
+  } else if (a.kind == CollisionPart::Kind::plane && b.kind == CollisionPart::Kind::surface) {
+    CollideScratch::Cluster& cluster = plane_surface(*b.surface, relative(X_WA, X_WB), margin, scratch);
+    if (cluster.candidates.empty()) return;
+    m.normal = X_WA.R.col(2);
+    m.triangle_b = -1;
+    keep_four(cluster.candidates.data(), int(cluster.candidates.size()), 0, X_WA, m);
+    out.push_back(m);
   } else if (a.kind == CollisionPart::Kind::surface && b.kind == CollisionPart::Kind::convex) {
     surface_convex(*a.surface, b.convex, relative(X_WA, X_WB), margin, scratch);
     for (int i = 0; i < scratch.used_clusters; ++i) {
@@ -34,7 +49,8 @@ void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPar
       if (cluster.candidates.empty()) continue;
       m.normal = X_WA.R * cluster.normal;
       m.triangle_a = a.surface->source(cluster.triangle);
-      keep_four(cluster.candidates.data(), int(cluster.candidates.size()), X_WA, m);
+      keep_four(cluster.candidates.data(), int(cluster.candidates.size()), 0, X_WA, m);
+      if (m.lever > 0) complete_rim(b.convex, X_WB.R.col(2).dot(m.normal), m);
       out.push_back(m);
     }
   }

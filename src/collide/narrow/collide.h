@@ -3,8 +3,8 @@
 //
 // Half-spaces: the support function of the other. Boxes: box_box.h. Other convex pairs: separation.h. Then points by clip.h. A
 // surface of triangles meets each convex part triangle by triangle, with normals that the surface allows (surface.h); points of
-// triangles in one plane are joined into one manifold. Surfaces do not meet surfaces, nor half-spaces each other: bodies of
-// triangles are for the fixed world; moving ones must be made of convex parts.
+// triangles in one plane are joined into one manifold. A surface meets a half-space by its vertices. Surfaces do not meet
+// surfaces, nor half-spaces each other: moving bodies of triangles are made of convex parts when a world takes them in.
 #include <vector>
 
 #include "collide/narrow/clip.h"

@@ -25,6 +25,7 @@ struct Manifold {
   int body_a = -1, body_b = -1;          // set by collision_world.h
   int part_a = 0, part_b = 0;            // of the bodies' collision shapes
   int triangle_a = -1, triangle_b = -1;  // of a surface, the one that is deepest
+  double lever = 0;  // m, of friction against spinning on a flat patch (patch_lever.h); 0: that of the points themselves
 
   Manifold() {}  // NOLINT: not defaulted, which would write zeros over all points of each new one first
 

@@ -1,6 +1,7 @@
 #pragma once
 // Which of many contact points to keep: the deepest, the one farthest from it, the one that makes the largest triangle with them,
-// and the one that adds most outside one of its edges. Points that add no area are left out.
+// and the one that adds most outside one of its edges. Points that add no area are left out. A point whose gap opens at a slope s
+// from the deepest one counts as much as 1 / (1 + (10 s)^2): what is about to touch goes before what is far out and high up.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,22 +17,31 @@ int pick_four(int count, const X& x, const Y& y, const Gap& gap, std::array<int,
   for (int i = 1; i < count; ++i)
     if (gap(i) < gap(first)) first = i;
   kept[0] = first;
+  const double lowest = gap(first);
+  const auto distance = [&](int i) {
+    const double dx = x(i) - x(first), dy = y(i) - y(first);
+    return dx * dx + dy * dy;
+  };
+  const auto weight = [&](int i) {
+    const double d = distance(i), rise = 10 * (gap(i) - lowest);
+    return d > 0 ? d / (d + rise * rise) : 1;
+  };
 
   int second = -1;
   double farthest = 0;
   for (int i = 0; i < count; ++i) {
-    const double dx = x(i) - x(first), dy = y(i) - y(first), d = dx * dx + dy * dy;
+    const double d = distance(i) * weight(i);
     if (d > farthest * (1 + 1e-9)) farthest = d, second = i;
   }
   if (second < 0) return 1;
   kept[1] = second;
-  const double none = 1e-6 * farthest;  // an area that is none
+  const double none = 1e-6 * distance(second);  // an area that is none
 
   const auto area = [&](int i, int j, int k) { return (x(j) - x(i)) * (y(k) - y(i)) - (y(j) - y(i)) * (x(k) - x(i)); };
   int third = -1;
   double largest = none;
   for (int i = 0; i < count; ++i) {
-    const double size = std::abs(area(first, second, i));
+    const double size = weight(i) * std::abs(area(first, second, i));
     if (size > largest * (1 + 1e-9)) largest = size, third = i;
   }
   if (third < 0) return 2;
@@ -41,7 +51,7 @@ int pick_four(int count, const X& x, const Y& y, const Gap& gap, std::array<int,
   int fourth = -1;
   double added = none;
   for (int c = 0; c < count; ++c) {
-    const double size = -std::min({area(i, j, c), area(j, k, c), area(k, i, c)});
+    const double size = -weight(c) * std::min({area(i, j, c), area(j, k, c), area(k, i, c)});
     if (size > added * (1 + 1e-9)) added = size, fourth = c;
   }
   if (fourth < 0) return 3;

@@ -9,6 +9,7 @@ namespace {
 constexpr double steep = 0.7;     // cosine within which a flat end or a straight side counts as facing along n
 constexpr double edge_on = 0.05;  // cosine below which a face is seen too much from the side to measure gaps on it
 constexpr int rim_corners = 8;
+constexpr double faces_along = 1 - 1e-13;  // cosine from which on a face looks along n, up to rounding
 
 /// A disc about z as a polygon on its rim; `up` is +1 or -1.
 void disc(double radius, double z, double up, SurfacePatch& out) {
@@ -18,6 +19,8 @@ void disc(double radius, double z, double up, SurfacePatch& out) {
   }
   out.normal = {0, 0, up};
 }
+
+int box_corner(const Vec3& x) { return (x.x() > 0 ? 1 : 0) + (x.y() > 0 ? 2 : 0) + (x.z() > 0 ? 4 : 0); }
 
 void box_face(const Convex& s, const Vec3& n, SurfacePatch& out) {
   // Scaled so that a rounded box takes the face that faces n most.
@@ -31,7 +34,7 @@ void box_face(const Convex& s, const Vec3& n, SurfacePatch& out) {
     x[k] = up * (s.size[k] + s.radius);
     x[i] = (c == 0 || c == 3 ? -1 : 1) * s.size[i];
     x[j] = (c < 2 ? -1 : 1) * up * s.size[j];
-    out.add(x, (x.x() > 0 ? 1 : 0) + (x.y() > 0 ? 2 : 0) + (x.z() > 0 ? 4 : 0));
+    out.add(x, box_corner(x));
   }
 }
 
@@ -160,6 +163,51 @@ void surface_patch(const Convex& s, const Vec3& n, SurfacePatch& out) {
       break;
     }
   }
+}
+
+SurfaceEdge surface_edge(const Convex& s, const Vec3& n) {
+  SurfaceEdge out;
+  // Of the edges that leave the farthest corner, the one that falls away least.
+  double least_fall = steep;
+  const auto consider = [&](const Vec3& top, const Vec3& other, int label_top, int label_other) {
+    const Vec3 down = top - other;
+    const double length = down.norm(), fall = n.dot(down);
+    if (!(fall < least_fall * length)) return;
+    least_fall = fall / length;
+    out = {true, top + s.radius * n, other + s.radius * n, label_top, label_other};
+  };
+  switch (s.kind) {
+    case Convex::Kind::box: {
+      if (n.cwiseAbs().maxCoeff() > faces_along) break;
+      const Vec3 top = core_support(s, n);
+      for (int k = 0; k < 3; ++k) {
+        Vec3 other = top;
+        other[k] = -top[k];
+        consider(top, other, box_corner(top), box_corner(other));
+      }
+      break;
+    }
+    case Convex::Kind::hull: {
+      const Hull& hull = *s.hull;
+      if (hull.faces[hull.support_face(n)].normal.dot(n) > faces_along) break;
+      const int top = hull.support_vertex(n);
+      for (int i = hull.neighbour_first[top]; i < hull.neighbour_first[top + 1]; ++i)
+        consider(hull.vertices[top], hull.vertices[hull.neighbours[i]], top & 0x3fff, hull.neighbours[i] & 0x3fff);
+      break;
+    }
+    case Convex::Kind::triangle: {
+      const Vec3 face = (s.corners[1] - s.corners[0]).cross(s.corners[2] - s.corners[0]);
+      if (std::abs(face.dot(n)) > faces_along * face.norm()) break;
+      int top = 0;
+      for (int i = 1; i < 3; ++i)
+        if (n.dot(s.corners[i]) > n.dot(s.corners[top])) top = i;
+      for (int i = 1; i < 3; ++i) consider(s.corners[top], s.corners[(top + i) % 3], top, (top + i) % 3);
+      break;
+    }
+    default:
+      break;
+  }
+  return out;
 }
 
 }  // namespace rotule

@@ -94,4 +94,14 @@ struct SurfacePatch {
 
 void surface_patch(const Convex& s, const Vec3& n, SurfacePatch& out);
 
+/// The edge of a polyhedron that n is most nearly normal to, at the corner farthest along n: where n points between two faces the
+/// shape may lie on it, whichever face is nearer to n. None where a face looks along n, as that one has all there is.
+struct SurfaceEdge {
+  bool found = false;
+  Vec3 from, to;
+  int label_from = 0, label_to = 0;  // of the corners, as those of a patch
+};
+
+SurfaceEdge surface_edge(const Convex& s, const Vec3& n);
+
 }  // namespace rotule

@@ -31,6 +31,11 @@ class Surface {
   /// Unit; zero for a triangle without area, which never makes contact.
   [[nodiscard]] const Vec3& normal(int t) const { return normals_[t]; }
 
+  /// All vertices that were given; those of no triangle are no part of the surface.
+  [[nodiscard]] int vertex_count() const { return int(vertices_.size()); }
+  [[nodiscard]] const Vec3& vertex(int v) const { return vertices_[v]; }
+  [[nodiscard]] bool has_vertex(int v) const { return ring_first_[v] < ring_first_[v + 1]; }
+
   /// Whether the unit vector n is legal at `point` of triangle t.
   [[nodiscard]] bool legal(int t, const Vec3& point, const Vec3& n) const;
 

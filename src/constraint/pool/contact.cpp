@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collide/narrow/patch_lever.h"
+
 namespace rotule {
 
 SurfaceLaw combine(const SurfaceLaw& p, const SurfaceLaw& q) {
@@ -39,12 +41,45 @@ std::uint64_t feature_of(const Manifold& m, std::uint32_t point) {
   return out * 0x9e3779b97f4a7c15ull + point;
 }
 
+/// Where friction acts: at the mean distance of all points of the patch from its middle. Points that are not down yet, or a body
+/// that stands on two of them, make no patch of all four.
+void gather_friction(const Manifold& m, std::span<Contact> contacts) {
+  const double low = m.gap();
+  double extent = 0;
+  for (const Contact& c : contacts) extent = std::max(extent, (c.point - contacts[0].point).norm());
+  const double flat = flat_patch * extent;
+  if (m.count < 2 || low > flat) return;
+  std::array<PatchPoint, Manifold::capacity> points;
+  int count = 0;
+  double touching = 0;
+  const auto is_down = [&](const Contact& c) { return c.gap <= low + flat; };
+  for (const Contact& c : contacts)
+    if (is_down(c)) {
+      const Vec3 from = c.point - contacts[0].point;
+      points[count++] = {c.tangent.dot(from), c.bitangent.dot(from)};
+    }
+  PatchLever patch = patch_lever(points.data(), count);
+  if (m.lever > 0 && count == m.count) patch.lever = m.lever;
+  const Vec3 center = contacts[0].point + patch.center.x * contacts[0].tangent + patch.center.y * contacts[0].bitangent;
+  const auto outwards = [&](const Contact& c) {
+    const Vec3 from = c.point - center;
+    return Vec3(from - m.normal.dot(from) * m.normal);
+  };
+  for (const Contact& c : contacts)
+    if (is_down(c)) touching += outwards(c).norm() / count;
+  if (!(touching > 0)) return;
+  const double share = patch.lever / touching - 1;
+  for (Contact& c : contacts)
+    if (is_down(c)) c.drag = share * outwards(c);
+}
+
 }  // namespace
 
 void append_contacts(const Manifold& m, const Model& model, const Kinematics& bodies, std::vector<Contact>& out) {
   const BodyLanes<double>&A = bodies[m.body_a], &B = bodies[m.body_b];
   const SurfaceLaw law = combine(model.bodies[m.body_a].surface, model.bodies[m.body_b].surface);
-  const Vec3 tangent = tangent_of(m.normal);
+  const Vec3 tangent = tangent_of(m.normal), bitangent = m.normal.cross(tangent);
+  const std::size_t first = out.size();
   for (int i = 0; i < m.count; ++i) {
     const ContactPoint& point = m.points[i];
     Contact& c = out.emplace_back();
@@ -53,13 +88,14 @@ void append_contacts(const Manifold& m, const Model& model, const Kinematics& bo
     c.feature = feature_of(m, point.feature);
     c.normal = m.normal;
     c.tangent = tangent;
-    c.bitangent = m.normal.cross(tangent);
+    c.bitangent = bitangent;
     c.point = 0.5 * (point.on_a + point.on_b);
     c.on_a = A.R.transpose() * (point.on_a - A.p);
     c.on_b = B.R.transpose() * (point.on_b - B.p);
     c.gap = point.gap;
     c.law = law;
   }
+  if (law.static_friction > 0) gather_friction(m, std::span(out).subspan(first));
 }
 
 double penetration(std::span<const Contact> contacts) {
@@ -83,11 +119,11 @@ void write_jacobian(const Contact& c, const Kinematics& bodies, const Constraint
       J.row(row).head<3>() = share.linear;
       J.row(row++).tail<3>() = share.angular;
     };
-    const auto linear = [&](const Vec3& d) { put(velocity_along<double>(d, r, sign)); };
+    const auto linear = [&](const Vec3& d, const Vec3& arm) { put(velocity_along<double>(d, arm, sign)); };
     const auto angular = [&](const Vec3& d) { put(turn_about<double>(d, sign)); };
-    linear(c.normal);
+    linear(c.normal, r);
     if (block.rows == 1) return;
-    if (c.slides()) linear(c.tangent), linear(c.bitangent);
+    if (c.slides()) linear(c.tangent, r + c.drag), linear(c.bitangent, r + c.drag);
     if (c.law.torsional_friction > 0) angular(c.normal);
     if (c.law.rolling_friction > 0) angular(c.tangent), angular(c.bitangent);
   };

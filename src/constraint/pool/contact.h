@@ -3,6 +3,11 @@
 //   J = [n t b]^T [-1, [r_a]x, 1, -[r_b]x]:
 // the velocity of b's point relative to a's, along the normal and two tangents; then, where the surfaces ask for it, turning
 // about the normal and rolling about the tangents, of b relative to a.
+//
+// The points of a flat patch stand for all of it. Their normal forces act at its corners, which decides when a body tips. Their
+// friction acts nearer to its middle, at the mean distance of all points of the patch (collide/narrow/patch_lever.h): so four
+// points resist spinning as the whole patch does under even pressure. A force along the surface that is moved along the surface
+// changes no other moment.
 #include <rotule/contacts.h>
 #include <rotule/problem.h>
 
@@ -17,7 +22,8 @@ struct Contact {
   int a = world_body, b = world_body;
   std::uint64_t feature = 0;  // tells the points of a pair apart; the same from step to step
   Vec3 normal, tangent, bitangent, point;
-  Vec3 on_a, on_b;  // the surfaces' points, in each body's axes from its centre of mass
+  Vec3 on_a, on_b;           // the surfaces' points, in each body's axes from its centre of mass
+  Vec3 drag = Vec3::Zero();  // from the point to where friction acts, along the surfaces: nearer to the middle of a flat patch
   double gap = 0;
   SurfaceLaw law;         // of the two surfaces together
   bool sliding = false;   // which coefficient is in force

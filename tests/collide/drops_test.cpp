@@ -1,0 +1,221 @@
+// Every kind of shape dropped on every kind of shape, on rails, on edges and between them, in random poses: laid across, along or
+// at any angle. Nothing drives it, so energy must not grow; bodies must not sink into each other; what cannot roll comes to rest
+// within five seconds, or has fallen off: nearly all on what is flat, most on what is not.
+//
+// ROTULE_DROPS: drops per pair (4).
+#include <gtest/gtest.h>
+#include <rotule/meshes.h>
+#include <rotule/recipe.h>
+#include <rotule/world.h>
+
+#include <cstdlib>
+#include <functional>
+#include <numbers>
+#include <random>
+
+#include "collide/shape/collision_shape.h"
+
+namespace rotule {
+namespace {
+
+double between(std::mt19937& random, double low, double high) {
+  return std::uniform_real_distribution<double>(low, high)(random);
+}
+
+Quat turned(const Vec3& axis, double angle) { return Quat(Eigen::AngleAxisd(angle, axis)); }
+
+TriangleMesh mesh_of_box(const Vec3& size) {
+  TriangleMesh mesh;
+  for (int i = 0; i < 8; ++i)
+    mesh.vertices.push_back(0.5 * size.cwiseProduct(Vec3(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1)));
+  mesh.triangles = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
+                    {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+  return mesh;
+}
+
+struct Dropped {
+  const char* name;
+  bool rolls;
+  std::function<Shape(std::mt19937&)> make;
+};
+
+const std::vector<Dropped>& dropped_kinds() {
+  static const std::vector<Dropped> all{
+      {"sphere", true, [](std::mt19937& r) { return Sphere{between(r, 0.3, 0.5)}; }},
+      {"capsule", true,
+       [](std::mt19937& r) {
+         return Capsule{between(r, 0.1, 0.4), between(r, 0.2, 2)};
+       }},
+      {"box", false,
+       [](std::mt19937& r) {
+         return Box{{between(r, 0.2, 1), between(r, 0.2, 1), between(r, 0.2, 2)}};
+       }},
+      {"cylinder", true,
+       [](std::mt19937& r) {
+         return Cylinder{between(r, 0.1, 0.5), between(r, 0.2, 2)};
+       }},
+      {"cone", true,
+       [](std::mt19937& r) {
+         return Cone{between(r, 0.2, 0.5), between(r, 0.3, 1.5)};
+       }},
+      {"ellipsoid", true,
+       [](std::mt19937& r) {
+         return Ellipsoid{{between(r, 0.2, 0.6), between(r, 0.2, 0.6), between(r, 0.2, 0.6)}};
+       }},
+      {"hull", false,
+       [](std::mt19937& r) {
+         ConvexHull hull;
+         for (int i = 0; i < 14; ++i) {
+           const double z = between(r, -1, 1), angle = between(r, 0, 6.3), across = std::sqrt(1 - z * z);
+           hull.points.push_back(between(r, 0.3, 0.6) * Vec3(across * std::cos(angle), across * std::sin(angle), z));
+         }
+         return hull;
+       }},
+      {"compound", false,
+       [](std::mt19937& r) {
+         Compound out;
+         out.parts.push_back({.shape = Box{{1, 0.2, 0.2}}});
+         out.parts.push_back({.shape = Cylinder{between(r, 0.1, 0.2), 0.8}, .position = {0.4, 0, 0.3}});
+         return out;
+       }},
+      {"mesh", false,
+       [](std::mt19937& r) {
+         return mesh_of_box({between(r, 0.3, 1), between(r, 0.3, 1), between(r, 0.3, 1)});
+       }},
+  };
+  return all;
+}
+
+struct Ground {
+  enum class Sort { flat, uneven, round };  // on what is round, bodies may rock for long
+  const char* name;
+  Sort sort;
+  std::function<void(Scene&, std::mt19937&)> put;
+};
+
+void fix(Scene& scene, const Shape& shape, const Vec3& position, const Quat& orientation = Quat::Identity()) {
+  scene.add({.fixed = true, .position = position, .orientation = orientation, .shape = shape, .material = "wood"});
+}
+
+const std::vector<Ground>& grounds() {
+  const auto two = [](const Shape& shape, double drop, const Quat& orientation) {
+    return [=](Scene& scene, std::mt19937& r) {
+      const double apart = between(r, 0.3, 0.45);
+      for (const double side : {-apart, apart}) fix(scene, shape, {side, 0, -drop}, orientation);
+    };
+  };
+  const double diagonal = 0.25 * std::sqrt(2.0);
+  const Quat edge_up = turned(Vec3::UnitY(), std::numbers::pi / 4);
+  ConvexHull roof;
+  for (const double y : {-3.0, 3.0})
+    for (const Vec3& p : {Vec3(-0.4, y, -0.5), Vec3(0.4, y, -0.5), Vec3(0, y, 0)}) roof.points.push_back(p);
+  using Sort = Ground::Sort;
+  static const std::vector<Ground> all{
+      {"plane", Sort::flat, [](Scene& s, std::mt19937&) { fix(s, Plane{}, Vec3::Zero()); }},
+      {"box", Sort::flat,
+       [](Scene& s, std::mt19937&) {
+         fix(s, Box{{8, 8, 1}}, {0, 0, -0.5});
+       }},
+      {"rails", Sort::uneven, two(Box{{0.5, 6, 0.5}}, 0.25, Quat::Identity())},
+      {"edges", Sort::uneven, two(Box{{0.5, 6, 0.5}}, diagonal, edge_up)},
+      {"one_edge", Sort::uneven,
+       [=](Scene& s, std::mt19937&) {
+         fix(s, Box{{0.5, 6, 0.5}}, {0, 0, -diagonal}, edge_up);
+         fix(s, Plane{}, {0, 0, -2});
+       }},
+      {"roofs", Sort::uneven, two(roof, 0, Quat::Identity())},
+      {"cylinders", Sort::round, two(Cylinder{0.25, 6}, 0.25, turned(Vec3::UnitX(), std::numbers::pi / 2))},
+      {"capsules", Sort::round, two(Capsule{0.25, 6}, 0.25, turned(Vec3::UnitX(), std::numbers::pi / 2))},
+      {"ball", Sort::round,
+       [](Scene& s, std::mt19937&) {
+         fix(s, Sphere{0.5}, {0, 0, -0.5});
+         fix(s, Plane{}, {0, 0, -1});
+       }},
+      {"cone", Sort::round,
+       [](Scene& s, std::mt19937&) {
+         fix(s, Cone{0.8, 0.7}, {0, 0, -0.7});
+         fix(s, Plane{}, {0, 0, -0.7});
+       }},
+      {"mesh", Sort::flat,
+       [](Scene& s, std::mt19937&) {
+         fix(s, mesh_of_box({8, 8, 1}), {0, 0, -0.5});
+       }},
+      {"mesh_edges", Sort::uneven, two(mesh_of_box({0.5, 6, 0.5}), diagonal, edge_up)},
+      {"height_field", Sort::uneven,
+       [](Scene& s, std::mt19937& r) {
+         HeightField field{.columns = 17, .spacing = 0.5, .heights = {}};
+         for (int i = 0; i < 17 * 17; ++i) {
+           const int c = i % 17 - 8, row = i / 17 - 8;
+           field.heights.push_back(0.02 * (c * c + row * row) + between(r, -0.02, 0.02));
+         }
+         fix(s, field, {-4, -4, 0});
+       }},
+  };
+  return all;
+}
+
+class Drops : public ::testing::TestWithParam<std::tuple<int, int>> {};
+
+TEST_P(Drops, NeitherGainEnergyNorSinkAndComeToRest) {
+  const Dropped& kind = dropped_kinds()[std::get<0>(GetParam())];
+  const Ground& ground = grounds()[std::get<1>(GetParam())];
+  const char* wanted = std::getenv("ROTULE_DROPS");
+  const int drops = wanted != nullptr ? std::atoi(wanted) : 4;
+  int restless = 0;
+  for (int drop = 0; drop < drops; ++drop) {
+    SCOPED_TRACE(drop);
+    std::mt19937 random(std::mt19937::result_type(1000 * drop + 17));
+    Scene scene;
+    scene.materials = {{.name = "wood", .friction = 0.5}};
+    ground.put(scene, random);
+    const Shape shape = kind.make(random);
+    const double size = CollisionShape(shape).reach();
+    // Laid down, along the rails or across them, now and then by a hair's breadth off; or anyhow.
+    Quat orientation(between(random, -1, 1), between(random, -1, 1), between(random, -1, 1), between(random, -1, 1));
+    orientation.normalize();
+    if (drop % 2 == 1) {
+      const double yaw = between(random, -1, 1) * (drop % 4 == 1 ? 1e-3 : std::numbers::pi);
+      orientation = turned(Vec3::UnitZ(), yaw) * turned(Vec3::UnitX(), std::numbers::pi / 2 + between(random, -0.01, 0.01)) *
+                    turned(Vec3::UnitY(), drop % 8 < 4 ? 0 : std::numbers::pi / 2);
+    }
+    scene.add({.name = "it",
+               .density = 1000.0,
+               .position = {between(random, -0.1, 0.1), between(random, -0.1, 0.1), size + between(random, 0.05, 0.5)},
+               .orientation = orientation,
+               .shape = shape,
+               .material = "wood"});
+    World world(scene, recipes::realtime());
+    const double start = world.diagnostics().energy(), worth = world.mass(world.body("it")) * 9.81 * size;
+    double most = start, deepest = 0;
+    bool fell = false;
+    for (int i = 0; i < 300 && !fell; ++i) {
+      world.step(1.0 / 60);
+      most = std::max(most, world.diagnostics().energy());
+      for (const ContactResult& c : world.contacts()) deepest = std::max(deepest, -c.gap);
+      fell = world.position("it").z() < -3;
+    }
+    EXPECT_LE(most - start, 1e-6 * worth);
+    EXPECT_LE(deepest, 0.01 * size);
+    if (HasFailure()) return;
+    restless += !fell && !kind.rolls && world.velocity("it").norm() + size * world.angular_velocity("it").norm() > 1e-3;
+  }
+  if (ground.sort == Ground::Sort::flat) {
+    EXPECT_LE(restless, 1 + drops / 20) << "of " << drops;
+  } else if (ground.sort == Ground::Sort::uneven) {
+    EXPECT_LE(restless, 1 + drops / 6) << "of " << drops;
+  }
+}
+
+std::vector<std::tuple<int, int>> all_drops() {
+  std::vector<std::tuple<int, int>> out;
+  for (int i = 0; i < int(dropped_kinds().size()); ++i)
+    for (int j = 0; j < int(grounds().size()); ++j) out.emplace_back(i, j);
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Drops, ::testing::ValuesIn(all_drops()), [](const auto& p) {
+  return std::string(dropped_kinds()[std::get<0>(p.param)].name) + "_on_" + grounds()[std::get<1>(p.param)].name;
+});
+
+}  // namespace
+}  // namespace rotule
