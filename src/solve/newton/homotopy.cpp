@@ -32,7 +32,7 @@ Homotopy::Family Homotopy::family(double t) const {
   return {.anchor = anchor_,
           .epsilon = epsilon,
           .epsilon_rate = epsilon * std::log(end_epsilon / start_epsilon),
-          .smoothing = {.tau = tau, .tau_rate = tau * std::log(tau_falls) * late_rate, .speed = speed_}};
+          .smoothing = {.tau = tau, .tau_rate = tau * std::log(tau_falls) * late_rate, .unit = unit_}};
 }
 
 /// Lengths are in units of what each row's own impulse would be at the problem's typical speed.
@@ -255,9 +255,11 @@ void Homotopy::prepare(const ConstraintProblem& problem, BlockSystem& linear) {
   for (std::size_t i = 0; i < problem.blocks.size(); ++i)
     choose_common_rho(problem, problem.blocks[i], sets_[i], linear_->diagonal(static_cast<int>(i)),
                       rho_.data() + problem.blocks[i].first_row);
-  const double norm_b = problem.b.norm();
-  speed_ = norm_b > 0 ? norm_b / std::sqrt(static_cast<double>(n)) : 1.0;
-  for (int r = 0; r < n; ++r) weight_[r] = 1 / (speed_ * rho_[r]);
+  // The typical speed in units that all rows share, the square root of energy; in each row's own unit it is that over sqrt(rho).
+  double energy = 0;
+  for (int r = 0; r < n; ++r) energy += problem.b[r] * problem.b[r] * rho_[r];
+  unit_ = energy > 0 ? std::sqrt(energy / n) : 1.0;
+  for (int r = 0; r < n; ++r) weight_[r] = 1 / (unit_ * std::sqrt(rho_[r]));
 }
 
 void Homotopy::kick(double size, int seed, std::span<double> x) const {

@@ -76,7 +76,7 @@ class Homotopy {
   std::vector<BlockSet> sets_;
   std::vector<double> rho_, weight_, anchor_, w_, F_, F_t_, dx_, A_dx_, along_, trial_, polished_, polish_anchor_;
   Point at_, next_, tangent_, next_tangent_, arriving_, leaving_;
-  double speed_ = 1, t_weight_ = 1;
+  double unit_ = 1, t_weight_ = 1;
   Schedule schedule_{};
   int factors_ = 0, max_factors_ = 0;
 };

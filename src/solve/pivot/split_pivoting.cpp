@@ -43,7 +43,7 @@ void sweep_friction(DenseProblem& p, std::span<const double> steps) {
   const auto& groups = p.schur.reduced.friction;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const FrictionRows& f = groups[g];
-    const double limit = f.mu * std::max(0.0, p.x[f.normal_row]);
+    const double normal = std::max(0.0, p.x[f.normal_row]);
     double w[6], t[6];
     for (int k = 0; k < f.count; ++k) {
       t[k] = p.x[f.first_row + k];
@@ -53,9 +53,12 @@ void sweep_friction(DenseProblem& p, std::span<const double> steps) {
       double moved[6];
       for (int k = 0; k < f.count; ++k) moved[k] = t[k] - steps[g] * w[k];
       if (f.cone)
-        project_on_disk(limit, f.count, moved);
+        project_on_disk(p.mu[f.first_row] * normal, f.count, moved);
       else
-        for (int k = 0; k < f.count; ++k) moved[k] = std::clamp(moved[k], -limit, limit);
+        for (int k = 0; k < f.count; ++k) {
+          const double limit = p.mu[f.first_row + k] * normal;
+          moved[k] = std::clamp(moved[k], -limit, limit);
+        }
       for (int k = 0; k < f.count; ++k)
         for (int j = 0; j < f.count; ++j) w[k] += p.A(f.first_row + k, f.first_row + j) * (moved[j] - t[j]);
       std::copy_n(moved, f.count, t);
