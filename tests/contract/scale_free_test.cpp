@@ -56,6 +56,7 @@ ConstraintProblem in_units(const ConstraintProblem& p, const Units& to) {
 struct Outcome {
   int iterations;
   double residual;
+  bool converged;
 };
 Outcome outcome(const ConstraintProblem& p, const SolverChoice& settings) {
   VecX x(p.rows());
@@ -64,7 +65,7 @@ Outcome outcome(const ConstraintProblem& p, const SolverChoice& settings) {
   const std::span<double> view(x.data(), static_cast<std::size_t>(x.size()));
   solve(p, settings, workspace, view, report);
   EXPECT_NEAR(report.residual, residual(p, view).scale_free, 1e-6 * report.residual + 1e-13);
-  return {report.iterations, report.residual};
+  return {report.iterations, report.residual, report.converged};
 }
 
 /// Nine ways to tell it: each unit alone up and down, all three, and small things of the laboratory.
@@ -95,7 +96,8 @@ std::vector<Case> cases() {
 
 class ScaleFree : public ::testing::TestWithParam<SolverChoice> {};
 
-// Units that are powers of four change no mantissa, and neither do their roots: not a bit may differ.
+// Units that are powers of four change no mantissa, and neither do their roots: sweeps may not differ in a bit. Factors of whole
+// systems pick pivots by size, and their last steps end somewhere in the rounding: those take as many, but for a few.
 TEST_P(ScaleFree, SameIterationsInAllUnits) {
   const SolverTraits traits = GetParam().traits();
   SolverChoice settings = GetParam();
@@ -105,9 +107,17 @@ TEST_P(ScaleFree, SameIterationsInAllUnits) {
     const Outcome here = outcome(c.problem, settings);
     for (const Units& to : units(std::ldexp(1.0, 20))) {
       const Outcome there = outcome(in_units(c.problem, to), settings);
-      EXPECT_EQ(there.iterations, here.iterations) << c.name << ", units " << to.length << ' ' << to.mass << ' ' << to.time;
-      EXPECT_NEAR(there.residual, here.residual, 1e-6 * here.residual)
-          << c.name << ", units " << to.length << ' ' << to.mass << ' ' << to.time;
+      const std::string where =
+          c.name + ", units " + std::to_string(to.length) + ' ' + std::to_string(to.mass) + ' ' + std::to_string(to.time);
+      if (settings.family() == "sweep" || settings.family() == "gradient") {
+        EXPECT_EQ(there.iterations, here.iterations) << where;
+        EXPECT_NEAR(there.residual, here.residual, 1e-6 * here.residual) << where;
+      } else {
+        EXPECT_EQ(there.converged, here.converged) << where;
+        if (here.converged) {
+          EXPECT_NEAR(there.iterations, here.iterations, 3 + 0.1 * here.iterations) << where;
+        }
+      }
     }
   }
 }
@@ -133,8 +143,8 @@ TEST(ScaleFreeJudge, MillionsAndMillionths) {
   }
 }
 
-/// A resting heap of small balls, and a bullet that hits a block beside it; `tied`: a ball of the heap leans on the block.
-ConstraintProblem heap_and_bullet(bool with_bullet) {
+/// A resting heap of small balls, one of which touches a block that a bullet hits.
+ConstraintProblem heap_and_bullet() {
   ContactScene scene;
   const auto ball = [&](double x, double z) { return scene.add_sphere(0.01, 0.1, Vec3(x, 0, z)); };
   const int a = ball(0, 0.1), b = ball(0.2, 0.1), c = ball(0.1, 0.1 + 0.1 * std::sqrt(3.0));
@@ -147,16 +157,13 @@ ConstraintProblem heap_and_bullet(bool with_bullet) {
   const int block = scene.add_box(10, Vec3::Constant(0.1), Vec3(0.4, 0, 0.1));
   testing::add_face_contacts(scene, -1, block, Vec3(0.4, 0, 0), 0.1, 0.1);
   scene.add_contact(b, block, Vec3(0.3, 0, 0.1), Vec3::UnitX());
-  if (with_bullet) {
-    const int bullet = scene.add_sphere(0.01, 0.005, Vec3(0.505, 0, 0.1), Vec3(-5000, 0, 0));
-    scene.add_contact(block, bullet, Vec3(0.5, 0, 0.1), Vec3::UnitX());
-  }
+  const int bullet = scene.add_sphere(0.01, 0.005, Vec3(0.4, 0.105, 0.1), Vec3(0, -5000, 0));
+  scene.add_contact(block, bullet, Vec3(0.4, 0.1, 0.1), Vec3::UnitY());
   return scene.problem();
 }
 
-// The heap's own impulses left out altogether: wrong by all that its weight is, whatever a bullet does elsewhere.
 TEST(ScaleFreeJudge, TheLargeDoesNotHideTheSmall) {
-  const ConstraintProblem p = heap_and_bullet(true);
+  const ConstraintProblem p = heap_and_bullet();
   VecX x(p.rows());
   Workspace workspace;
   SolveReport report;

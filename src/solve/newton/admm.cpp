@@ -38,7 +38,7 @@ struct Admm {
         linear.E(i)[r * n + r] = 1;
       }
     }
-    linear.factor(problem);
+    linear.factor(problem, rho);
   }
   void project(const ConstraintProblem& problem, double penalty);
 };

@@ -289,7 +289,7 @@ int InteriorPoint::run(const ConstraintProblem& problem, double tolerance, int m
     }
     if (iterations == 0) first_gap = gap;
     assemble(problem);
-    linear_->factor(problem);
+    linear_->factor(problem, rho_);
     const double affine = step(problem, x);
     double affine_gap = 0;
     for (std::size_t c = 0; c < cones_.size(); ++c)

@@ -78,24 +78,30 @@ void DenseProblem::load(const ConstraintProblem& problem, std::string_view solve
   const ConstraintProblem& reduced = schur.reduced;
   const int n = reduced.rows();
   reduced_judge_.begin(reduced);
-  s_.resize(n);
-  for (int r = 0; r < n; ++r) s_[r] = reduced_judge_.diagonal()[r] > 0 ? std::sqrt(reduced_judge_.diagonal()[r]) : 1.0;
+  to_x_.resize(n);
+  for (int r = 0; r < n; ++r) to_x_[r] = reduced_judge_.diagonal()[r] > 0 ? std::sqrt(reduced_judge_.diagonal()[r]) : 1.0;
+  to_b_ = to_x_.cwiseInverse();
+  const double largest = n > 0 ? reduced.b.cwiseProduct(to_b_).lpNorm<Eigen::Infinity>() : 0.0;
+  if (largest > 0) {
+    to_x_ /= largest;
+    to_b_ /= largest;
+  }
   A.setZero(n, n);
   for (int r = 0; r < n; ++r) {
     for (int e = reduced.matrix.start[r]; e < reduced.matrix.start[r + 1]; ++e)
-      A(r, reduced.matrix.column[e]) += reduced.matrix.value[e] / (s_[r] * s_[reduced.matrix.column[e]]);
-    A(r, r) += reduced.C[r] / (s_[r] * s_[r]);
+      A(r, reduced.matrix.column[e]) += reduced.matrix.value[e] * to_b_[r] / to_x_[reduced.matrix.column[e]];
+    A(r, r) += reduced.C[r] * to_b_[r] / to_x_[r];
   }
-  b = reduced.b.cwiseQuotient(s_);
-  x = reduced.x0.cwiseProduct(s_);
-  fixed_lower = lower = reduced.lower.cwiseProduct(s_);
-  fixed_upper = upper = reduced.upper.cwiseProduct(s_);
+  b = reduced.b.cwiseProduct(to_b_);
+  x = reduced.x0.cwiseProduct(to_x_);
+  fixed_lower = lower = reduced.lower.cwiseProduct(to_x_);
+  fixed_upper = upper = reduced.upper.cwiseProduct(to_x_);
   mu.setZero(n);
   normal.assign(n, -1);
   for (const FrictionRows& f : reduced.friction)
     for (int r = f.first_row; r < f.first_row + f.count; ++r) {
       normal[r] = f.normal_row;
-      mu[r] = f.mu * s_[r] / s_[f.normal_row];
+      mu[r] = f.mu * to_x_[r] / to_x_[f.normal_row];
     }
   for (int i = 0; i < n; ++i) x[i] = std::clamp(x[i], fixed_lower[i], fixed_upper[i]);
   state.assign(n, RowState::free);
@@ -121,7 +127,7 @@ void DenseProblem::follow_normals() {
 
 double DenseProblem::judge() {
   update_w();
-  unscaled_ = x.cwiseQuotient(s_);
+  unscaled_ = x.cwiseQuotient(to_x_);
   return reduced_judge_.judge(view(unscaled_));
 }
 
@@ -201,7 +207,7 @@ bool DenseProblem::active_set_newton(int steps, double tolerance) {
 
 void DenseProblem::finish(const ConstraintProblem& problem, double tolerance, std::span<double> x_full, SolveReport& report) {
   const auto expand = [&] {
-    unscaled_ = x.cwiseQuotient(s_);
+    unscaled_ = x.cwiseQuotient(to_x_);
     schur.scatter(view(unscaled_), x_full);
     schur.recover_joints(problem, x_full);
     return judge_.judge(x_full);
@@ -210,7 +216,7 @@ void DenseProblem::finish(const ConstraintProblem& problem, double tolerance, st
   if (report.residual > tolerance && schur.has_joints()) {
     rhs_ = x;
     schur.correct(problem, x_full);
-    b = schur.reduced.b.cwiseQuotient(s_);
+    b = schur.reduced.b.cwiseProduct(to_b_);
     guess_states();
     active_set_newton(4, 0.1 * tolerance);
     const double again = expand();

@@ -28,7 +28,8 @@ class DenseProblem {
   bool start_is_answer(const ConstraintProblem& problem, std::string_view solver, double tolerance, std::span<double> x,
                        SolveReport& report);
   /// Eliminates the joints and reads the rest, each row in units in which its own entry of A is 1 (for rows under one cone their
-  /// mean is): thresholds mean the same for all. Throws where the problem has a cone and the solver knows only boxes.
+  /// mean is) and the largest b is 1: thresholds mean the same for all. Throws where the problem has a cone and the solver knows
+  /// only boxes.
   void load(const ConstraintProblem& problem, std::string_view solver, bool cones, SolveReport& report);
 
   [[nodiscard]] int size() const { return static_cast<int>(b.size()); }
@@ -64,7 +65,7 @@ class DenseProblem {
 
   std::string_view solver_;
   Matrix system_;
-  VecX s_, unscaled_;  // x of the reduced problem times s is x here
+  VecX to_x_, to_b_, unscaled_;  // what the reduced problem's x and b are multiplied by
   VecX step_, rhs_, best_;
   std::vector<std::int32_t> free_, place_, swaps_;
   Judge judge_, reduced_judge_;

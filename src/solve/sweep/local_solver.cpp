@@ -377,8 +377,8 @@ void LocalSolver::solve_general(int i, const double* w_start, double* x) {
     const auto carry = [&](int first, int count) {  // what a change of these rows does to w
       for (int c = first; c < first + count; ++c) {
         const double dx = x[c] - before[c];
-        change = std::max(change, std::abs(dx));
-        size = std::max(size, std::abs(x[c]));
+        change = std::max(change, D[c * n + c] * dx * dx);
+        size = std::max(size, D[c * n + c] * x[c] * x[c]);
         if (dx != 0)
           for (int r = 0; r < n; ++r) w[r] += D[r * n + c] * dx;
       }
@@ -421,7 +421,7 @@ void LocalSolver::solve_general(int i, const double* w_start, double* x) {
       next += f.count;
     }
     plain_until(n);
-    if (change <= 1e-15 * size) return;
+    if (change <= 1e-30 * size) return;
   }
 }
 
