@@ -5,7 +5,6 @@
 // sum |psi| <= error_tolerance, or at the relative residual `tolerance`.
 // Cryer (1971) for relaxation with bounds. Converges linearly, and slowly with tall stacks, long chains and large mass ratios;
 // for alpha = 2 not at all in general. kappa > 0 solves a softer problem: the residual of the given one stays above zero.
-#include <rotule/error.h>
 #include <rotule/solvers/pgs.h>
 
 #include <numeric>
@@ -128,9 +127,7 @@ void solve(const ConstraintProblem& problem, const PgsSettings& settings, Worksp
   bool by_sum = false;
   if (std::holds_alternative<DenseStorage>(settings.storage)) {
     iterate(problem, settings, work.dense, work, loop, x, report, by_sum);
-  } else if (std::holds_alternative<MatrixFreeStorage>(settings.storage)) {
-    if (problem.has_matrix())
-      throw Error("solver pgs", "storage matrix_free needs bodies, and the problem gives its matrix; set storage to sparse");
+  } else if (std::holds_alternative<MatrixFreeStorage>(settings.storage) && !problem.has_matrix()) {
     iterate(problem, settings, work.bodies, work, loop, x, report, by_sum);
   } else {
     iterate(problem, settings, work.sparse, work, loop, x, report, by_sum);
