@@ -14,6 +14,8 @@ namespace {
 
 /// Share of the impulses taken one by one that counts as at stake: squeezed bodies are held to a thousandth of the tolerance.
 constexpr double single_share = 1e-3;
+/// The same where a matrix is given and bodies are not known, whose common motion rows that stick do not show.
+constexpr double single_share_without_bodies = 0.1;
 /// Share of the island's largest that counts as at stake everywhere: with a tolerance of 1e-8 this is rounding.
 constexpr double largest_share = 1e-6;
 
@@ -110,7 +112,7 @@ void Judge::velocities(std::span<const double> x) {
       }
       w_[r] = sum - p.b[r];
       size_[r] = size;
-      stake_[r] = std::abs(sum) + single_share * size;
+      stake_[r] = std::abs(sum) + single_share_without_bodies * size;
     }
     return;
   }

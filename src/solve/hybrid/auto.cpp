@@ -6,15 +6,16 @@
 //   joints and contacts, limits or motors           hybrid
 //   boxes and bounds alone, at most 150 rows        block_pivoting
 //   a stack: few touching pairs per body, and 4 or
-//   more on top of each other or a body 30 times
-//   as heavy as one it touches                      two_level, then nncg
-//   anything else                                   nncg
+//   more on top of each other, by faces, or a body
+//   30 times as heavy as one it touches             two_level
+//   anything else                                   nncg, anderson
 //
 // Sweeps go on for as long as their rate promises the tolerance sooner than Newton's steps would be there; then those that factor
 // take turns (solve_by_factors), each from the best answer so far, until the tolerance is met or max_iterations sweeps' worth of
 // work is done. The report names the one whose answer it is, and counts the iterations of all. Measured in
 // docs/contact_solvers.md.
 #include <rotule/solvers/admm.h>
+#include <rotule/solvers/anderson.h>
 #include <rotule/solvers/auto.h>
 #include <rotule/solvers/block_pivoting.h>
 #include <rotule/solvers/homotopy.h>
@@ -42,7 +43,7 @@ constexpr int most_rows_for_pivoting = 150;
 constexpr int most_rows_for_complement = 60;
 constexpr int tall = 4;
 constexpr double heavy = 30;
-constexpr double most_pairs_per_body = 1.5;
+constexpr double most_pairs_per_body = 1.5, least_contacts_per_face = 2;
 
 struct Looks {
   int joint_rows = 0, other_rows = 0;
@@ -50,8 +51,10 @@ struct Looks {
   int height = 0;         // most pairs between a body and the ground, along the shortest way
   double mass_ratio = 1;  // largest between bodies that touch
   int pairs = 0;          // runs of blocks between the same two bodies; further bodies of a block make pairs with its first
-  [[nodiscard]] bool stack(int bodies) const {
-    return pairs <= most_pairs_per_body * bodies && (height >= tall || mass_ratio >= heavy);
+  /// Few pairs that carry much: several contacts each, on top of each other, or very different masses.
+  [[nodiscard]] bool stack(const ConstraintProblem& problem) const {
+    const bool faces = static_cast<double>(problem.blocks.size()) >= least_contacts_per_face * pairs;
+    return pairs <= most_pairs_per_body * problem.bodies() && ((height >= tall && faces) || mass_ratio >= heavy);
   }
   /// Whether the Schur complement of the joints would be so large that the sparse factor of everything is cheaper.
   [[nodiscard]] bool crowded() const {
@@ -195,32 +198,59 @@ class Ladder {
   double spent_ = 0, newton_cost_ = 0;
 };
 
-/// Sweeps for as long as the rate at which the residual falls promises the tolerance sooner than Newton would be there.
+/// Whether most of the contacts that carry something hold by friction: what slides nowhere is at rest, or moves as one.
+bool mostly_sticks(const ConstraintProblem& problem, std::span<const double> x) {
+  constexpr double inside = 0.999, most = 0.8;
+  int loaded = 0, sticking = 0;
+  for (const FrictionRows& f : problem.friction) {
+    if (f.first_row != f.normal_row + 1 || !(x[f.normal_row] > 0)) continue;
+    double squares = 0;
+    for (int r = f.first_row; r < f.first_row + f.count; ++r) squares += x[r] * x[r];
+    ++loaded;
+    sticking += std::sqrt(squares) < inside * f.mu * x[f.normal_row];
+  }
+  return loaded > 0 && sticking >= most * loaded;
+}
+
+/// Sweeps still needed, at the rate of the last `count` of them, which began at `before`.
+double sweeps_needed(double before, double now, double tolerance, double count) {
+  const double rate = std::log(before / now) / count;
+  return rate > 0 ? std::log(now / tolerance) / rate : infinity;
+}
+
+/// Sweeps for as long as the rate at which the residual falls promises the tolerance sooner than Newton would be there. Of two
+/// ways to speed them up the one that gains more goes on.
 void sweep(double tolerance, Ladder& ladder) {
-  constexpr int first = 60, newton_steps = 20;
-  double before = ladder.best();
-  for (double chunk = first, done = 0; !ladder.over();) {
-    ladder.climb(NncgSettings{}, chunk, 1);
-    if (ladder.solved()) return;
-    done += chunk;
-    const double rate = std::log(before / ladder.best()) / chunk, needed = std::log(ladder.best() / tolerance) / rate;
-    if (!(rate > 0) || needed > newton_steps * ladder.newton_cost()) return;
-    before = ladder.best();
-    chunk = std::clamp(1.2 * needed, chunk, 4 * chunk);
+  constexpr int first = 40, newton_steps = 8;
+  double needed[2] = {infinity, infinity};
+  double chunk = first;
+  for (int turn = 0; !ladder.over(); ++turn) {
+    const double before = ladder.best();
+    const int way = turn < 2 ? turn : needed[1] < needed[0] ? 1 : 0;
+    if (way == 0)
+      ladder.climb(NncgSettings{}, chunk, 1);
+    else
+      ladder.climb(AndersonSettings{}, chunk, 1);
+    if (ladder.over()) return;
+    needed[way] = sweeps_needed(before, ladder.best(), tolerance, chunk);
+    const double least = std::min(needed[0], needed[1]);
+    if (least > newton_steps * ladder.newton_cost()) return;
+    chunk = turn == 0 ? first : std::clamp(1.2 * least, chunk, 4 * chunk);
   }
 }
 
-/// What sweeps do not get to. Alternating directions are soonest at rough answers; Newton is, near a solution; a path leads
-/// through jams. None of them is sure: each gets more from round to round, until the budget is spent.
+/// What sweeps do not get to. Newton is soonest near a solution, alternating directions at rough answers that it does not find; a
+/// path leads through jams. None of them is sure: each gets more from round to round, until the budget is spent.
 void solve_by_factors(double tolerance, Ladder& ladder) {
   constexpr double jam = 1e-4, rough = 1e-5;
   constexpr double cost_of_a_solve = 0.3;  // of a factor's
-  constexpr int first_directions = 100, first_newton = 100, first_path = 500, path_sweeps = 400, more_sweeps = 1000;
+  constexpr int first_directions = 300, first_newton = 100, first_path = 500, path_sweeps = 400, more_sweeps = 1000;
   const double cost = ladder.newton_cost();
-  if (tolerance >= rough) ladder.climb(AdmmSettings{}, first_directions, std::max(2.0, cost_of_a_solve * cost));
   for (int round = 0; !ladder.over(); ++round) {
     const double last = ladder.best(), growth = std::pow(2.0, round);
     ladder.climb(ProxNewtonSettings{}, first_newton * growth, cost);
+    if (ladder.over()) return;
+    if (tolerance >= rough) ladder.climb(AdmmSettings{}, first_directions * growth, std::max(2.0, cost_of_a_solve * cost));
     if (ladder.over()) return;
     if (round > 0 || ladder.best() > jam) {
       HomotopySettings path;
@@ -249,6 +279,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   std::copy_n(problem.x0.data(), x.size(), x.begin());
   const double start = work.answer.judge(x);
   Ladder ladder(problem, settings, work, workspace, x, report);
+  bool factored = false;
   if (!ladder.over()) {
     constexpr int hybrid_iterations = 60, pivots = 200, two_level_sweeps = 24;
     if (looks.joint_rows > 0) {
@@ -256,17 +287,20 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
     } else if (!looks.cones && problem.rows() <= most_rows_for_pivoting) {
       ladder.climb(BlockPivotingSettings{}, pivots, 1);
     } else {
-      if (looks.stack(problem.bodies())) ladder.climb(TwoLevelSettings{}, two_level_sweeps, 2);
+      if (looks.stack(problem)) ladder.climb(TwoLevelSettings{}, two_level_sweeps, 2);
       sweep(settings.tolerance, ladder);
     }
-    if (!ladder.over()) solve_by_factors(settings.tolerance, ladder);
-    // A start that was nearly right belongs to what is at rest, or soon will be. What is left of the residual keeps it moving,
-    // and every step costs anew; a few steps of Newton end that.
-    constexpr double nearly_right = 0.03, at_rest = 1e-11;
-    constexpr int last_steps = 6;
-    if (start < nearly_right && ladder.solved() && ladder.best() > at_rest)
-      ladder.climb_to(at_rest, ProxNewtonSettings{}, last_steps, ladder.newton_cost());
+    factored = !ladder.over();
+    if (factored) solve_by_factors(settings.tolerance, ladder);
   }
+  // A start that was nearly right belongs to what is at rest, or soon will be. What a rough tolerance leaves of the residual
+  // keeps it moving, points of contact come and go, and every step costs anew; a few steps of Newton end that. Where Newton was
+  // at work already its last steps are the cheapest.
+  constexpr double nearly_right = 0.03, at_rest = 1e-10, as_far_as_it_goes = 1e-13;
+  constexpr int last_steps = 6;
+  if (ladder.solved() && start > at_rest && ladder.best() > std::min(at_rest, 0.1 * settings.tolerance) &&
+      (start < nearly_right || factored || mostly_sticks(problem, work.answer.best_x())))
+    ladder.climb_to(as_far_as_it_goes, ProxNewtonSettings{.first_sweeps = 0}, last_steps, ladder.newton_cost());
   work.answer.finish(settings.tolerance, x, report);
 }
 
