@@ -43,6 +43,7 @@ constexpr int most_rows_for_pivoting = 150;
 constexpr int most_rows_for_complement = 60;
 constexpr int tall = 4;
 constexpr double heavy = 30;
+constexpr double at_rest = 1e-10;  // a residual that leaves stacks where they are
 constexpr double most_pairs_per_body = 1.5, least_contacts_per_face = 2;
 
 struct Looks {
@@ -248,7 +249,11 @@ void solve_by_factors(double tolerance, Ladder& ladder) {
   const double cost = ladder.newton_cost();
   for (int round = 0; !ladder.over(); ++round) {
     const double last = ladder.best(), growth = std::pow(2.0, round);
-    ladder.climb(ProxNewtonSettings{}, first_newton * growth, cost);
+    // Once Newton is near, the rest comes in two or three steps, and a start for the next problem that is right.
+    if (round == 0)
+      ladder.climb_to(std::min(tolerance, at_rest), ProxNewtonSettings{}, first_newton, cost);
+    else
+      ladder.climb(ProxNewtonSettings{}, first_newton * growth, cost);
     if (ladder.over()) return;
     if (tolerance >= rough) ladder.climb(AdmmSettings{}, first_directions * growth, std::max(2.0, cost_of_a_solve * cost));
     if (ladder.over()) return;
@@ -296,11 +301,11 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   // A start that was nearly right belongs to what is at rest, or soon will be. What a rough tolerance leaves of the residual
   // keeps it moving, points of contact come and go, and every step costs anew; a few steps of Newton end that. Where Newton was
   // at work already its last steps are the cheapest.
-  constexpr double nearly_right = 0.03, at_rest = 1e-10, as_far_as_it_goes = 1e-13;
-  constexpr int last_steps = 6;
+  constexpr double nearly_right = 0.03, further = 5e-12;
+  const int last_steps = start < nearly_right ? 4 : 12;
   if (ladder.solved() && start > at_rest && ladder.best() > std::min(at_rest, 0.1 * settings.tolerance) &&
       (start < nearly_right || factored || mostly_sticks(problem, work.answer.best_x())))
-    ladder.climb_to(as_far_as_it_goes, ProxNewtonSettings{.first_sweeps = 0}, last_steps, ladder.newton_cost());
+    ladder.climb_to(further, ProxNewtonSettings{.first_sweeps = 0}, last_steps, ladder.newton_cost());
   work.answer.finish(settings.tolerance, x, report);
 }
 
