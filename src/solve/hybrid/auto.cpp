@@ -8,6 +8,7 @@
 //   a stack: few touching pairs per body, and 4 or
 //   more on top of each other, by faces, or a body
 //   30 times as heavy as one it touches             two_level
+//   bodies that touch by faces                      prox_newton, 30 steps
 //   anything else                                   nncg, anderson
 //
 // Sweeps go on for as long as their rate promises the tolerance sooner than Newton's steps would be there; then those that factor
@@ -52,10 +53,13 @@ struct Looks {
   int height = 0;         // most pairs between a body and the ground, along the shortest way
   double mass_ratio = 1;  // largest between bodies that touch
   int pairs = 0;          // runs of blocks between the same two bodies; further bodies of a block make pairs with its first
-  /// Few pairs that carry much: several contacts each, on top of each other, or very different masses.
+  /// Whether bodies touch by faces, several contacts a pair: loads are shared in many ways, which sweeps find out slowly.
+  [[nodiscard]] bool faces(const ConstraintProblem& problem) const {
+    return pairs > 0 && static_cast<double>(problem.blocks.size()) >= least_contacts_per_face * pairs && !problem.has_matrix();
+  }
+  /// Few pairs that carry much: by faces, on top of each other, or very different masses.
   [[nodiscard]] bool stack(const ConstraintProblem& problem) const {
-    const bool faces = static_cast<double>(problem.blocks.size()) >= least_contacts_per_face * pairs;
-    return pairs <= most_pairs_per_body * problem.bodies() && ((height >= tall && faces) || mass_ratio >= heavy);
+    return pairs <= most_pairs_per_body * problem.bodies() && ((height >= tall && faces(problem)) || mass_ratio >= heavy);
   }
   /// Whether the Schur complement of the joints would be so large that the sparse factor of everything is cheaper.
   [[nodiscard]] bool crowded() const {
@@ -287,13 +291,16 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   const bool follows = problem.x0.squaredNorm() > 0;  // another problem, and will be followed by one: it has a warm start
   bool factored = false;
   if (!ladder.over()) {
-    constexpr int hybrid_iterations = 60, pivots = 200, two_level_sweeps = 24;
+    constexpr int hybrid_iterations = 60, pivots = 200, two_level_sweeps = 24, newton_steps = 30;
     if (looks.joint_rows > 0) {
       if (!looks.crowded()) ladder.climb(HybridSettings{}, hybrid_iterations, 2);
     } else if (!looks.cones && problem.rows() <= most_rows_for_pivoting) {
       ladder.climb(BlockPivotingSettings{}, pivots, 1);
     } else {
       if (looks.stack(problem)) ladder.climb(TwoLevelSettings{}, two_level_sweeps, 2);
+      if (!ladder.over() && looks.faces(problem))
+        ladder.climb_to(follows ? std::min(settings.tolerance, at_rest) : settings.tolerance, ProxNewtonSettings{}, newton_steps,
+                        ladder.newton_cost());
       sweep(settings.tolerance, ladder);
     }
     factored = !ladder.over();
