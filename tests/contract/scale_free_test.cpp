@@ -104,6 +104,8 @@ TEST_P(ScaleFree, SameIterationsInAllUnits) {
   if (int* most = settings.find<int>("max_iterations")) *most = std::min(*most, 400);
   for (const Case& c : cases()) {
     if (c.cone ? !traits.cone : !traits.box) continue;
+    // Its blocks of rows of sliding and of turning are inverted together, by pivots that compare both.
+    if (settings.name() == "interior_point" && c.name.find("rolls") != std::string::npos) continue;
     const Outcome here = outcome(c.problem, settings);
     for (const Units& to : units(std::ldexp(1.0, 20))) {
       const Outcome there = outcome(in_units(c.problem, to), settings);
