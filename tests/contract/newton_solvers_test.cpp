@@ -145,7 +145,8 @@ TEST(PivotedSystem, AgreesWithTheBlockSystem) {
     }
     std::vector<double> F(rows), by_blocks(rows), A_dx(rows), by_pivots(rows);
     for (int r = 0; r < rows; ++r) F[r] = std::sin(3.0 * r);
-    blocks.factor(c.problem);
+    const std::vector<double> weights(c.problem.rows(), 1.0);
+    blocks.factor(c.problem, weights);
     blocks.solve(c.problem, F, by_blocks, A_dx);
     PivotedSystem pivoted;
     ASSERT_TRUE(pivoted.factor(c.problem, blocks)) << c.name;

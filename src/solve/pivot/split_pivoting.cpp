@@ -81,7 +81,7 @@ void solve(const ConstraintProblem& problem, const SplitPivotingSettings& settin
   memory.step.clear();
   for (const FrictionRows& f : p.schur.reduced.friction) memory.step.push_back(step_length(p.A, f.first_row, f.count));
 
-  const double target = 0.5 * settings.tolerance;
+  const double target = 0.1 * settings.tolerance;  // the reduced problem's judge knows no bodies, and is the milder one
   double least = p.judge();
   memory.best = p.x;
   if (least > target) p.guess_states();
