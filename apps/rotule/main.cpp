@@ -161,7 +161,7 @@ int main(int argc, char** argv) {
       ->delimiter(',');
   solve_command->add_option("--set", solve_options.settings, "KEY=VALUE, e.g. solver.max_iterations=100")
       ->allow_extra_args(false);
-  solve_command->add_option("--to", solve_options.goals, "relative residuals to reach, separated by commas")->delimiter(',');
+  solve_command->add_option("--to", solve_options.goals, "residuals to reach, separated by commas")->delimiter(',');
   solve_command->add_option("--limit", solve_options.limit, "seconds per solver")->check(CLI::PositiveNumber);
   solve_command->add_flag("--json", solve_options.json, "one JSON object on stdout");
 
@@ -172,7 +172,7 @@ int main(int argc, char** argv) {
       ->delimiter(',');
   tournament_command->add_option("--set", tournament_options.settings, "KEY=VALUE, e.g. solver.max_iterations=100")
       ->allow_extra_args(false);
-  tournament_command->add_option("--to", tournament_options.goals, "relative residuals to reach, separated by commas")
+  tournament_command->add_option("--to", tournament_options.goals, "residuals to reach, separated by commas")
       ->delimiter(',');
   tournament_command->add_option("--frames", tournament_options.frames, "frames taken of each recording, at most")
       ->check(CLI::PositiveNumber);

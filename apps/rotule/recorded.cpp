@@ -39,7 +39,11 @@ Attempt attempt(const ConstraintProblem& problem, const SolverChoice& solver, do
     if (took > worth_repeating) break;
   }
   out.iterations = report.iterations;
-  out.residual = residual(problem, answer).relative;
+  const Residual judged = residual(problem, answer);
+  out.residual = judged.scale_free;
+  out.natural_map = judged.relative;
+  out.sum = judged.sum;
+  out.max = judged.max;
   out.reached = goal > 0 ? out.residual <= goal * (1 + 1e-9) : report.converged;
   return out;
 }

@@ -25,8 +25,9 @@ std::vector<NamedProblem> read_some_problems(const std::string& path, int most);
 
 /// What came of one solver on one problem for one goal.
 struct Attempt {
-  double goal = 0;       // relative residual asked for; 0: the solver's own settings
-  double residual = -1;  // by the judge; -1: not known
+  double goal = 0;                              // scale-free residual asked for; 0: the solver's own settings
+  double residual = -1;                         // by the judge; -1: not known
+  double natural_map = -1, sum = -1, max = -1;  // FCLIB's over |b|, D4's: in the problem's own units
   int iterations = 0;
   double seconds = 0;
   bool reached = false;

@@ -14,21 +14,24 @@ void solve_recorded(const SolveOptions& options) {
   if (goals.empty()) goals.push_back(0);
 
   Json rows = Json::array();
-  std::string text = fmt::format("{}: {} rows, {} blocks, {} groups of friction\n{:<20} {:>9} {:>12} {:>10} {:>10}\n", named.name,
-                                 named.problem.rows(), named.problem.blocks.size(), named.problem.friction.size(), "solver",
-                                 "goal", "residual", "iterations", "ms");
+  std::string text = fmt::format("{}: {} rows, {} blocks, {} groups of friction\n{:<20} {:>9} {:>12} {:>12} {:>10} {:>10}\n",
+                                 named.name, named.problem.rows(), named.problem.blocks.size(), named.problem.friction.size(),
+                                 "solver", "goal", "residual", "natural map", "iterations", "ms");
   for (const NamedSolver& solver : solvers) {
     const Trial trial = measure(named.problem, solver, goals, options.limit);
     for (const Attempt& a : trial.attempts) {
       rows.push_back({{"solver", trial.solver},
                       {"goal", a.goal > 0 ? Json(a.goal) : Json()},
                       {"residual", a.residual},
+                      {"natural_map", a.natural_map},
+                      {"sum", a.sum},
+                      {"max", a.max},
                       {"iterations", a.iterations},
                       {"seconds", a.seconds},
                       {"reached", a.reached}});
-      text += fmt::format("{:<20} {:>9} {:>12.3e} {:>10} {:>10.3f}{}\n", trial.solver,
-                          a.goal > 0 ? fmt::format("{:.0e}", a.goal) : "own", a.residual, a.iterations, 1e3 * a.seconds,
-                          a.reached ? "" : "  not reached");
+      text += fmt::format("{:<20} {:>9} {:>12.3e} {:>12.3e} {:>10} {:>10.3f}{}\n", trial.solver,
+                          a.goal > 0 ? fmt::format("{:.0e}", a.goal) : "own", a.residual, a.natural_map, a.iterations,
+                          1e3 * a.seconds, a.reached ? "" : "  not reached");
     }
     const std::string end = trial.out_of_time        ? fmt::format("out of time after {} s", options.limit)
                             : !trial.refusal.empty() ? trial.refusal

@@ -24,6 +24,6 @@ int main() {
     for (const ConstraintBlock& block : problem.blocks)
       if (block.body_a < 0 || block.body_b < 0) weight += x[block.first_row] / problem.h;
     std::printf("%.*s: %d rows, %s, the ground carries %.1f N\n", int(report.solver.size()), report.solver.data(), problem.rows(),
-                residual(problem, x).relative < 1e-6 ? "solved" : "not solved", weight);
+                residual(problem, x).scale_free < 1e-6 ? "solved" : "not solved", weight);
   }
 }

@@ -87,20 +87,26 @@ struct ConstraintProblem {
 /// What a solver did. Rows that are linear combinations of others have no unique x: they are listed.
 struct SolveReport {
   int iterations = 0;
-  double residual = 0;  // relative: |A x - b| / |b|, of the last check that the solver made
+  double residual = 0;  // Residual::scale_free, of the last check that the solver made
   bool converged = true;
   double smallest_pivot = 1;  // kept pivot over its diagonal entry, where the solver has pivots: how near rows are to depending
   std::vector<std::int32_t> redundant_rows;
   std::string_view solver;  // the name of who gave the answer: where the choice was left open, who was chosen
 };
 
-/// The one judge of any answer by any solver (D4). Rows with bounds: psi_i = max(min(upper - x, w^-), min(x - lower, w^+)), those
-/// of a friction box and of torsion and rolling with the bounds that their normal gives. A contact with a sliding cone K: the
-/// natural map of Coulomb's law in De Saxce's form, psi = x - P_K(x - (w + mu |w_t| n)), zero exactly at its solutions.
+/// What can be said of any answer by any solver. `scale_free` is the one judge: what solvers stop at, and what reports and steps
+/// speak of. It measures each row in its own unit, against the velocity that is at stake for its bodies, and takes the worst: the
+/// same for grams and tonnes, and for an island alone or beside a larger one.
+///
+/// The others are those of the literature (D4, FCLIB), in the problem's own units. Rows with bounds: psi_i = max(min(upper - x,
+/// w^-), min(x - lower, w^+)), those of a friction box and of torsion and rolling with the bounds that their normal gives. A
+/// contact with a sliding cone K: the natural map of Coulomb's law in De Saxce's form, psi = x - P_K(x - (w + mu |w_t| n)), zero
+/// exactly at its solutions.
 struct Residual {
-  double sum = 0;       // D4's e: sum of |psi_i|
-  double max = 0;       // largest |psi_i|
-  double relative = 0;  // Euclidean norm of psi over that of b (or absolute where b is zero)
+  double sum = 0;         // D4's e: sum of |psi_i|
+  double max = 0;         // largest |psi_i|
+  double relative = 0;    // Euclidean norm of psi over that of b (or absolute where b is zero), as FCLIB has it
+  double scale_free = 0;  // largest over the rows of velocity that is wrong over velocity that is at stake
 };
 Residual residual(const ConstraintProblem& problem, std::span<const double> x);
 

@@ -110,7 +110,10 @@ void Island::keep() {
   kept_x = x;
 }
 
-void Island::judge() { residual = rotule::residual(problem, view(x), residual_scratch).relative; }
+void Island::judge() {
+  rows_judge.begin(problem);
+  residual = rows_judge.judge(view(x));
+}
 
 void Island::apply_impulses() { rotule::apply_impulses(problem, view(x), view(local)); }
 

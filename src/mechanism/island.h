@@ -44,7 +44,7 @@ struct Island {
   ConstraintProblem kept_problem;  // the last dynamic solve and its answer, where asked for
   VecX kept_x;
   Workspace workspace;
-  ResidualScratch residual_scratch;
+  Judge rows_judge;
 
   /// Which rows a contact has: all, or, for the projection of positions, its normal alone.
   enum class Rows : std::uint8_t { all, normals };

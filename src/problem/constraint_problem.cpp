@@ -79,6 +79,8 @@ Residual residual(const ConstraintProblem& problem, std::span<const double> x, R
   out.max = problem.rows() ? psi.lpNorm<Eigen::Infinity>() : 0.0;
   const double scale = problem.b.norm();
   out.relative = psi.norm() / (scale > 0 ? scale : 1.0);
+  scratch.judge.begin(problem);
+  out.scale_free = scratch.judge.judge(x);
   return out;
 }
 

@@ -4,6 +4,8 @@
 
 #include <span>
 
+#include "problem/judge.h"
+
 namespace rotule {
 
 /// Calls visit(body, J, first) for every body of the block that is listed as one that moves: its rows are `block.rows` of J from
@@ -57,10 +59,11 @@ void multiply(const ConstraintProblem& problem, std::span<const double> x, std::
 /// What `residual` works in; kept by callers that judge every step.
 struct ResidualScratch {
   VecX velocities, psi;
+  Judge judge;
 };
 Residual residual(const ConstraintProblem& problem, std::span<const double> x, ResidualScratch& scratch);
 
-/// The rows' residuals psi in the place of w = A x - b: for solvers that have w at hand and want to know whether they are done.
+/// The residuals psi of D4 and FCLIB in the place of w = A x - b.
 void natural_residual(const ConstraintProblem& problem, std::span<const double> x, std::span<double> w);
 
 }  // namespace rotule

@@ -50,7 +50,7 @@ class Iteration {
   }
 
   [[nodiscard]] bool goes_on() const { return report_.iterations < max_iterations_; }
-  /// What residuals are divided by.
+  /// What lengths of residuals in the norm of energy are divided by.
   [[nodiscard]] double scale() const { return answer_.scale(); }
 
   /// Asks the judge, at any cost.

@@ -13,40 +13,36 @@
 
 namespace rotule {
 
-/// Relative residual above which a direct answer counts as not converged: the equations contradict each other.
+/// Scale-free residual above which a direct answer counts as not converged: the equations contradict each other.
 inline constexpr double largest_direct_residual = 1e-8;
 
-/// Relative residual below which rounding in the residual itself leaves nothing to gain.
+/// Scale-free residual below which rounding in the residual itself leaves nothing to gain.
 inline constexpr double smallest_useful_residual = 1e-14;
 
 struct RefinementScratch {
   std::vector<double> velocities, product, correction, best;
+  Judge judge;
 
   /// All memory at once: a later step that needs more refinement than the first must not allocate.
   void resize(const ConstraintProblem& problem) {
     velocities.resize(6 * problem.bodies());
     for (auto* v : {&product, &correction, &best}) v->resize(problem.rows());
+    judge.begin(problem);
   }
 };
 
-/// r = b - A x, written to scratch.correction; returns |r| / |b| (|r| where b is 0).
+/// r = b - A x, written to scratch.correction; returns the judge's word on x.
 inline double residual_into(const ConstraintProblem& problem, std::span<const double> x, RefinementScratch& scratch) {
-  scratch.resize(problem);
   multiply(problem, x, scratch.velocities, scratch.product);
-  double squares = 0, scale = 0;
-  for (int i = 0; i < problem.rows(); ++i) {
-    const double r = problem.b[i] - scratch.product[i];
-    scratch.correction[i] = r;
-    squares += r * r;
-    scale += problem.b[i] * problem.b[i];
-  }
-  return std::sqrt(squares) / (scale > 0 ? std::sqrt(scale) : 1.0);
+  for (int i = 0; i < problem.rows(); ++i) scratch.correction[i] = problem.b[i] - scratch.product[i];
+  return scratch.judge.judge(x);
 }
 
 /// `solve_in_place(span)` replaces a right-hand side by the factor's answer. Sets residual, iterations and converged.
 template <class SolveInPlace>
 void refine(const ConstraintProblem& problem, int max_refinements, SolveInPlace&& solve_in_place, std::span<double> x,
             RefinementScratch& scratch, SolveReport& report) {
+  scratch.resize(problem);
   double best = residual_into(problem, x, scratch);
   for (int i = 0; i < max_refinements && best > smallest_useful_residual; ++i) {
     std::copy(x.begin(), x.end(), scratch.best.begin());

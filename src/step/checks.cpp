@@ -93,9 +93,13 @@ void StepAudit::look_at(const JointedMechanism& mechanism, StepReport& report) c
   if (gain > rounding_ + 10 * residual * std::max(kinetic, kinetic_)) report.energy_gained = gain;
   if (const auto* projection = std::get_if<ProjectionSettings>(&mechanism.recipe.correction))
     for (std::size_t i = 0; i < mechanism.islands.size(); ++i) {
-      const double error = mechanism.islands[i].largest_error();
-      if (!(error < 1e3 * projection->tolerance + 1e-9 * std::min(mechanism.linkages[i].reach, 1.0)))
-        report.joints_open = std::max(report.joints_open, error);
+      const Island& island = mechanism.islands[i];
+      for (int r = 0; r < mechanism.linkages[i].constraints.rows(); ++r) {
+        // A gap counts against the size of the bodies, an angle against one radian.
+        const double unit = island.problem.J_a.row(r).head<3>().isZero(0) ? 1.0 : mechanism.linkages[i].reach;
+        const double error = std::abs(island.values.C[r]);
+        if (!(error < 1e3 * projection->tolerance + 1e-9 * unit)) report.joints_open = std::max(report.joints_open, error);
+      }
     }
 }
 

@@ -166,7 +166,7 @@ TEST_P(Solvers, AgreeWithADenseSolve) {
       if (expected.deficiency == 0 && !c.hard) {
         EXPECT_LT((x - expected.x).norm(), tolerance * expected.x.norm());
       }
-      EXPECT_LT(residual(p, {x.data(), static_cast<std::size_t>(x.size())}).relative, 1e-10);
+      EXPECT_LT(residual(p, {x.data(), static_cast<std::size_t>(x.size())}).scale_free, 1e-10);
       if (!iterates() && !by_gradients()) {
         EXPECT_EQ(static_cast<int>(report.redundant_rows.size()), expected.deficiency);
       }
@@ -187,7 +187,7 @@ TEST_P(Solvers, ForgetNothingAndKeepNothingBetweenStructures) {
       const ConstraintProblem p = builder.problem();
       std::vector<double> x(p.rows());
       solve(p, GetParam(), workspace, x, report);
-      EXPECT_LT(residual(p, x).relative, 1e-10);
+      EXPECT_LT(residual(p, x).scale_free, 1e-10);
     }
   }
 }
@@ -248,7 +248,7 @@ TEST_P(Solvers, SayWhenEquationsContradictEachOther) {
   solve(p, settings, workspace, x, report);
   EXPECT_FALSE(report.converged);
   EXPECT_GT(report.residual, 1e-3);
-  EXPECT_NEAR(report.residual, residual(p, x).relative, 1e-6 * report.residual);
+  EXPECT_NEAR(report.residual, residual(p, x).scale_free, 1e-6 * report.residual);
 }
 
 SchurSettings schur_by_gradients() {
@@ -319,7 +319,7 @@ TEST(DirectSolvers, HoldLongChainsAndLargeMassRatios) {
       SolveReport report;
       std::vector<double> x(p.rows());
       solve(p, settings, workspace, x, report);
-      EXPECT_LT(residual(p, x).relative, 1e-10) << spread;
+      EXPECT_LT(residual(p, x).scale_free, 1e-10) << spread;
     }
   }
 }
@@ -336,7 +336,7 @@ TEST(Ldlt, SeesBodiesStopBeingMovable) {
     std::vector<double> x(p.rows());
     solve(p, LdltSettings{}, workspace, x, report);
     EXPECT_TRUE(report.redundant_rows.empty());
-    EXPECT_LT(residual(p, x).relative, 1e-12);
+    EXPECT_LT(residual(p, x).scale_free, 1e-12);
   }
 }
 
@@ -355,7 +355,7 @@ TEST(Ldlt, HoldsAHubWhoseChildCannotTurn) {
   std::vector<double> x(p.rows());
   solve(p, LdltSettings{}, workspace, x, report);
   EXPECT_TRUE(report.redundant_rows.empty());
-  EXPECT_LT(residual(p, x).relative, 1e-12);
+  EXPECT_LT(residual(p, x).scale_free, 1e-12);
 }
 
 TEST(Ldlt, StarsOfManyJointsStayLinear) {
@@ -371,7 +371,7 @@ TEST(Ldlt, StarsOfManyJointsStayLinear) {
   SolveReport report;
   std::vector<double> x(p.rows());
   solve(p, LdltSettings{}, workspace, x, report);
-  EXPECT_LT(residual(p, x).relative, 1e-12);
+  EXPECT_LT(residual(p, x).scale_free, 1e-12);
   EXPECT_TRUE(report.redundant_rows.empty());
 }
 

@@ -38,7 +38,7 @@ Answer answer_of(const ConstraintProblem& p, const SolverChoice& settings) {
   Workspace workspace;
   const std::span<double> x(out.x.data(), static_cast<std::size_t>(out.x.size()));
   solve(p, settings, workspace, x, out.report);
-  out.residual = residual(p, x).relative;
+  out.residual = residual(p, x).scale_free;
   out.motion = VecX::Zero(6 * p.bodies());
   apply_impulses(p, x, {out.motion.data(), static_cast<std::size_t>(out.motion.size())});
   return out;

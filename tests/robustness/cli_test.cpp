@@ -197,7 +197,7 @@ TEST_F(Cli, RecordingsHoldTheRun) {
   ASSERT_EQ(recorded_frames(cwd() / "problems.h5").size(), 20u);
   const RecordedProblem recorded = read_problem(cwd() / "problems.h5", 19, 0);
   EXPECT_EQ(recorded.problem.rows(), 3);
-  EXPECT_LT(residual(recorded.problem, {recorded.x.data(), 3}).relative, 1e-9);
+  EXPECT_LT(residual(recorded.problem, {recorded.x.data(), 3}).scale_free, 1e-9);
 }
 
 TEST_F(Cli, ListsAsTablesAndJson) {

@@ -48,7 +48,7 @@ struct Values {
 Values law(const LawBlock& b, const double* x, const double* w, double t) {
   Values out;
   // tau = 0.3 exp(-2 t)
-  const Smoothing at{.tau = 0.3 * std::exp(-2 * t), .tau_rate = -0.6 * std::exp(-2 * t), .speed = 1.3};
+  const Smoothing at{.tau = 0.3 * std::exp(-2 * t), .tau_rate = -0.6 * std::exp(-2 * t), .unit = 1.3};
   smoothed_law(b.problem, b.problem.blocks[0], b.sets[0], x, w, b.rho, at, {out.F, out.T, out.E, out.F_t});
   return out;
 }

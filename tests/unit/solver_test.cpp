@@ -51,7 +51,7 @@ TEST(Solver, KeepsItsMemoryFromCallToCall) {
   EXPECT_EQ(x, again);
   problem.b *= 2;
   solver.solve(problem, again);
-  EXPECT_LT(residual(problem, again).relative, 1e-9);
+  EXPECT_LT(residual(problem, again).scale_free, 1e-9);
   Solver moved = std::move(solver);
   EXPECT_TRUE(moved.solve(problem, x).converged);
 }

@@ -6,7 +6,9 @@
 
 namespace rotule {
 
-/// Chooses by what the problem looks like, and goes on to a stronger solver where the first does not get there.
+/// Chooses by what the problem looks like, and goes on to a stronger solver where the first does not get there, or not soon.
+/// Where the start is nearly right already, as in a stack at rest, it takes a few steps beyond its tolerance: the next start is
+/// right then.
 struct AutoSettings {
   static constexpr std::string_view name = "auto";
   static constexpr std::string_view family = "hybrid";
@@ -15,10 +17,12 @@ struct AutoSettings {
   static constexpr std::string_view summary =
       "picks a solver per island by joints, contacts, height, mass ratio and size, and a stronger one where that fails";
   double tolerance = 1e-8;
+  int max_iterations = 30000;
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
-    visit(Field{"tolerance", "", "relative residual at which it stops", 0, 1, true}, s.tolerance);
+    iteration_fields(s, visit, "most work per solve, in sweeps over all rows: the best answer within it is taken",
+                     Tolerance::above_zero);
   }
 };
 

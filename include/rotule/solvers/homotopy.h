@@ -15,10 +15,13 @@ struct HomotopySettings {
   static constexpr std::string_view summary = "path following from anchors that sweeps find; for jams that nothing else solves";
   double tolerance = 1e-10;
   int max_iterations = 40000;
+  int first_sweeps = 4000;
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
     iteration_fields(s, visit, "most factors of Newton's system per solve, all paths together", Tolerance::above_zero);
+    visit(Field{"first_sweeps", "", "most sweeps that find the first path's anchor; later ones get more", 1, 1e9},
+          s.first_sweeps);
   }
 };
 

@@ -17,7 +17,7 @@ struct PgsSettings {
   double relaxation = 1;
   double regularisation = 0;
   bool adaptive_relaxation = false;
-  RowStorage storage = {};
+  RowStorage storage = MatrixFreeStorage{};  // a problem that gives its matrix is read as it stands, sparse
   SweepOrder order = {};
   double tolerance = 1e-8;
   double error_tolerance = 0;

@@ -24,14 +24,16 @@ struct Anderson {
   std::vector<double> gram, factor, theta, scale, work;  // of the normal equations
 };
 
-double dot(const double* a, const double* b, std::size_t n) {
+/// In the metric d, the rows' own entries of A.
+double dot(std::span<const double> d, const double* a, const double* b) {
+  const std::size_t n = d.size();
   double even = 0, odd = 0;
   std::size_t i = 0;
   for (; i + 1 < n; i += 2) {
-    even += a[i] * b[i];
-    odd += a[i + 1] * b[i + 1];
+    even += d[i] * a[i] * b[i];
+    odd += d[i + 1] * a[i + 1] * b[i + 1];
   }
-  return even + odd + (i < n ? a[i] * b[i] : 0.0);
+  return even + odd + (i < n ? d[i] * a[i] * b[i] : 0.0);
 }
 
 }  // namespace
@@ -44,6 +46,7 @@ void solve(const ConstraintProblem& problem, const AndersonSettings& settings, W
   work.sweeps.with_operator(problem, settings.storage, [&](auto& blocks) {
     blocks.prepare(problem, x);
     if (loop.solved(x)) return;
+    const std::span<const double> d = work.answer.metric();
     for (auto* v : {&work.before, &work.plain, &work.f_last, &work.G_last}) v->resize(n);
     for (auto* v : {&work.df, &work.dG}) v->resize(n * m);
     for (auto* v : {&work.gram, &work.factor}) v->resize(m * m);
@@ -60,7 +63,7 @@ void solve(const ConstraintProblem& problem, const AndersonSettings& settings, W
       if (loop.ends(estimate, x)) break;
       double* const f = work.before.data();  // x before becomes f
       for (std::size_t i = 0; i < n; ++i) f[i] = x[i] - f[i];
-      const double length = std::sqrt(dot(f, f, n));
+      const double length = std::sqrt(dot(d, f, f));
       if (length > (cool_down > 1 ? 1 : 2) * accepted) {
         std::copy(work.plain.begin(), work.plain.end(), x.begin());
         blocks.op().start(x);
@@ -85,7 +88,7 @@ void solve(const ConstraintProblem& problem, const AndersonSettings& settings, W
         }
         held = std::min(held + 1, m);
         for (std::size_t j = 0; j < held; ++j)
-          work.gram[next * m + j] = work.gram[j * m + next] = dot(df, work.df.data() + n * j, n);
+          work.gram[next * m + j] = work.gram[j * m + next] = dot(d, df, work.df.data() + n * j);
         next = (next + 1) % m;
       }
       std::copy_n(f, n, work.f_last.begin());
@@ -98,7 +101,7 @@ void solve(const ConstraintProblem& problem, const AndersonSettings& settings, W
         for (std::size_t c = 0; c < held; ++c) work.factor[r * held + c] = work.gram[r * m + c];
         work.scale[r] = work.factor[r * held + r];
         work.factor[r * held + r] *= 1 + 1e-12;
-        work.theta[r] = dot(work.df.data() + n * r, f, n);
+        work.theta[r] = dot(d, work.df.data() + n * r, f);
       }
       const int size = static_cast<int>(held);
       factor_dense_ldlt(work.factor.data(), size, 1e-14, work.scale.data(), work.work.data(), [](int) {});

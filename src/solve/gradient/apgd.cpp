@@ -36,7 +36,7 @@ void solve(const ConstraintProblem& problem, const ApgdSettings& settings, Works
     for (auto* v : {&work.y, &work.w, &work.w_y, &work.next, &work.w_next, &work.psi}) v->resize(n);
     const std::span<const double> d = law.metric();
     auto &y = work.y, &w = work.w, &w_y = work.w_y, &next = work.next, &w_next = work.w_next, &psi = work.psi;
-    HeldLaw held(problem, blocks, law, loop, psi);
+    HeldLaw held(blocks, law, work.answer, loop, psi);
     held.start(x, w);
     std::copy(x.begin(), x.end(), y.begin());
     std::copy(w.begin(), w.end(), w_y.begin());

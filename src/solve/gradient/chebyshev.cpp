@@ -33,6 +33,7 @@ void solve(const ConstraintProblem& problem, const ChebyshevSettings& settings, 
     if (loop.solved(x)) return;
     for (auto* v : {&work.last, &work.now, &work.kept}) v->assign(x.begin(), x.end());
     blocks.op().start(x);
+    const std::span<const double> d = work.answer.metric();
     double rho = 0, omega = 1, change = 0, smallest = infinity;
     int step = -settings.warm_up, period = 4 * settings.warm_up;  // negative steps are plain
     while (loop.goes_on()) {
@@ -55,7 +56,7 @@ void solve(const ConstraintProblem& problem, const ChebyshevSettings& settings, 
       }
       if (step < 0) {
         double squares = 0;
-        for (std::size_t i = 0; i < x.size(); ++i) squares += (x[i] - work.now[i]) * (x[i] - work.now[i]);
+        for (std::size_t i = 0; i < x.size(); ++i) squares += d[i] * (x[i] - work.now[i]) * (x[i] - work.now[i]);
         const double ratio = change > 0 ? std::sqrt(squares) / change : 0.0;
         change = std::sqrt(squares);
         if (++step == 0) {

@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "problem/operators.h"
 #include "solve/gradient/convex_law.h"
 #include "solve/iteration.h"
 
@@ -21,8 +20,8 @@ inline constexpr int products_per_check = 200;
 template <class Blocks>
 class HeldLaw {
  public:
-  HeldLaw(const ConstraintProblem& problem, Blocks& blocks, ConvexLaw& law, Iteration& loop, std::vector<double>& psi)
-      : problem_(problem), blocks_(blocks), law_(law), loop_(loop), psi_(psi) {}
+  HeldLaw(Blocks& blocks, ConvexLaw& law, BestAnswer& answer, Iteration& loop, std::vector<double>& psi)
+      : blocks_(blocks), law_(law), answer_(answer), loop_(loop), psi_(psi) {}
 
   /// w of x, and the law as they have it.
   void start(std::span<double> x, std::span<double> w) {
@@ -32,11 +31,7 @@ class HeldLaw {
 
   /// After a step: whether x is good enough by the judge, who is asked where the residual of the true law promises it.
   bool ends(std::span<const double> x, std::span<const double> w) {
-    std::copy(w.begin(), w.end(), psi_.begin());
-    natural_residual(problem_, x, psi_);
-    double squares = 0;
-    for (const double value : psi_) squares += value * value;
-    true_error_ = std::sqrt(squares) / loop_.scale();
+    true_error_ = answer_.estimate(x, w);
     if (!loop_.due(true_error_)) return false;
     // Sizes of boxes may lag behind their normals: what is judged, and returned, obeys them.
     std::copy(x.begin(), x.end(), psi_.begin());
@@ -50,10 +45,11 @@ class HeldLaw {
     constexpr int most_steps = 200;
     std::copy(w.begin(), w.end(), psi_.begin());
     law_.add_shift(psi_);
-    for (std::size_t i = 0; i < x.size(); ++i) psi_[i] = x[i] - psi_[i];
+    const std::span<const double> d = law_.metric();
+    for (std::size_t i = 0; i < x.size(); ++i) psi_[i] = x[i] - psi_[i] / d[i];
     law_.project(psi_);
     double squares = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) squares += (x[i] - psi_[i]) * (x[i] - psi_[i]);
+    for (std::size_t i = 0; i < x.size(); ++i) squares += d[i] * (x[i] - psi_[i]) * (x[i] - psi_[i]);
     if (++steps_ < most_steps && std::sqrt(squares) / loop_.scale() > 0.3 * true_error_) return false;
     steps_ = 0;
     law_.follow(x, w);
@@ -63,9 +59,9 @@ class HeldLaw {
   }
 
  private:
-  const ConstraintProblem& problem_;
   Blocks& blocks_;
   ConvexLaw& law_;
+  BestAnswer& answer_;
   Iteration& loop_;
   std::vector<double>& psi_;
   double true_error_ = 0;

@@ -1,9 +1,9 @@
 // Nonsmooth nonlinear conjugate gradients: a sweep of block Gauss-Seidel, G(x), stands for a step down the gradient, and
 //   g_k = G(x_k) - x_k,   beta = |g_k|^2 / |g_k-1|^2,   x_k+1 = G(x_k) + beta p_k-1,   p_k = beta p_k-1 + g_k,
-// restarted (p = 0) where beta > 1. Silcowitz-Hansen, Niebel, Erleben (2010), "A nonsmooth nonlinear conjugate gradient method
-// for interactive contact force problems", with blocks in place of rows. Where the active set has settled it gains as conjugate
-// gradients do on Gauss-Seidel; while it changes, restarts leave it a plain Gauss-Seidel. The residual does not fall
-// monotonically; the best x is kept.
+// lengths being taken with the rows' own entries of A, restarted (p = 0) where beta > 1. Silcowitz-Hansen, Niebel, Erleben
+// (2010), "A nonsmooth nonlinear conjugate gradient method for interactive contact force problems", with blocks in place of rows.
+// Where the active set has settled it gains as conjugate gradients do on Gauss-Seidel; while it changes, restarts leave it a
+// plain Gauss-Seidel. The residual does not fall monotonically; the best x is kept.
 #include <rotule/solvers/nncg.h>
 
 #include "solve/iteration.h"
@@ -40,6 +40,7 @@ void solve(const ConstraintProblem& problem, const NncgSettings& settings, Works
     blocks.prepare(problem, x);
     if (loop.solved(x)) return;
     const std::span<double> u = blocks.op().velocities();
+    const std::span<const double> d = work.answer.metric();
     work.before.resize(x.size());
     work.u_before.resize(u.size());
     work.direction.assign(x.size(), 0.0);
@@ -58,7 +59,7 @@ void solve(const ConstraintProblem& problem, const NncgSettings& settings, Works
       ++report.iterations;
       if (loop.ends(estimate, x)) break;
       double squares = 0;
-      for (std::size_t i = 0; i < x.size(); ++i) squares += (x[i] - work.before[i]) * (x[i] - work.before[i]);
+      for (std::size_t i = 0; i < x.size(); ++i) squares += d[i] * (x[i] - work.before[i]) * (x[i] - work.before[i]);
       if (squares == 0) continue;
       double beta = last > 0 ? squares / last : 0.0;
       if (beta > 1) beta = 0;

@@ -48,7 +48,7 @@ void solve(const ConstraintProblem& problem, const SpgSettings& settings, Worksp
       history.assign(1, 0.0);
       oldest = 0;
     };
-    HeldLaw held(problem, blocks, law, loop, psi);
+    HeldLaw held(blocks, law, work.answer, loop, psi);
     held.start(x, w);
     begin_history();
     while (loop.goes_on()) {

@@ -1,18 +1,22 @@
-// The choice of a solver by what a problem looks like. Rules, from the measurements in docs/contact_solvers.md, the first that
-// fits:
+// The choice of a solver by what a problem looks like, and by how it goes. Who begins, the first that fits:
 //
-//   only joints                                     ldlt
+//   only joints                                     ldlt, and that is all
 //   joints, many rows of contacts, limits or
 //   motors, and no large mass ratio                 prox_newton
 //   joints and contacts, limits or motors           hybrid
 //   boxes and bounds alone, at most 150 rows        block_pivoting
 //   a stack: few touching pairs per body, and 4 or
-//   more on top of each other or a body 30 times
-//   as heavy as one it touches                      two_level
-//   anything else                                   nncg
+//   more on top of each other, by faces, or a body
+//   30 times as heavy as one it touches             two_level
+//   bodies that touch by faces                      prox_newton, 30 steps
+//   anything else                                   nncg, anderson
 //
-// Each has a budget; where it ends unconverged prox_newton and homotopy go on from its answer: see `strong`. The report names the
-// one whose answer it is, and counts the iterations of all.
+// Sweeps go on for as long as their rate promises the tolerance sooner than Newton's steps would be there; then those that factor
+// take turns (solve_by_factors), each from the best answer so far, until the tolerance is met or max_iterations sweeps' worth of
+// work is done. The report names the one whose answer it is, and counts the iterations of all. Measured in
+// docs/contact_solvers.md.
+#include <rotule/solvers/admm.h>
+#include <rotule/solvers/anderson.h>
 #include <rotule/solvers/auto.h>
 #include <rotule/solvers/block_pivoting.h>
 #include <rotule/solvers/homotopy.h>
@@ -23,9 +27,13 @@
 #include <rotule/solvers/two_level.h>
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 
 #include "problem/row_sets.h"
 #include "solve/best_answer.h"
+#include "solve/newton/block_system.h"
+#include "solve/newton/homotopy.h"
 #include "solve/solve.h"
 
 namespace rotule {
@@ -36,7 +44,8 @@ constexpr int most_rows_for_pivoting = 150;
 constexpr int most_rows_for_complement = 60;
 constexpr int tall = 4;
 constexpr double heavy = 30;
-constexpr double most_pairs_per_body = 1.5;
+constexpr double at_rest = 1e-10;  // a residual that leaves stacks where they are
+constexpr double most_pairs_per_body = 1.5, least_contacts_per_face = 2;
 
 struct Looks {
   int joint_rows = 0, other_rows = 0;
@@ -44,8 +53,13 @@ struct Looks {
   int height = 0;         // most pairs between a body and the ground, along the shortest way
   double mass_ratio = 1;  // largest between bodies that touch
   int pairs = 0;          // runs of blocks between the same two bodies; further bodies of a block make pairs with its first
-  [[nodiscard]] bool stack(int bodies) const {
-    return pairs <= most_pairs_per_body * bodies && (height >= tall || mass_ratio >= heavy);
+  /// Whether bodies touch by faces, several contacts a pair: loads are shared in many ways, which sweeps find out slowly.
+  [[nodiscard]] bool faces(const ConstraintProblem& problem) const {
+    return pairs > 0 && static_cast<double>(problem.blocks.size()) >= least_contacts_per_face * pairs && !problem.has_matrix();
+  }
+  /// Few pairs that carry much: by faces, on top of each other, or very different masses.
+  [[nodiscard]] bool stack(const ConstraintProblem& problem) const {
+    return pairs <= most_pairs_per_body * problem.bodies() && ((height >= tall && faces(problem)) || mass_ratio >= heavy);
   }
   /// Whether the Schur complement of the joints would be so large that the sparse factor of everything is cheaper.
   [[nodiscard]] bool crowded() const {
@@ -119,6 +133,144 @@ Looks look(const ConstraintProblem& problem, Auto& work) {
   return looks;
 }
 
+/// What a solve has done and may still do. Work is counted in sweeps over all rows.
+class Ladder {
+ public:
+  Ladder(const ConstraintProblem& problem, const AutoSettings& settings, Auto& work, Workspace& workspace, std::span<double> x,
+         SolveReport& report)
+      : problem_(problem), from_(&problem), settings_(settings), work_(work), workspace_(workspace), x_(x), report_(report) {}
+
+  [[nodiscard]] double best() const { return work_.answer.best(); }
+  [[nodiscard]] bool solved() const { return best() <= settings_.tolerance; }
+  [[nodiscard]] double left() const { return settings_.max_iterations - spent_; }
+  [[nodiscard]] bool over() const { return solved() || left() < 1; }
+
+  /// One solver goes on from the best answer so far, with at most so many iterations, each worth `cost` sweeps.
+  template <class Settings>
+  void climb(Settings rung, double iterations, double cost) {
+    climb_to(settings_.tolerance, rung, iterations, cost);
+  }
+  template <class Settings>
+  void climb_to(double tolerance, Settings rung, double iterations, double cost) {
+    const double most = std::min(iterations, left() / cost);
+    if (most < 1) return;
+    rung.tolerance = tolerance;
+    rung.max_iterations = static_cast<int>(most);
+    if (from_ != &problem_) std::ranges::copy(work_.answer.best_x(), work_.restarted.x0.begin());
+    solve(*from_, rung, workspace_, x_, work_.rung);
+    report_.iterations += work_.rung.iterations;
+    report_.smallest_pivot = std::min(report_.smallest_pivot, work_.rung.smallest_pivot);
+    spent_ += cost * iterations_of(rung);
+    const double before = best();
+    if (work_.answer.judge(x_) < before) report_.solver = Settings::name;
+    if (from_ == &problem_ && !solved()) {
+      work_.restarted = problem_;
+      from_ = &work_.restarted;
+    }
+  }
+
+  /// How many sweeps one step of Newton is worth: 25 for all that is no factor (20 to 40 were measured on piles, walls and
+  /// machines of 25 to 800 contacts), and the factor's multiplications, which are about three times as fast as those of a sweep.
+  double newton_cost() {
+    if (newton_cost_ == 0) {
+      auto& linear = workspace_.get<BlockSystem>();
+      linear.prepare(problem_);
+      const double sweep = 60.0 * problem_.rows();
+      newton_cost_ = 25 + linear.work() / (3 * sweep);
+    }
+    return newton_cost_;
+  }
+
+ private:
+  /// Of the last rung; those of paths are factors, their sweeps being cheap beside them.
+  template <class Settings>
+  [[nodiscard]] double iterations_of(const Settings&) {
+    if constexpr (std::is_same_v<Settings, HomotopySettings>) {
+      const auto [sweeps, factors] = workspace_.get<PathWork>();
+      return factors + sweeps / newton_cost();
+    } else {
+      return work_.rung.iterations;
+    }
+  }
+
+  const ConstraintProblem& problem_;
+  const ConstraintProblem* from_;
+  const AutoSettings& settings_;
+  Auto& work_;
+  Workspace& workspace_;
+  std::span<double> x_;
+  SolveReport& report_;
+  double spent_ = 0, newton_cost_ = 0;
+};
+
+/// Whether most of the contacts that carry something hold by friction: what slides nowhere is at rest, or moves as one.
+bool mostly_sticks(const ConstraintProblem& problem, std::span<const double> x) {
+  constexpr double inside = 0.999, most = 0.8;
+  int loaded = 0, sticking = 0;
+  for (const FrictionRows& f : problem.friction) {
+    if (f.first_row != f.normal_row + 1 || !(x[f.normal_row] > 0)) continue;
+    double squares = 0;
+    for (int r = f.first_row; r < f.first_row + f.count; ++r) squares += x[r] * x[r];
+    ++loaded;
+    sticking += std::sqrt(squares) < inside * f.mu * x[f.normal_row];
+  }
+  return loaded > 0 && sticking >= most * loaded;
+}
+
+/// Sweeps still needed, at the rate of the last `count` of them, which began at `before`.
+double sweeps_needed(double before, double now, double tolerance, double count) {
+  const double rate = std::log(before / now) / count;
+  return rate > 0 ? std::log(now / tolerance) / rate : infinity;
+}
+
+/// Sweeps for as long as the rate at which the residual falls promises the tolerance sooner than Newton would be there. Of two
+/// ways to speed them up the one that gains more goes on.
+void sweep(double tolerance, Ladder& ladder) {
+  constexpr int first = 40, newton_steps = 8;
+  double needed[2] = {infinity, infinity};
+  double chunk = first;
+  for (int turn = 0; !ladder.over(); ++turn) {
+    const double before = ladder.best();
+    const int way = turn < 2 ? turn : needed[1] < needed[0] ? 1 : 0;
+    if (way == 0)
+      ladder.climb(NncgSettings{}, chunk, 1);
+    else
+      ladder.climb(AndersonSettings{}, chunk, 1);
+    if (ladder.over()) return;
+    needed[way] = sweeps_needed(before, ladder.best(), tolerance, chunk);
+    const double least = std::min(needed[0], needed[1]);
+    if (least > newton_steps * ladder.newton_cost()) return;
+    chunk = turn == 0 ? first : std::clamp(1.2 * least, chunk, 4 * chunk);
+  }
+}
+
+/// What sweeps do not get to. Newton is soonest near a solution, alternating directions at rough answers that it does not find; a
+/// path leads through jams. None of them is sure: each gets more from round to round, until the budget is spent.
+void solve_by_factors(double tolerance, bool follows, Ladder& ladder) {
+  constexpr double jam = 1e-4, rough = 1e-5;
+  constexpr double cost_of_a_solve = 0.3;  // of a factor's
+  constexpr int first_directions = 300, first_newton = 100, first_path = 500, path_sweeps = 400, more_sweeps = 1000;
+  const double cost = ladder.newton_cost();
+  for (int round = 0; !ladder.over(); ++round) {
+    const double last = ladder.best(), growth = std::pow(2.0, round);
+    // Once Newton is near, the rest comes in two or three steps, and a start for the next problem that is right.
+    if (round == 0)
+      ladder.climb_to(follows ? std::min(tolerance, at_rest) : tolerance, ProxNewtonSettings{}, first_newton, cost);
+    else
+      ladder.climb(ProxNewtonSettings{}, first_newton * growth, cost);
+    if (ladder.over()) return;
+    if (tolerance >= rough) ladder.climb(AdmmSettings{}, first_directions * growth, std::max(2.0, cost_of_a_solve * cost));
+    if (ladder.over()) return;
+    if (round > 0 || ladder.best() > jam) {
+      HomotopySettings path;
+      path.first_sweeps = static_cast<int>(path_sweeps * growth);
+      ladder.climb(path, first_path * growth, cost);
+    }
+    if (ladder.over()) return;
+    if (ladder.best() > 0.1 * last) ladder.climb(NncgSettings{}, more_sweeps * growth, 1);
+  }
+}
+
 }  // namespace
 
 void solve(const ConstraintProblem& problem, const AutoSettings& settings, Workspace& workspace, std::span<double> x,
@@ -131,62 +283,38 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
     return;
   }
 
-  const double tolerance = settings.tolerance;
-  NncgSettings sweeps;
-  sweeps.tolerance = tolerance;
-  const auto limited = [](auto solver, int iterations) {
-    solver.max_iterations = iterations;
-    return solver;
-  };
-  const HybridSettings hybrid{.tolerance = tolerance};
-  const BlockPivotingSettings pivoting{.tolerance = tolerance};
-  const TwoLevelSettings two_level{.tolerance = tolerance};
-
-  // What sweeps have not done by then, Newton does sooner. What is still far from solved after that is a jam, and a path goes
-  // through it; what is near gets there by more of Newton, where paths hardly ever helped (measured on the scenes of D7).
-  constexpr int sweeps_before_newton = 200, hybrid_iterations = 60, first_newton = 150, more_newton = 850, longest_paths = 2500,
-                first_path = 600, last_path = 300;
-  constexpr double jam = 1e-4, far = 1e-6;
-  const ProxNewtonSettings newton{.tolerance = tolerance};
-  const HomotopySettings path{.tolerance = tolerance};
-
-  SolverChoice first = limited(sweeps, sweeps_before_newton);
-  if (looks.joint_rows > 0)
-    first = limited(hybrid, hybrid_iterations);
-  else if (!looks.cones && problem.rows() <= most_rows_for_pivoting)
-    first = limited(pivoting, 200);
-  else if (looks.stack(problem.bodies()))
-    first = limited(two_level, 24);
-
   work.answer.begin(problem, "auto", report);
   report.solver = AutoSettings::name;
   std::copy_n(problem.x0.data(), x.size(), x.begin());
-  if (work.answer.judge(x) <= tolerance) return work.answer.finish(tolerance, x, report);
-  // Each goes on from the best answer so far; true where that is good enough.
-  const ConstraintProblem* from = &problem;
-  const auto climb = [&](const SolverChoice& rung) {
-    if (from != &problem) std::ranges::copy(work.answer.best_x(), work.restarted.x0.begin());
-    solve(*from, rung, workspace, x, work.rung);
-    report.iterations += work.rung.iterations;
-    report.smallest_pivot = std::min(report.smallest_pivot, work.rung.smallest_pivot);
-    const double before = work.answer.best();
-    if (work.answer.judge(x) < before) report.solver = work.rung.solver;
-    if (work.answer.best() <= tolerance) return true;
-    if (from == &problem) {
-      work.restarted = problem;
-      from = &work.restarted;
+  const double start = work.answer.judge(x);
+  Ladder ladder(problem, settings, work, workspace, x, report);
+  const bool follows = problem.x0.squaredNorm() > 0;  // another problem, and will be followed by one: it has a warm start
+  bool factored = false;
+  if (!ladder.over()) {
+    constexpr int hybrid_iterations = 60, pivots = 200, two_level_sweeps = 24, newton_steps = 30;
+    if (looks.joint_rows > 0) {
+      if (!looks.crowded()) ladder.climb(HybridSettings{}, hybrid_iterations, 2);
+    } else if (!looks.cones && problem.rows() <= most_rows_for_pivoting) {
+      ladder.climb(BlockPivotingSettings{}, pivots, 1);
+    } else {
+      if (looks.stack(problem)) ladder.climb(TwoLevelSettings{}, two_level_sweeps, 2);
+      if (!ladder.over() && looks.faces(problem))
+        ladder.climb_to(follows ? std::min(settings.tolerance, at_rest) : settings.tolerance, ProxNewtonSettings{}, newton_steps,
+                        ladder.newton_cost());
+      sweep(settings.tolerance, ladder);
     }
-    return false;
-  };
-  const auto strong = [&] {
-    if (climb(limited(newton, first_newton))) return;
-    const bool jammed = work.answer.best() > jam;
-    if (jammed && climb(limited(path, first_path))) return;
-    if (climb(limited(newton, more_newton))) return;
-    climb(limited(path, work.answer.best() > far ? longest_paths : last_path));
-  };
-  if ((looks.joint_rows > 0 && looks.crowded()) || !climb(first)) strong();
-  work.answer.finish(tolerance, x, report);
+    factored = !ladder.over();
+    if (factored) solve_by_factors(settings.tolerance, follows, ladder);
+  }
+  // A start that was nearly right belongs to what is at rest, or soon will be. What a rough tolerance leaves of the residual
+  // keeps it moving, points of contact come and go, and every step costs anew; a few steps of Newton end that. Where Newton was
+  // at work already its last steps are the cheapest.
+  constexpr double nearly_right = 0.03, further = 5e-12;
+  const int last_steps = start < nearly_right ? 4 : 12;
+  if (follows && ladder.solved() && start > at_rest && ladder.best() > std::min(at_rest, 0.1 * settings.tolerance) &&
+      (start < nearly_right || factored || mostly_sticks(problem, work.answer.best_x())))
+    ladder.climb_to(further, ProxNewtonSettings{.first_sweeps = 0}, last_steps, ladder.newton_cost());
+  work.answer.finish(settings.tolerance, x, report);
 }
 
 }  // namespace rotule

@@ -58,16 +58,17 @@ void solve_complement(const ConstraintProblem& problem, const HybridSettings& se
   work.schur.form(problem);
   ConstraintProblem& reduced = work.schur.reduced;
   work.x_c.resize(reduced.rows());
-  const double scale = work.answer.scale();
+  // The complement's rows are judged among themselves: where the whole problem's judge is not content, they are held to more.
+  double tolerance = 0.5 * settings.tolerance;
   for (int pass = 0; pass <= corrections; ++pass) {
-    const double norm = reduced.b.norm();
-    const double tolerance = std::min(1.0, 0.5 * settings.tolerance * scale / (norm > 0 ? norm : 1.0));
     iterate(reduced, tolerance, settings.max_iterations, work, work.x_c, reduced);
     report.iterations += work.inner.iterations;
     work.schur.scatter(work.x_c, x);
     work.schur.recover_joints(problem, x);
     const double before = work.answer.best();
-    if (work.answer.judge(x) <= settings.tolerance || work.answer.best() > 0.5 * before) return;
+    const double now = work.answer.judge(x);
+    if (now <= settings.tolerance || work.answer.best() > 0.5 * before) return;
+    tolerance *= std::clamp(0.5 * settings.tolerance / now, 0.01, 1.0);
     work.schur.correct(problem, x);
     std::copy(work.x_c.begin(), work.x_c.end(), reduced.x0.begin());
   }
@@ -86,6 +87,7 @@ void solve_through_factor(const ConstraintProblem& problem, const HybridSettings
   u_before.resize(u.size());
   u_direction.assign(u.size(), 0.0);
   const std::span<const BlockSet> sets = schur.sets();
+  const std::span<const double> d = answer.metric();
   const auto joints = [&] {
     for (std::size_t i = 0; i < sets.size(); ++i) {
       if (sets[i].kind != RowSet::bilateral) continue;
@@ -126,7 +128,7 @@ void solve_through_factor(const ConstraintProblem& problem, const HybridSettings
     joints();
     ++report.iterations;
     double squares = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) squares += (x[i] - before[i]) * (x[i] - before[i]);
+    for (std::size_t i = 0; i < x.size(); ++i) squares += d[i] * (x[i] - before[i]) * (x[i] - before[i]);
     double beta = last > 0 ? squares / last : 0.0;
     if (beta > 1) beta = 0;
     last = squares;

@@ -38,7 +38,9 @@ void solve(const ConstraintProblem& problem, const CgSettings& settings, Workspa
   cg.velocities.resize(6 * problem.bodies());
   cg.blocks.factor(problem);
   std::copy_n(problem.x0.data(), n, x.begin());
-  const double norm_b = problem.b.norm(), scale = norm_b > 0 ? norm_b : 1.0;
+  cg.residual.resize(problem);
+  // The recurrence's own measure is that of energy, r^T (blocks of A)^-1 r; how it compares with the judge's is learnt.
+  double goal = 0.5 * settings.tolerance * cg.residual.judge.energy_scale();
 
   // The recurrence's residual drifts from the true one: when it says "done", the true one is asked, and the method restarted from
   // there if it disagrees; a restart that gains nothing means that rounding allows no more.
@@ -52,6 +54,7 @@ void solve(const ConstraintProblem& problem, const CgSettings& settings, Workspa
       cg.best.assign(x.begin(), x.end());
     }
     if (now <= settings.tolerance || now > 0.5 * last || report.iterations >= settings.max_iterations) break;
+    if (last < infinity) goal *= std::clamp(0.5 * settings.tolerance / now, 0.01, 1.0);
     last = now;
     std::copy(cg.residual.correction.begin(), cg.residual.correction.end(), cg.r.begin());
 
@@ -61,7 +64,7 @@ void solve(const ConstraintProblem& problem, const CgSettings& settings, Workspa
       for (std::size_t i = 0; i < problem.blocks.size(); ++i)
         cg.blocks.divide(i, problem.blocks[i].rows, cg.z.data() + problem.blocks[i].first_row);
       const double next = dot(cg.r, cg.z);
-      if (!(next > 0) || std::sqrt(dot(cg.r, cg.r)) <= 0.5 * settings.tolerance * scale) break;
+      if (!(next > 0) || std::sqrt(next) <= goal) break;
       const double beta = first ? 0.0 : next / rz;
       first = false;
       rz = next;

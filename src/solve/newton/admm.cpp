@@ -22,10 +22,10 @@ struct Admm {
   BlockSystem linear;
   std::vector<BlockSet> sets;
   BestAnswer answer;
-  std::vector<double> rho, w, psi, z, z_old, v, F, A_x;
+  std::vector<double> rho, w, z, z_old, v, F, A_x;
 
   void resize(int rows) {
-    for (auto* u : {&rho, &w, &psi, &z, &z_old, &v, &F, &A_x}) u->resize(rows);
+    for (auto* u : {&rho, &w, &z, &z_old, &v, &F, &A_x}) u->resize(rows);
   }
   void factor(const ConstraintProblem& problem, double penalty) {
     for (int i = 0; i < static_cast<int>(problem.blocks.size()); ++i) {
@@ -38,7 +38,7 @@ struct Admm {
         linear.E(i)[r * n + r] = 1;
       }
     }
-    linear.factor(problem);
+    linear.factor(problem, rho);
   }
   void project(const ConstraintProblem& problem, double penalty);
 };
@@ -79,21 +79,13 @@ void solve(const ConstraintProblem& problem, const AdmmSettings& settings, Works
   for (std::size_t i = 0; i < problem.blocks.size(); ++i)
     choose_rho(problem, problem.blocks[i], work.sets[i], work.linear.diagonal(static_cast<int>(i)),
                work.rho.data() + problem.blocks[i].first_row);
-  const auto judge = [&](std::span<const double> at) {
-    work.linear.product(problem, at, work.w);
-    for (int r = 0; r < n; ++r) work.w[r] -= problem.b[r];
-    std::copy(work.w.begin(), work.w.end(), work.psi.begin());
-    natural_residual(problem, at, work.psi);
-    double squares = 0;
-    for (const double p : work.psi) squares += p * p;
-    return answer.offer(std::sqrt(squares) / answer.scale(), at);
-  };
   std::fill(work.z.begin(), work.z.end(), 0.0);
-  judge(work.z);
+  answer.consider(work.z);
   std::copy_n(problem.x0.data(), n, work.z.begin());
-  judge(work.z);
+  answer.consider(work.z);
   std::ranges::copy(answer.best_x(), work.z.begin());
-  judge(work.z);
+  work.linear.product(problem, work.z, work.w);
+  for (int r = 0; r < n; ++r) work.w[r] -= problem.b[r];
   for (int r = 0; r < n; ++r) work.v[r] = std::isfinite(problem.lower[r]) && work.w[r] > 0 ? work.w[r] : 0.0;
 
   double penalty = settings.penalty;
@@ -124,7 +116,7 @@ void solve(const ConstraintProblem& problem, const AdmmSettings& settings, Works
       primal += (x[r] - work.z[r]) * (x[r] - work.z[r]) / work.rho[r];
       dual += S * S * (work.z[r] - work.z_old[r]) * (work.z[r] - work.z_old[r]) * work.rho[r];
     }
-    if (report.iterations % check_every == 0 && judge(work.z) <= settings.tolerance) break;
+    if (report.iterations % check_every == 0 && answer.consider(work.z) <= settings.tolerance) break;
     if (report.iterations % adjust_every == 0 && primal > 0 && dual > 0) {
       const double ratio = std::sqrt(std::sqrt(primal / dual));
       if (ratio > 2 || ratio < 0.5) {

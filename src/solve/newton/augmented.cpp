@@ -84,7 +84,7 @@ AugmentedLagrangian::Outcome AugmentedLagrangian::step(const ConstraintProblem& 
     least = std::min(least, squares);
     out.converged = squares <= 1e-16 * start || (idle > 2 && squares <= 1e-8 * start);
     if (out.steps == max_steps || out.converged) break;
-    linear.factor(problem);
+    linear.factor(problem, system.inverse_rho());
     linear.solve(problem, G_, dy_, A_dy_);
     // The slope of the convex function along dy grows with t: its zero by false position, after a look at the full step.
     const auto slope = [&](double t) {

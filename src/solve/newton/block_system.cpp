@@ -92,6 +92,13 @@ void BlockSystem::prepare(const ConstraintProblem& problem) {
   alone_.resize(count);
   u_.resize(6 * problem.bodies());
   right_.resize(6 * problem.bodies());
+  // Pivots within a body's six rows compare what they find: turns are measured by the way of a point at the radius of gyration.
+  lengths_.resize(problem.bodies());
+  for (int body = 0; body < problem.bodies(); ++body) {
+    const Mat6& W = problem.inverse_mass[body];
+    const double linear = W.topLeftCorner<3, 3>().trace(), angular = W.bottomRightCorner<3, 3>().trace();
+    lengths_[body] = linear > 0 && angular > 0 ? std::sqrt(linear / angular) : 1.0;
+  }
   for (std::size_t i = 0; i < count; ++i) {
     const ConstraintBlock& block = problem.blocks[i];
     const int n = block.rows;
@@ -118,7 +125,8 @@ void BlockSystem::product(const ConstraintProblem& problem, std::span<const doub
     multiply(problem, x, u_, y);
 }
 
-void BlockSystem::factor(const ConstraintProblem& problem) {
+void BlockSystem::factor(const ConstraintProblem& problem, std::span<const double> weights) {
+  weights_ = weights;
   std::fill(lu_.values().begin(), lu_.values().end(), 0.0);
   if (by_bodies_)
     factor_bodies(problem);
@@ -135,7 +143,7 @@ double BlockSystem::solve(const ConstraintProblem& problem, std::span<const doub
     else
       solve_constraints(problem, right, out);
   };
-  // residual_ = F + T dx + E A dx; returns its squared length.
+  // residual_ = F + T dx + E A dx; returns its squared length, weighted.
   const auto residual_of = [&] {
     double squares = 0;
     for (std::size_t i = 0; i < problem.blocks.size(); ++i) {
@@ -145,13 +153,13 @@ double BlockSystem::solve(const ConstraintProblem& problem, std::span<const doub
         double sum = F[first + r];
         for (int c = 0; c < n; ++c) sum += t[r * n + c] * dx[first + c] + e[r * n + c] * A_dx[first + c];
         residual_[first + r] = sum;
-        squares += sum * sum;
+        squares += weights_[first + r] * sum * sum;
       }
     }
     return squares;
   };
   double norm = 0;
-  for (const double f : F) norm += f * f;
+  for (std::size_t r = 0; r < F.size(); ++r) norm += weights_[r] * F[r] * F[r];
   solve_once(F, dx);
   product(problem, dx, A_dx);
   double now = residual_of();
@@ -249,13 +257,18 @@ void BlockSystem::factor_bodies(const ConstraintProblem& problem) {
         stiff[c].setZero();
         for (int r = 0; r < n; ++r) stiff[c] += S[r * n + c] * pushed[r];
       }
-      for_sides(problem, block, [&](int, const double* J_column) {
+      for (int c = 0; c < n; ++c) stiff[c].tail<3>() *= lengths_[row_body];
+      for_sides(problem, block, [&](int column_body, const double* J_column) {
         double* const K = values + places_[place++];
-        for (int k = 0; k < n; ++k)
+        const double turn = 1 / lengths_[column_body];
+        for (int k = 0; k < n; ++k) {
+          double J_scaled[6];
+          for (int c = 0; c < 6; ++c) J_scaled[c] = (c < 3 ? 1.0 : turn) * J_column[6 * k + c];
           for (int r = 0; r < 6; ++r) {
             const double s = stiff[k][r];
-            for (int c = 0; c < 6; ++c) K[6 * r + c] += s * J_column[6 * k + c];
+            for (int c = 0; c < 6; ++c) K[6 * r + c] += s * J_scaled[c];
           }
+        }
       });
     });
   }
@@ -275,7 +288,11 @@ void BlockSystem::solve_bodies(const ConstraintProblem& problem, std::span<const
   std::fill(right_.begin(), right_.end(), 0.0);
   for (int i = 0; i < count; ++i) local(i, F.data() + problem.blocks[i].first_row, dx.data() + problem.blocks[i].first_row);
   apply_impulses(problem, dx, right_);
+  for (int body = 0; body < problem.bodies(); ++body)
+    for (int r = 3; r < 6; ++r) right_[6 * body + r] *= lengths_[body];
   lu_.solve(right_.data());
+  for (int body = 0; body < problem.bodies(); ++body)
+    for (int r = 3; r < 6; ++r) right_[6 * body + r] /= lengths_[body];
   for (int i = 0; i < count; ++i) {
     if (alone_[i]) continue;
     const ConstraintBlock& block = problem.blocks[i];

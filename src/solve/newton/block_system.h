@@ -35,11 +35,14 @@ class BlockSystem {
   [[nodiscard]] double* E(int block) { return E_.data() + block_entries * block; }
   void set_alone(int block, bool alone) { alone_[block] = alone; }
 
-  void factor(const ConstraintProblem& problem);
+  /// `weights`, per row, are what squares of F's rows are worth against each other; they must outlast the solves.
+  void factor(const ConstraintProblem& problem, std::span<const double> weights);
   /// dx and A dx; refined until the residual is `accuracy` times |F| or gains no more. Returns that residual ratio.
   double solve(const ConstraintProblem& problem, std::span<const double> F, std::span<double> dx, std::span<double> A_dx,
                double accuracy = 1e-12, int max_refinements = 4);
 
+  /// Multiplications that one factor takes, about.
+  [[nodiscard]] double work() const { return lu_.work(); }
   /// The diagonal block of A.
   [[nodiscard]] const double* diagonal(int block) const { return diagonal_.data() + block_entries * block; }
   /// Whether A was formed; where not, products go through the bodies.
@@ -56,7 +59,9 @@ class BlockSystem {
   Structure structure_;
   std::vector<std::int32_t> matrix_start_, matrix_column_;
   std::vector<double> diagonal_, T_, E_, local_;  // local_: (T + E C)^-1
+  std::span<const double> weights_;
   std::vector<char> alone_;
+  std::vector<double> lengths_;  // per body: its radius of gyration, about
   std::vector<double> u_, right_, residual_, correction_, A_correction_;
   Delassus delassus_;
   bool by_bodies_ = false, has_delassus_ = false;

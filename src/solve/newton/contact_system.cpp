@@ -18,10 +18,12 @@ void ContactSystem::prepare(const ConstraintProblem& problem) {
   activity_.resize(problem.blocks.size());
   rho_.resize(problem.rows());
   F_.resize(problem.rows());
+  inverse_rho_.resize(problem.rows());
   u_.resize(6 * problem.bodies());
   for (std::size_t i = 0; i < problem.blocks.size(); ++i)
     choose_rho(problem, problem.blocks[i], sets_[i], linear_.diagonal(static_cast<int>(i)),
                rho_.data() + problem.blocks[i].first_row);
+  for (std::size_t r = 0; r < rho_.size(); ++r) inverse_rho_[r] = 1 / rho_[r];
 }
 
 void ContactSystem::velocities(const ConstraintProblem& problem, std::span<const double> x, std::span<double> w) {
@@ -69,7 +71,7 @@ void ContactSystem::factor(const ConstraintProblem& problem, double epsilon) {
         E[r * n + c] = D[r * n + c] * rho[c];
       }
   }
-  linear_.factor(problem);
+  linear_.factor(problem, inverse_rho_);
 }
 
 void ContactSystem::solve_block(const ConstraintProblem& problem, int i, const double* q, double* x) {

@@ -31,6 +31,7 @@ class ContactSystem {
 
   [[nodiscard]] BlockSystem& linear() { return linear_; }
   [[nodiscard]] std::span<const double> rho() const { return rho_; }
+  [[nodiscard]] std::span<const double> inverse_rho() const { return inverse_rho_; }
   [[nodiscard]] std::span<const double> law() const { return F_; }
   [[nodiscard]] std::span<const BlockSet> sets() const { return sets_; }
 
@@ -39,7 +40,7 @@ class ContactSystem {
 
   BlockSystem linear_;
   std::vector<BlockSet> sets_;
-  std::vector<double> rho_, F_, D_;  // D_: 36 per block
+  std::vector<double> rho_, inverse_rho_, F_, D_;  // D_: 36 per block
   std::vector<Activity> activity_;
   std::vector<double> u_;  // of the bodies, in sweeps
 };

@@ -32,7 +32,7 @@ Homotopy::Family Homotopy::family(double t) const {
   return {.anchor = anchor_,
           .epsilon = epsilon,
           .epsilon_rate = epsilon * std::log(end_epsilon / start_epsilon),
-          .smoothing = {.tau = tau, .tau_rate = tau * std::log(tau_falls) * late_rate, .speed = speed_}};
+          .smoothing = {.tau = tau, .tau_rate = tau * std::log(tau_falls) * late_rate, .unit = unit_}};
 }
 
 /// Lengths are in units of what each row's own impulse would be at the problem's typical speed.
@@ -64,7 +64,7 @@ void Homotopy::evaluate(const ConstraintProblem& problem, std::span<const double
 }
 
 void Homotopy::factor(const ConstraintProblem& problem) {
-  linear_->factor(problem);
+  linear_->factor(problem, inverse_rho_);
   pivoted_ready_ = false;
   ++factors_;
 }
@@ -249,15 +249,20 @@ void Homotopy::prepare(const ConstraintProblem& problem, BlockSystem& linear) {
   linear_ = &linear;
   classify(problem, sets_);
   const int n = problem.rows();
-  for (auto* v : {&rho_, &weight_, &anchor_, &w_, &F_, &F_t_, &dx_, &A_dx_, &along_, &trial_, &at_.x, &next_.x, &tangent_.x,
-                  &next_tangent_.x})
+  for (auto* v : {&rho_, &inverse_rho_, &weight_, &anchor_, &w_, &F_, &F_t_, &dx_, &A_dx_, &along_, &trial_, &at_.x, &next_.x,
+                  &tangent_.x, &next_tangent_.x})
     v->resize(n);
   for (std::size_t i = 0; i < problem.blocks.size(); ++i)
     choose_common_rho(problem, problem.blocks[i], sets_[i], linear_->diagonal(static_cast<int>(i)),
                       rho_.data() + problem.blocks[i].first_row);
-  const double norm_b = problem.b.norm();
-  speed_ = norm_b > 0 ? norm_b / std::sqrt(static_cast<double>(n)) : 1.0;
-  for (int r = 0; r < n; ++r) weight_[r] = 1 / (speed_ * rho_[r]);
+  // The typical speed in units that all rows share, the square root of energy; in each row's own unit it is that over sqrt(rho).
+  double energy = 0;
+  for (int r = 0; r < n; ++r) energy += problem.b[r] * problem.b[r] * rho_[r];
+  unit_ = energy > 0 ? std::sqrt(energy / n) : 1.0;
+  for (int r = 0; r < n; ++r) {
+    inverse_rho_[r] = 1 / rho_[r];
+    weight_[r] = 1 / (unit_ * std::sqrt(rho_[r]));
+  }
 }
 
 void Homotopy::kick(double size, int seed, std::span<double> x) const {
@@ -305,7 +310,8 @@ void sweep(int round, double tolerance, int iterations, HomotopySolver& work, Wo
 
 void solve(const ConstraintProblem& problem, const HomotopySettings& settings, Workspace& workspace, std::span<double> x,
            SolveReport& report) {
-  constexpr int first_sweeps = 4000, most_sweeps = 16000, first_length = 600;
+  constexpr int first_length = 600;
+  const int most_sweeps = 4 * settings.first_sweeps;
   constexpr int most_paths = 10;
   constexpr double longer = 1.6, kick = 0.1;
   constexpr Homotopy::Schedule schedules[] = {{0.03, 3}, {0.01, 1}, {0.1, 3}, {0.03, 1.5}};
@@ -317,11 +323,14 @@ void solve(const ConstraintProblem& problem, const HomotopySettings& settings, W
   work.anchor.assign(problem.x0.begin(), problem.x0.end());
   if (work.answer.judge(work.anchor) <= settings.tolerance) return work.answer.finish(settings.tolerance, x, report);
   work.swept = problem;
-  int sweeps = first_sweeps, factors = 0;
+  int sweeps = settings.first_sweeps, factors = 0;
+  auto& done = workspace.get<PathWork>();
+  done = {};
   double length = first_length;
   for (int k = 0; k < most_paths && factors < settings.max_iterations; ++k) {
     sweep(k, settings.tolerance, sweeps, work, workspace);
     report.iterations += work.sweeps.iterations;
+    done.sweeps += work.sweeps.iterations;
     if (work.answer.judge(work.anchor) <= settings.tolerance) break;
     std::ranges::copy(work.anchor, work.swept.x0.begin());
     linear.prepare(problem);
@@ -331,6 +340,7 @@ void solve(const ConstraintProblem& problem, const HomotopySettings& settings, W
     const Homotopy::Schedule schedule = schedules[k % std::size(schedules)];
     const bool arrived = work.path.run(problem, work.anchor, schedule, settings.tolerance, most, work.answer);
     factors += work.path.factors();
+    done.factors = factors;
     report.iterations += work.path.factors();
     if (arrived) break;
     sweeps = std::min(2 * sweeps, most_sweeps);

@@ -28,6 +28,11 @@
 
 namespace rotule {
 
+/// What the last solve by paths did, for who shares out work among solvers.
+struct PathWork {
+  int sweeps = 0, factors = 0;
+};
+
 class Homotopy {
  public:
   /// tau = first_tau * 1e-8^(t^late).
@@ -74,9 +79,9 @@ class Homotopy {
   PivotedSystem pivoted_;
   bool pivoted_ready_ = false;
   std::vector<BlockSet> sets_;
-  std::vector<double> rho_, weight_, anchor_, w_, F_, F_t_, dx_, A_dx_, along_, trial_, polished_, polish_anchor_;
+  std::vector<double> rho_, inverse_rho_, weight_, anchor_, w_, F_, F_t_, dx_, A_dx_, along_, trial_, polished_, polish_anchor_;
   Point at_, next_, tangent_, next_tangent_, arriving_, leaving_;
-  double speed_ = 1, t_weight_ = 1;
+  double unit_ = 1, t_weight_ = 1;
   Schedule schedule_{};
   int factors_ = 0, max_factors_ = 0;
 };

@@ -142,7 +142,7 @@ void InteriorPoint::assemble(const ConstraintProblem& problem) {
     std::fill_n(E, n * n, 0.0);
     linear_->set_alone(i, false);
     for (int r = 0; r < n; ++r) {
-      T[r * n + r] = pinned_[first + r] ? 1.0 : proximal_regularisation / rho_[first + r];
+      T[r * n + r] = (pinned_[first + r] ? 1.0 : proximal_regularisation) / rho_[first + r];
       E[r * n + r] = pinned_[first + r] ? 0.0 : 1.0;
     }
   }
@@ -167,7 +167,7 @@ void InteriorPoint::assemble(const ConstraintProblem& problem) {
 /// F = w + shift - sum of B^T (Y + Theta^-2 g), so that the step obeys T dx_ + N A dx_ = -F.
 void InteriorPoint::right_hand_side(const ConstraintProblem& problem, std::span<const double> x) {
   for (int r = 0; r < problem.rows(); ++r)
-    F_[r] = pinned_[r] ? x[r] - std::clamp(0.0, problem.lower[r], problem.upper[r]) : w_[r];
+    F_[r] = pinned_[r] ? (x[r] - std::clamp(0.0, problem.lower[r], problem.upper[r])) / rho_[r] : w_[r];
   for (std::size_t c = 0; c < cones_.size(); ++c) {
     const Cone& cone = cones_[c];
     const int size = cone.size();
@@ -201,35 +201,34 @@ void InteriorPoint::steps_of_cones(std::span<const double> step) {
 double InteriorPoint::judge(const ConstraintProblem& problem, std::span<const double> x) {
   linear_->product(problem, x, w_);
   for (int r = 0; r < problem.rows(); ++r) w_[r] -= problem.b[r];
-  std::copy(w_.begin(), w_.end(), psi_.begin());
-  natural_residual(problem, x, psi_);
-  double squares = 0;
-  for (const double p : psi_) squares += p * p;
-  return std::sqrt(squares) / scale_;
+  return judge_.judge(x);
 }
 
 void InteriorPoint::prepare(const ConstraintProblem& problem, BlockSystem& linear) {
   linear_ = &linear;
   find_cones(problem);
-  for (auto* v : {&rho_, &w_, &F_, &dx_, &A_dx_, &psi_, &best_}) v->resize(problem.rows());
+  for (auto* v : {&rho_, &w_, &F_, &dx_, &A_dx_, &best_}) v->resize(problem.rows());
   for (std::size_t i = 0; i < problem.blocks.size(); ++i)
     choose_rho(problem, problem.blocks[i], sets_[i], linear_->diagonal(static_cast<int>(i)),
                rho_.data() + problem.blocks[i].first_row);
-  const double norm_b = problem.b.norm();
-  scale_ = norm_b > 0 ? norm_b : 1.0;
+  judge_.begin(problem);
 }
 
 /// Normals as large as the largest velocity would ask of them alone, no friction, bounded rows well inside.
 void InteriorPoint::start_in_the_middle(const ConstraintProblem& problem, std::span<double> x) {
-  const double speed = std::max(problem.b.lpNorm<Eigen::Infinity>(), 1e-12);
+  // The largest in units that all rows share, the square root of energy; in each row's own unit it is that over sqrt(rho).
+  double largest = 0;
+  for (int r = 0; r < problem.rows(); ++r) largest = std::max(largest, std::abs(problem.b[r]) * std::sqrt(rho_[r]));
+  if (largest == 0) largest = 1;
   for (int r = 0; r < problem.rows(); ++r) {
-    const double lower = problem.lower[r], upper = problem.upper[r];
+    const double lower = problem.lower[r], upper = problem.upper[r], push = largest * std::sqrt(rho_[r]);
     x[r] = lower > -infinity && upper < infinity ? 0.5 * (lower + upper)
-           : lower > -infinity                   ? lower + speed * rho_[r]
-           : upper < infinity                    ? upper - speed * rho_[r]
+           : lower > -infinity                   ? lower + push
+           : upper < infinity                    ? upper - push
                                                  : 0.0;
   }
   for (std::size_t c = 0; c < cones_.size(); ++c) {
+    const double speed = largest / std::sqrt(rho_[cones_[c].normal >= 0 ? cones_[c].normal : cones_[c].first]);
     cone_of(cones_[c], x, false, X_.data() + stride * c);
     std::fill_n(Y_.data() + stride * c, stride, 0.0);
     Y_[stride * c] = speed / (cones_[c].normal >= 0 ? cones_[c].mu : 1.0);
@@ -278,7 +277,7 @@ int InteriorPoint::run(const ConstraintProblem& problem, double tolerance, int m
   judge(problem, x);
   const double count = std::max<double>(1.0, static_cast<double>(cones_.size()));
   int iterations = 0;
-  double least = infinity;
+  double least = infinity, first_gap = 0;
   for (int idle = 0; residual > tolerance && iterations < max_iterations && idle < most_idle; ++iterations) {
     double gap = 0;
     for (std::size_t c = 0; c < cones_.size(); ++c) {
@@ -288,8 +287,9 @@ int InteriorPoint::run(const ConstraintProblem& problem, double tolerance, int m
         g_[stride * c + k] = -X_[stride * c + k];
       }
     }
+    if (iterations == 0) first_gap = gap;
     assemble(problem);
-    linear_->factor(problem);
+    linear_->factor(problem, rho_);
     const double affine = step(problem, x);
     double affine_gap = 0;
     for (std::size_t c = 0; c < cones_.size(); ++c)
@@ -300,7 +300,7 @@ int InteriorPoint::run(const ConstraintProblem& problem, double tolerance, int m
     const double ratio = gap > 0 ? std::clamp(affine_gap / gap, 0.0, 1.0) : 0.0;
     correct(ratio * ratio * ratio * gap);
     const double longest = step(problem, x);
-    const double t = longest >= 1 ? 1.0 : std::clamp(1 - gap, 0.9, 0.999) * longest;
+    const double t = longest >= 1 ? 1.0 : (gap < first_gap ? std::clamp(1 - gap / first_gap, 0.9, 0.999) : 0.9) * longest;
     if (!all_finite(dx_) || !(t > 0)) break;
     for (std::size_t r = 0; r < x.size(); ++r) x[r] += t * dx_[r];
     for (std::size_t c = 0; c < cones_.size(); ++c) {

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "problem/judge.h"
 #include "problem/row_sets.h"
 #include "solve/newton/block_system.h"
 
@@ -67,9 +68,9 @@ class InteriorPoint {
   std::vector<Cone> cones_;
   std::vector<Scaling> scalings_;
   std::vector<double> X_, Y_, dX_, dY_, g_;  // `stride` per cone
-  std::vector<double> rho_, w_, F_, dx_, A_dx_, psi_, best_;
+  std::vector<double> rho_, w_, F_, dx_, A_dx_, best_;
   std::vector<char> pinned_;  // rows whose x is known
-  double scale_ = 1;
+  Judge judge_;
 };
 
 }  // namespace rotule

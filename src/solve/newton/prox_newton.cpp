@@ -46,8 +46,9 @@ class ProxNewton {
   ContactSystem system_;
   AugmentedLagrangian augmented_;
   InteriorPoint interior_;
-  std::vector<double> w_, shifted_, dx_, A_dx_, anchor_, trial_, trial_w_, best_x_, psi_, safe_, trusted_;
-  double scale_ = 1, best_ = infinity, floor_ = 0, goal_ = 0, proximal_ = 0;
+  std::vector<double> w_, shifted_, dx_, A_dx_, anchor_, trial_, trial_w_, best_x_, safe_, trusted_;
+  Judge judge_;
+  double best_ = infinity, floor_ = 0, goal_ = 0, proximal_ = 0;
   double multiplier_epsilon_ = 0, smallest_multiplier_epsilon_ = 0;
   int iterations_ = 0, max_iterations_ = 0;
 };
@@ -55,18 +56,11 @@ class ProxNewton {
 /// The judge's number for x, whose w is left in w_; keeps the best x.
 double ProxNewton::judge(const ConstraintProblem& problem, std::span<double> x) {
   system_.velocities(problem, x, w_);
-  std::copy(w_.begin(), w_.end(), psi_.begin());
-  natural_residual(problem, x, psi_);
-  double squares = 0;
-  for (const double p : psi_) squares += p * p;
-  const double now = std::sqrt(squares) / scale_;
+  const double now = judge_.judge(x);
   if (now < best_) {
     best_ = now;
     std::copy(x.begin(), x.end(), best_x_.begin());
-    // What rounding leaves of w where large impulses cancel (a heavy body on light ones).
-    double sum = 0;
-    for (std::size_t r = 0; r < x.size(); ++r) sum += x[r] * x[r] / (system_.rho()[r] * system_.rho()[r]);
-    floor_ = std::numeric_limits<double>::epsilon() * std::sqrt(sum) / scale_;
+    floor_ = judge_.rounding();  // where large impulses cancel (a heavy body on light ones)
   }
   return now;
 }
@@ -82,9 +76,8 @@ double ProxNewton::evaluate(const ConstraintProblem& problem, std::span<const do
 void ProxNewton::start(const ConstraintProblem& problem, const ProxNewtonSettings& settings, std::span<double> x) {
   const int n = problem.rows();
   system_.prepare(problem);
-  for (auto* v : {&w_, &shifted_, &dx_, &A_dx_, &anchor_, &trial_, &trial_w_, &best_x_, &psi_, &safe_, &trusted_}) v->resize(n);
-  const double norm_b = problem.b.norm();
-  scale_ = norm_b > 0 ? norm_b : 1.0;
+  for (auto* v : {&w_, &shifted_, &dx_, &A_dx_, &anchor_, &trial_, &trial_w_, &best_x_, &safe_, &trusted_}) v->resize(n);
+  judge_.begin(problem);
   best_ = infinity;
   goal_ = settings.tolerance;
   proximal_ = settings.proximal;

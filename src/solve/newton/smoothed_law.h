@@ -18,8 +18,8 @@ namespace rotule {
 
 /// How far the law is from the true one, and how fast that changes along a path.
 struct Smoothing {
-  double tau = 0, tau_rate = 0;  // as a share of the impulse speed * rho; and its derivative by the path's parameter
-  double speed = 1;              // m/s; delta = tau * speed
+  double tau = 0, tau_rate = 0;  // as a share of the impulse unit * sqrt(rho); and its derivative by the path's parameter
+  double unit = 1;               // square root of energy; delta = tau * unit / sqrt(rho), a velocity
 };
 
 /// g, and its derivatives by z and by tau.
@@ -64,8 +64,9 @@ inline void bounded_row(int n, int r, double lower, double upper, double z, doub
 /// The cone of the normal (row 0) and `count` tangents from row 1; rho is common to all of them.
 inline void sliding_cone(int n, double mu, int count, const double* x, const double* w, double rho, const Smoothing& at,
                          const BlockLaw& out) {
-  const double tau = at.tau * at.speed * rho, tau_rate = at.tau_rate * at.speed * rho;
-  const double delta = at.tau * at.speed, delta_rate = at.tau_rate * at.speed;
+  const double impulse = at.unit * std::sqrt(rho), speed = impulse / rho;
+  const double tau = at.tau * impulse, tau_rate = at.tau_rate * impulse;
+  const double delta = at.tau * speed, delta_rate = at.tau_rate * speed;
   double squares = 0;
   for (int k = 1; k <= count; ++k) squares += w[k] * w[k];
   const double slip = std::sqrt(squares + delta * delta);
@@ -105,9 +106,10 @@ inline void sliding_cone(int n, double mu, int count, const double* x, const dou
 /// The disk of radius mu g(x_n) for the rows from `first`.
 inline void disk(int n, double mu, int first, int count, const double* x, const double* w, const double* rho, const Smoothing& at,
                  const BlockLaw& out) {
-  const SmoothPositive normal(x[0], at.tau * at.speed * rho[0]);
-  const double radius = mu * normal.value, radius_rate = mu * normal.by_tau * at.tau_rate * at.speed * rho[0];
-  const double tau = at.tau * at.speed * rho[first], tau_rate = at.tau_rate * at.speed * rho[first];
+  const double normal_impulse = at.unit * std::sqrt(rho[0]), impulse = at.unit * std::sqrt(rho[first]);
+  const SmoothPositive normal(x[0], at.tau * normal_impulse);
+  const double radius = mu * normal.value, radius_rate = mu * normal.by_tau * at.tau_rate * normal_impulse;
+  const double tau = at.tau * impulse, tau_rate = at.tau_rate * impulse;
   double z[6], squares = 0;
   for (int k = 0; k < count; ++k) {
     z[k] = x[first + k] - rho[first] * w[first + k];
@@ -162,8 +164,8 @@ inline void smoothed_law(const ConstraintProblem& problem, const ConstraintBlock
   std::fill_n(out.T, n * n, 0.0);
   std::fill_n(out.E, n * n, 0.0);
   const auto bounded = [&](int r, double lower, double upper) {
-    smoothed::bounded_row(n, r, lower, upper, x[r] - rho[r] * w[r], x[r], rho[r], at.tau * at.speed * rho[r],
-                          at.tau_rate * at.speed * rho[r], out);
+    const double impulse = at.unit * std::sqrt(rho[r]);
+    smoothed::bounded_row(n, r, lower, upper, x[r] - rho[r] * w[r], x[r], rho[r], at.tau * impulse, at.tau_rate * impulse, out);
   };
   const auto own_bounds = [&](int row) { bounded(row - block.first_row, problem.lower[row], problem.upper[row]); };
   const int end = block.first_row + n;

@@ -59,7 +59,8 @@ bool DenseProblem::start_is_answer(const ConstraintProblem& problem, std::string
   solver_ = solver;
   clear(report, problem.rows());
   std::copy_n(problem.x0.data(), x_full.size(), x_full.begin());
-  report.residual = residual(problem, x_full, judge_).relative;
+  judge_.begin(problem);
+  report.residual = judge_.judge(x_full);
   if (!std::isfinite(report.residual))
     throw Error("solver " + std::string(solver), "the residual is not finite; check masses, Jacobians and right-hand side");
   return report.residual <= tolerance;
@@ -76,35 +77,43 @@ void DenseProblem::load(const ConstraintProblem& problem, std::string_view solve
   schur.form(problem);
   const ConstraintProblem& reduced = schur.reduced;
   const int n = reduced.rows();
+  reduced_judge_.begin(reduced);
+  to_x_.resize(n);
+  for (int r = 0; r < n; ++r) to_x_[r] = reduced_judge_.diagonal()[r] > 0 ? std::sqrt(reduced_judge_.diagonal()[r]) : 1.0;
+  to_b_ = to_x_.cwiseInverse();
+  const double largest = n > 0 ? reduced.b.cwiseProduct(to_b_).lpNorm<Eigen::Infinity>() : 0.0;
+  if (largest > 0) {
+    to_x_ /= largest;
+    to_b_ /= largest;
+  }
   A.setZero(n, n);
   for (int r = 0; r < n; ++r) {
     for (int e = reduced.matrix.start[r]; e < reduced.matrix.start[r + 1]; ++e)
-      A(r, reduced.matrix.column[e]) += reduced.matrix.value[e];
-    A(r, r) += reduced.C[r];
+      A(r, reduced.matrix.column[e]) += reduced.matrix.value[e] * to_b_[r] / to_x_[reduced.matrix.column[e]];
+    A(r, r) += reduced.C[r] * to_b_[r] / to_x_[r];
   }
-  b = reduced.b;
-  x = reduced.x0;
-  fixed_lower = lower = reduced.lower;
-  fixed_upper = upper = reduced.upper;
+  b = reduced.b.cwiseProduct(to_b_);
+  x = reduced.x0.cwiseProduct(to_x_);
+  fixed_lower = lower = reduced.lower.cwiseProduct(to_x_);
+  fixed_upper = upper = reduced.upper.cwiseProduct(to_x_);
   mu.setZero(n);
   normal.assign(n, -1);
   for (const FrictionRows& f : reduced.friction)
     for (int r = f.first_row; r < f.first_row + f.count; ++r) {
       normal[r] = f.normal_row;
-      mu[r] = f.mu;
+      mu[r] = f.mu * to_x_[r] / to_x_[f.normal_row];
     }
   for (int i = 0; i < n; ++i) x[i] = std::clamp(x[i], fixed_lower[i], fixed_upper[i]);
   state.assign(n, RowState::free);
   w.resize(n);
   step_.resize(n);
   rhs_.resize(n);
-  psi_.resize(n);
+  unscaled_.resize(n);
   system_.resize(n, n);
   free_.reserve(n);
   place_.resize(n);
   swaps_.resize(n);
   regularisation = n > 0 ? diagonal_share * A.trace() / n : 0.0;
-  scale_ = problem.b.norm() > 0 ? problem.b.norm() : 1.0;
   follow_normals();
 }
 
@@ -118,9 +127,8 @@ void DenseProblem::follow_normals() {
 
 double DenseProblem::judge() {
   update_w();
-  psi_ = w;
-  natural_residual(schur.reduced, view(x), view(psi_));
-  return psi_.norm() / scale_;
+  unscaled_ = x.cwiseQuotient(to_x_);
+  return reduced_judge_.judge(view(unscaled_));
 }
 
 void DenseProblem::guess_states() {
@@ -199,15 +207,16 @@ bool DenseProblem::active_set_newton(int steps, double tolerance) {
 
 void DenseProblem::finish(const ConstraintProblem& problem, double tolerance, std::span<double> x_full, SolveReport& report) {
   const auto expand = [&] {
-    schur.scatter(view(x), x_full);
+    unscaled_ = x.cwiseQuotient(to_x_);
+    schur.scatter(view(unscaled_), x_full);
     schur.recover_joints(problem, x_full);
-    return residual(problem, x_full, judge_).relative;
+    return judge_.judge(x_full);
   };
   report.residual = expand();
   if (report.residual > tolerance && schur.has_joints()) {
     rhs_ = x;
     schur.correct(problem, x_full);
-    b = schur.reduced.b;
+    b = schur.reduced.b.cwiseProduct(to_b_);
     guess_states();
     active_set_newton(4, 0.1 * tolerance);
     const double again = expand();

@@ -27,7 +27,9 @@ class DenseProblem {
   /// Whether the start x0 is an answer already; it is then written to x and reported. Throws where numbers are not finite.
   bool start_is_answer(const ConstraintProblem& problem, std::string_view solver, double tolerance, std::span<double> x,
                        SolveReport& report);
-  /// Eliminates the joints and reads the rest. Throws where the problem has a cone and the solver knows only boxes.
+  /// Eliminates the joints and reads the rest, each row in units in which its own entry of A is 1 (for rows under one cone their
+  /// mean is) and the largest b is 1: thresholds mean the same for all. Throws where the problem has a cone and the solver knows
+  /// only boxes.
   void load(const ConstraintProblem& problem, std::string_view solver, bool cones, SolveReport& report);
 
   [[nodiscard]] int size() const { return static_cast<int>(b.size()); }
@@ -39,7 +41,7 @@ class DenseProblem {
     w.noalias() = A * x;
     w -= b;
   }
-  /// Norm of the natural residual over that of the whole problem's b; updates w.
+  /// The judge's word on the reduced problem; updates w.
   double judge();
   /// Which rows are free, by x and w: an index set to start from.
   void guess_states();
@@ -62,11 +64,11 @@ class DenseProblem {
   bool solve_states();
 
   std::string_view solver_;
-  double scale_ = 1;
   Matrix system_;
-  VecX step_, rhs_, best_, psi_;
+  VecX to_x_, to_b_, unscaled_;  // what the reduced problem's x and b are multiplied by
+  VecX step_, rhs_, best_;
   std::vector<std::int32_t> free_, place_, swaps_;
-  ResidualScratch judge_;
+  Judge judge_, reduced_judge_;
 };
 
 }  // namespace rotule

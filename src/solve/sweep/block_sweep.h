@@ -22,7 +22,7 @@ class BlockSweep {
     local_.make_feasible(x);
   }
 
-  /// Block i goes to its solution, or beyond by the relaxation; returns its squared residual before.
+  /// Block i goes to its solution, or beyond by the relaxation; returns its squared residual before, an energy.
   double relax(int i, double relaxation, std::span<double> x) {
     const ConstraintBlock& block = problem_->blocks[i];
     double w[6], dx[6];
@@ -39,8 +39,8 @@ class BlockSweep {
     return before;
   }
 
-  /// All blocks, in order or in reverse. Returns the length of the residuals that blocks had when their turn came: near the
-  /// natural residual of x, at no cost.
+  /// All blocks, in order or in reverse. Returns the length, in the norm of energy, of the residuals that blocks had when their
+  /// turn came: near that of x, at no cost.
   double sweep(bool backwards, double relaxation, std::span<double> x) {
     const auto count = static_cast<int>(problem_->blocks.size());
     double sum = 0;

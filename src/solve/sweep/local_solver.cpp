@@ -13,10 +13,12 @@ constexpr double smallest_part = 1e-14;  // of D against the largest: below it, 
 
 double square(double v) { return v * v; }
 
-/// D4's psi of a row with bounds.
-double bounded_residual(double x, double w, double lower, double upper) {
-  return std::max(std::min(upper - x, std::max(-w, 0.0)), std::min(x - lower, std::max(w, 0.0)));
+/// The judge's psi of a row with bounds.
+double bounded_residual(double d, double x, double w, double lower, double upper) {
+  return std::max(std::min(d * (upper - x), std::max(-w, 0.0)), std::min(d * (x - lower), std::max(w, 0.0)));
 }
+
+double inverse_or_zero(double d) { return d > 0 ? 1 / d : 0.0; }
 
 }  // namespace
 
@@ -27,12 +29,30 @@ void LocalSolver::begin(const ConstraintProblem& problem) {
   data_.clear();
   cones_.clear();
   disks_.clear();
+  d_.resize(problem.rows());
+  inverse_d_.resize(problem.rows());
+}
+
+void LocalSolver::set_sizes(int i, const double* D) {
+  const ConstraintBlock& block = problem_->blocks[i];
+  double* const d = d_.data() + block.first_row;
+  for (int r = 0; r < block.rows; ++r) d[r] = D[r * block.rows + r];
+  for (const FrictionRows& f : friction_of(*problem_, sets_[i])) {
+    if (!f.cone) continue;
+    const int first = (is_sliding_cone(f) ? f.normal_row : f.first_row) - block.first_row;
+    const int end = f.first_row + f.count - block.first_row;
+    double sum = 0;
+    for (int r = first; r < end; ++r) sum += d[r];
+    for (int r = first; r < end; ++r) d[r] = sum / (end - first);
+  }
+  for (int r = 0; r < block.rows; ++r) inverse_d_[block.first_row + r] = inverse_or_zero(d[r]);
 }
 
 void LocalSolver::add_block(int i, const double* D) {
   const ConstraintBlock& source = problem_->blocks[i];
   const BlockSet& set = sets_[i];
   const int n = source.rows;
+  set_sizes(i, D);
   Block block{.rows = n, .first_row = source.first_row, .data = static_cast<std::int32_t>(data_.size())};
   if (set.kind == RowSet::bilateral) {
     block.kind = Kind::bilateral;
@@ -80,6 +100,8 @@ void LocalSolver::add_cone(Block& block, double mu, const double* A) {
   const double floor = smallest_part * (D[0] + D[3] + D[5]);
   D[0] += floor, D[3] += floor, D[5] += floor;
   std::copy(D, D + 6, cone.D);
+  cone.d = (D[0] + D[3] + D[5]) / 3;
+  cone.inverse_d = inverse_or_zero(cone.d);
   // By cofactors, all over the determinant.
   const auto [nn, nt, nb, tt, tb, bb] = D;
   const double c_nn = tt * bb - tb * tb, c_nt = nb * tb - nt * bb, c_nb = nt * tb - nb * tt;
@@ -148,9 +170,10 @@ void LocalSolver::slip(Disk& disk, double mu, double D_nn, double q_n, const dou
 
 double LocalSolver::solve_cone(Cone& cone, const double* w, double* x) {
   const double mu = cone.mu;
-  double image[3] = {x[0] - (w[0] + mu * std::sqrt(w[1] * w[1] + w[2] * w[2])), x[1] - w[1], x[2] - w[2]};
+  const double y[3] = {cone.d * x[0], cone.d * x[1], cone.d * x[2]};
+  double image[3] = {y[0] - (w[0] + mu * std::sqrt(w[1] * w[1] + w[2] * w[2])), y[1] - w[1], y[2] - w[2]};
   project_on_cone(mu, 2, image);
-  const double residual = square(x[0] - image[0]) + square(x[1] - image[1]) + square(x[2] - image[2]);
+  const double residual = (square(y[0] - image[0]) + square(y[1] - image[1]) + square(y[2] - image[2])) * cone.inverse_d;
 
   const auto& [nn, nt, nb, tt, tb, bb] = cone.D;
   const double q_n = w[0] - (nn * x[0] + nt * x[1] + nb * x[2]);
@@ -354,8 +377,8 @@ void LocalSolver::solve_general(int i, const double* w_start, double* x) {
     const auto carry = [&](int first, int count) {  // what a change of these rows does to w
       for (int c = first; c < first + count; ++c) {
         const double dx = x[c] - before[c];
-        change = std::max(change, std::abs(dx));
-        size = std::max(size, std::abs(x[c]));
+        change = std::max(change, D[c * n + c] * dx * dx);
+        size = std::max(size, D[c * n + c] * x[c] * x[c]);
         if (dx != 0)
           for (int r = 0; r < n; ++r) w[r] += D[r * n + c] * dx;
       }
@@ -398,37 +421,38 @@ void LocalSolver::solve_general(int i, const double* w_start, double* x) {
       next += f.count;
     }
     plain_until(n);
-    if (change <= 1e-15 * size) return;
+    if (change <= 1e-30 * size) return;
   }
 }
 
 double LocalSolver::residual_of_laws(int i, const double* w, const double* x) const {
   const Block& block = blocks_[i];
   const BlockSet& set = sets_[i];
+  const double *const d = d_.data() + block.first_row, *const inverse = inverse_d_.data() + block.first_row;
   double sum = 0;
   const auto own_bounds = [&](int row) {
     const int r = row - block.first_row;
-    sum += square(bounded_residual(x[r], w[r], problem_->lower[row], problem_->upper[row]));
+    sum += square(bounded_residual(d[r], x[r], w[r], problem_->lower[row], problem_->upper[row])) * inverse[r];
   };
   const auto friction = [&](const FrictionRows& f) {
     const int k = f.first_row - block.first_row;
     const double limit = f.mu * x[0];
     double image[6];
     for (int c = 0; c < f.count; ++c) {
-      image[c] = x[k + c] - w[k + c];
-      if (!f.cone) sum += square(bounded_residual(x[k + c], w[k + c], -limit, limit));
+      image[c] = d[k] * x[k + c] - w[k + c];
+      if (!f.cone) sum += square(bounded_residual(d[k + c], x[k + c], w[k + c], -limit, limit)) * inverse[k + c];
     }
     if (!f.cone) return;
-    project_on_disk(limit, f.count, image);
-    for (int c = 0; c < f.count; ++c) sum += square(x[k + c] - image[c]);
+    project_on_disk(d[k] * limit, f.count, image);
+    for (int c = 0; c < f.count; ++c) sum += square(d[k] * x[k + c] - image[c]) * inverse[k];
   };
   const auto cone = [&](const FrictionRows& f) {
     double slip = 0, image[6];
     for (int c = 1; c <= f.count; ++c) slip += w[c] * w[c];
-    image[0] = x[0] - (w[0] + f.mu * std::sqrt(slip));
-    for (int c = 1; c <= f.count; ++c) image[c] = x[c] - w[c];
+    image[0] = d[0] * x[0] - (w[0] + f.mu * std::sqrt(slip));
+    for (int c = 1; c <= f.count; ++c) image[c] = d[0] * x[c] - w[c];
     project_on_cone(f.mu, f.count, image);
-    for (int c = 0; c <= f.count; ++c) sum += square(x[c] - image[c]);
+    for (int c = 0; c <= f.count; ++c) sum += square(d[0] * x[c] - image[c]) * inverse[0];
   };
   walk_laws(friction_of(*problem_, set), block.first_row, block.first_row + block.rows, own_bounds, friction, cone);
   return sum;
@@ -443,7 +467,7 @@ double LocalSolver::solve(int i, const double* w, double* x) {
       double v[6], sum = 0;
       for (int r = 0; r < block.rows; ++r) {
         v[r] = w[r];
-        sum += w[r] * w[r];
+        sum += w[r] * w[r] * inverse_d_[block.first_row + r];
       }
       solve_dense_ldlt(data_.data() + block.data, block.rows, v);
       for (int r = 0; r < block.rows; ++r) x[r] -= v[r];
@@ -451,9 +475,9 @@ double LocalSolver::solve(int i, const double* w, double* x) {
     }
     case Kind::row: {
       const double lower = problem_->lower[block.first_row], upper = problem_->upper[block.first_row], D = data_[block.data];
-      const double residual = bounded_residual(x[0], w[0], lower, upper);
+      const double residual = bounded_residual(D, x[0], w[0], lower, upper);
       if (D > 0) x[0] = std::clamp(x[0] - w[0] / D, lower, upper);
-      return residual * residual;
+      return residual * residual * inverse_d_[block.first_row];
     }
     case Kind::bounded: {
       const double residual = residual_of_laws(i, w, x);

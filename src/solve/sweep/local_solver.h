@@ -34,8 +34,8 @@ class LocalSolver {
     }
   }
 
-  /// x of block i goes to the block's solution for the w given; returns the squared length of the natural residual that the
-  /// block had before.
+  /// x of block i goes to the block's solution for the w given; returns the judge's squared residual that the block had before,
+  /// each row over its own entry of A: an energy.
   double solve(int i, const double* w, double* x);
 
   /// The block's laws, applied to x as projections: what a start must obey.
@@ -58,6 +58,7 @@ class LocalSolver {
   /// A contact's constants; D is symmetrised.
   struct Cone {
     double mu, D[6], inverse[6];  // n n, n t, n b, t t, t b, b b
+    double d, inverse_d;          // mean of the diagonal
     Disk disk;
   };
 
@@ -66,6 +67,7 @@ class LocalSolver {
   void add_cone(Block& block, double mu, const double* D);
   static Disk make_disk(double tt, double tb, double bb, double nt, double nb);
   static void slip(Disk& disk, double mu, double D_nn, double q_n, const double* r, double& n, double* t);
+  void set_sizes(int i, const double* D);
   static double solve_cone(Cone& cone, const double* w, double* x);
   void solve_bounded(const Block& block, const double* w, double* x) const;
   [[nodiscard]] double residual_of_laws(int i, const double* w, const double* x) const;
@@ -77,6 +79,7 @@ class LocalSolver {
   std::vector<BlockSet> sets_;
   std::vector<Block> blocks_;
   std::vector<double> data_;
+  std::vector<double> d_, inverse_d_;  // per row: its own entry of A, the mean of them under one cone
   std::vector<Cone> cones_;
   std::vector<Disk> disks_;
 };

@@ -5,12 +5,12 @@
 // sum |psi| <= error_tolerance, or at the relative residual `tolerance`.
 // Cryer (1971) for relaxation with bounds. Converges linearly, and slowly with tall stacks, long chains and large mass ratios;
 // for alpha = 2 not at all in general. kappa > 0 solves a softer problem: the residual of the given one stays above zero.
-#include <rotule/error.h>
 #include <rotule/solvers/pgs.h>
 
 #include <numeric>
 #include <random>
 
+#include "problem/operators.h"
 #include "solve/iteration.h"
 #include "solve/solve.h"
 #include "solve/sweep/adaptive_relaxation.h"
@@ -30,11 +30,13 @@ struct Pgs {
   std::vector<std::int8_t> side;  // of each unit: at which bound
   std::mt19937 random;
   BestAnswer answer;
+  ResidualScratch residual;
 };
 
-/// What one sweep saw: residuals that rows had when their turn came, the change that it made, units that came to or left a bound.
+/// What one sweep saw: residuals that rows had when their turn came, the change that it made (as a length of x, and as energy),
+/// units that came to or left a bound.
 struct Sweep {
-  double squares = 0, sum = 0, change = 0;
+  double squares = 0, sum = 0, change = 0, work = 0;
   int moved = 0;
 };
 
@@ -56,6 +58,7 @@ void relax_unit(const ConstraintProblem& problem, const RowUnit& unit, double al
   for (int k = 0; k < unit.count; ++k) {
     const double dx = x[unit.first_row + k] - before[k];
     seen.change += dx * dx;
+    seen.work += d * dx * dx;
     rows.update(unit.block, unit.first_row + k, dx);
   }
 }
@@ -75,9 +78,12 @@ void arrange(const std::vector<RowUnit>& units, const SweepOrder& choice, std::v
 
 template <class Rows>
 void iterate(const ConstraintProblem& problem, const PgsSettings& settings, Rows& rows, Pgs& work, Iteration& loop,
-             std::span<double> x, SolveReport& report) {
+             std::span<double> x, SolveReport& report, bool& by_sum) {
   constexpr int sweeps_per_start = 100;
-  const auto small_sum = [&] { return work.answer.last().sum <= settings.error_tolerance; };  // D4's own criterion
+  const auto small_sum = [&] {  // D4's own criterion
+    by_sum = settings.error_tolerance > 0 && residual(problem, x, work.residual).sum <= settings.error_tolerance;
+    return by_sum;
+  };
   rows.assemble(problem);
   list_units(
       problem, [&](int i, double* D) { rows.diagonal(i, D); }, work.units);
@@ -104,7 +110,7 @@ void iterate(const ConstraintProblem& problem, const PgsSettings& settings, Rows
     else
       std::for_each(work.order.begin(), work.order.end(), visit);
     ++report.iterations;
-    relaxation.observe(std::sqrt(seen.change), static_cast<double>(seen.moved) / static_cast<double>(work.units.size()));
+    relaxation.observe(std::sqrt(seen.work), static_cast<double>(seen.moved) / static_cast<double>(work.units.size()));
     const double estimate = std::sqrt(seen.squares) / loop.scale();
     const bool idle = std::sqrt(seen.change) <= settings.change_tolerance;
     if (!loop.due(estimate) && !idle && seen.sum > settings.error_tolerance) continue;
@@ -118,19 +124,17 @@ void solve(const ConstraintProblem& problem, const PgsSettings& settings, Worksp
            SolveReport& report) {
   auto& work = workspace.get<Pgs>();
   Iteration loop(problem, settings, work.answer, report);
+  bool by_sum = false;
   if (std::holds_alternative<DenseStorage>(settings.storage)) {
-    iterate(problem, settings, work.dense, work, loop, x, report);
-  } else if (std::holds_alternative<MatrixFreeStorage>(settings.storage)) {
-    if (problem.has_matrix())
-      throw Error("solver pgs", "storage matrix_free needs bodies, and the problem gives its matrix; set storage to sparse");
-    iterate(problem, settings, work.bodies, work, loop, x, report);
+    iterate(problem, settings, work.dense, work, loop, x, report, by_sum);
+  } else if (std::holds_alternative<MatrixFreeStorage>(settings.storage) && !problem.has_matrix()) {
+    iterate(problem, settings, work.bodies, work, loop, x, report, by_sum);
   } else {
-    iterate(problem, settings, work.sparse, work, loop, x, report);
+    iterate(problem, settings, work.sparse, work, loop, x, report, by_sum);
   }
   // Where the sum of residuals ended the run, the answer that met it is the last one judged.
-  const bool by_sum = work.answer.last().sum <= settings.error_tolerance;
   if (by_sum && work.answer.best() > settings.tolerance) {
-    report.residual = work.answer.last().relative;
+    report.residual = work.answer.judge(x);
     report.converged = true;
     return;
   }

@@ -81,27 +81,36 @@ inline int project(const ConstraintProblem& problem, const RowUnit& unit, std::s
   return 0;
 }
 
-/// The unit's natural residuals for the w given: adds their squares and sizes. The normal of a sliding cone counts as a row by
-/// itself here, which is zero at the same x as the judge's residual, if not of the same size before.
+/// The unit's residuals for the w given: adds the squares of the judge's, over the unit's diagonal (energies), and the sizes of
+/// D4's. The normal of a sliding cone counts as a row by itself here, which is zero at the same x as the judge's residual, if not
+/// of the same size before.
 inline void add_residual(const ConstraintProblem& problem, const RowUnit& unit, std::span<const double> x, const double* w,
                          double& squares, double& sum) {
   const double* const t = x.data() + unit.first_row;
+  const double d = unit.diagonal, inverse = d > 0 ? 1 / d : 0.0;
   if (unit.count > 1) {
-    double image[6];
-    for (int k = 0; k < unit.count; ++k) image[k] = t[k] - w[k];
-    project_on_disk(unit.mu * x[unit.normal], unit.count, image);
-    for (int k = 0; k < unit.count; ++k) {
-      squares += (t[k] - image[k]) * (t[k] - image[k]);
-      sum += std::abs(t[k] - image[k]);
+    for (const bool energy : {true, false}) {
+      double image[6];
+      const double unit_of_x = energy ? d : 1.0;
+      for (int k = 0; k < unit.count; ++k) image[k] = unit_of_x * t[k] - w[k];
+      project_on_disk(unit_of_x * unit.mu * x[unit.normal], unit.count, image);
+      for (int k = 0; k < unit.count; ++k) {
+        const double psi = unit_of_x * t[k] - image[k];
+        if (energy)
+          squares += psi * psi * inverse;
+        else
+          sum += std::abs(psi);
+      }
     }
     return;
   }
   const double limit = unit.normal >= 0 ? unit.mu * x[unit.normal] : 0.0;
   const double lower = unit.normal >= 0 ? -limit : problem.lower[unit.first_row];
   const double upper = unit.normal >= 0 ? limit : problem.upper[unit.first_row];
-  const double psi = std::max(std::min(upper - *t, std::max(-*w, 0.0)), std::min(*t - lower, std::max(*w, 0.0)));
-  squares += psi * psi;
-  sum += std::abs(psi);
+  const double up = std::max(-*w, 0.0), down = std::max(*w, 0.0);
+  const double psi = std::max(std::min(d * (upper - *t), up), std::min(d * (*t - lower), down));
+  squares += psi * psi * inverse;
+  sum += std::max(std::min(upper - *t, up), std::min(*t - lower, down));
 }
 
 }  // namespace rotule

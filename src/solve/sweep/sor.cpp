@@ -50,6 +50,7 @@ void solve(const ConstraintProblem& problem, const SorSettings& settings, Worksp
   auto& work = workspace.get<Relaxation>();
   clear(report, problem.rows());
   work.blocks.factor(problem);
+  work.residual.resize(problem);
   std::copy_n(problem.x0.data(), x.size(), x.begin());
   report.residual = residual_into(problem, x, work.residual);
   while (report.residual > settings.tolerance && report.iterations < settings.max_iterations) {
