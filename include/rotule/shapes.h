@@ -70,9 +70,9 @@ struct DecompositionSettings {
   }
 };
 
-/// A closed surface; triangles counter-clockwise seen from outside. As it is, it touches convex shapes alone, from its front:
-/// moving ones pass through planes, height fields and each other. With `convex_parts` it touches everything, as convex hulls that
-/// cover it. Mass, centre, inertia and pictures are those of the mesh itself either way.
+/// A closed surface; triangles counter-clockwise seen from outside. Fixed and as it is, it touches convex shapes from its front.
+/// With `convex_parts` it touches everything, as convex hulls that cover it; a mesh that moves is cut so in any case, where
+/// contacts are on. Mass, centre, inertia and pictures are those of the mesh itself either way.
 struct TriangleMesh {
   std::vector<Vec3> vertices = {};
   std::vector<std::array<int, 3>> triangles = {};

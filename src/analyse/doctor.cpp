@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "world/moving_meshes.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -100,7 +101,12 @@ Checkup examine(const Scene& scene) {
   look_at_rank(world, out);
   look_at_masses(inside.model, out);
   look_at_units(scene, inside.model, out);
-  for (const std::string& remark : inside.mesh_remarks) out.remarks.push_back(remark);
+  // Contacts are off in this world; those of the scene would have meshes cut.
+  if (!std::holds_alternative<NoContactSettings>(scene.recipe.contacts)) {
+    Model model = inside.model;
+    for (int i = 0; i < model.body_count(); ++i)
+      if (std::string remark = cut_moving_mesh(model, i); !remark.empty()) out.remarks.push_back(std::move(remark));
+  }
   return out;
 }
 
