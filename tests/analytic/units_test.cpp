@@ -13,16 +13,16 @@
 namespace rotule {
 namespace {
 
-struct Units {
+struct SceneUnits {
   double length = 1, mass = 1, time = 1;
 };
 
-struct Moving {
+struct MovingScene {
   std::string name;
-  Scene (*make)(const Units&);
+  Scene (*make)(const SceneUnits&);
 };
 
-Scene begin(const Units& u) {
+Scene begin_in_units(const SceneUnits& u) {
   const double speed = u.length / u.time;
   Scene scene;
   scene.gravity = Vec3(0, 0, -9.81) * speed / u.time;
@@ -40,8 +40,8 @@ Scene begin(const Units& u) {
   return scene;
 }
 
-void add(Scene& scene, const Units& u, const std::string& name, double mass, const Vec3& position, Shape shape,
-         const Vec3& velocity = Vec3::Zero()) {
+void add_body(Scene& scene, const SceneUnits& u, const std::string& name, double mass, const Vec3& position, Shape shape,
+              const Vec3& velocity = Vec3::Zero()) {
   scene.add({.name = name,
              .mass = mass * u.mass,
              .position = position * u.length,
@@ -49,19 +49,19 @@ void add(Scene& scene, const Units& u, const std::string& name, double mass, con
              .shape = std::move(shape)});
 }
 
-Scene pile(const Units& u) {
-  Scene scene = begin(u);
+Scene pile_in_units(const SceneUnits& u) {
+  Scene scene = begin_in_units(u);
   for (int i = 0; i < 8; ++i)
-    add(scene, u, "ball_" + std::to_string(i), 1 + 0.25 * i,
-        Vec3(0.22 * (i % 2) + 0.01 * i, 0.21 * (i / 2 % 2) - 0.01 * i, 0.15 + 0.22 * (i / 4)), Sphere{0.125 * u.length});
+    add_body(scene, u, "ball_" + std::to_string(i), 1 + 0.25 * i,
+             Vec3(0.22 * (i % 2) + 0.01 * i, 0.21 * (i / 2 % 2) - 0.01 * i, 0.15 + 0.22 * (i / 4)), Sphere{0.125 * u.length});
   return scene;
 }
 
-Scene stack_with_motor(const Units& u) {
-  Scene scene = begin(u);
+Scene stack_with_motor(const SceneUnits& u) {
+  Scene scene = begin_in_units(u);
   for (int i = 0; i < 3; ++i)
-    add(scene, u, "box_" + std::to_string(i), 1, Vec3(0, 0, 0.125 + 0.25 * i), Box{Vec3::Constant(0.25 * u.length)});
-  add(scene, u, "arm", 2, Vec3(-0.6, 0, 0.3), Box{Vec3(0.5, 0.125, 0.125) * u.length});
+    add_body(scene, u, "box_" + std::to_string(i), 1, Vec3(0, 0, 0.125 + 0.25 * i), Box{Vec3::Constant(0.25 * u.length)});
+  add_body(scene, u, "arm", 2, Vec3(-0.6, 0, 0.3), Box{Vec3(0.5, 0.125, 0.125) * u.length});
   scene.add(Hinge{.name = "shoulder",
                   .between = {"world", "arm"},
                   .at = Vec3(-0.85, 0, 0.3) * u.length,
@@ -70,12 +70,12 @@ Scene stack_with_motor(const Units& u) {
   return scene;
 }
 
-Scene chain(const Units& u) {
-  Scene scene = begin(u);
+Scene chain_in_units(const SceneUnits& u) {
+  Scene scene = begin_in_units(u);
   scene.recipe.correction = ProjectionSettings{.tolerance = 1e-11 * u.length};  // its joints hold points alone
   for (int i = 0; i < 6; ++i) {
-    add(scene, u, "link_" + std::to_string(i), 1, Vec3(0.3 * i, 0.01 * i, 0.2 + 0.02 * i),
-        Box{Vec3(0.25, 0.0625, 0.0625) * u.length}, Vec3(0, 0.2 * (i % 3), 0));
+    add_body(scene, u, "link_" + std::to_string(i), 1, Vec3(0.3 * i, 0.01 * i, 0.2 + 0.02 * i),
+             Box{Vec3(0.25, 0.0625, 0.0625) * u.length}, Vec3(0, 0.2 * (i % 3), 0));
     if (i > 0)
       scene.add(Ball{.name = "joint_" + std::to_string(i),
                      .between = {"link_" + std::to_string(i - 1), "link_" + std::to_string(i)},
@@ -85,7 +85,7 @@ Scene chain(const Units& u) {
 }
 
 /// Positions after one unit of time, over the unit of length.
-std::vector<Vec3> motion(const Scene& scene, const Units& u) {
+std::vector<Vec3> motion_in_units(const Scene& scene, const SceneUnits& u) {
   World world(scene, scene.recipe);
   for (int i = 0; i < 128; ++i) world.step();
   std::vector<Vec3> out;
@@ -96,14 +96,15 @@ std::vector<Vec3> motion(const Scene& scene, const Units& u) {
 
 TEST(Units, TheSameMotionInAllOfThem) {
   const double big = std::ldexp(1.0, 20);  // a power of four: numbers keep their mantissas, and so do their roots
-  const std::vector<Units> others = {{big, 1, 1},     {1 / big, 1, 1}, {1, big, 1},       {1, 1 / big, 1},  {1, 1, big},
-                                     {1, 1, 1 / big}, {big, big, big}, {1 / big, big, 1}, {big, 1 / big, 1}};
-  for (const Moving& moving : {Moving{"pile", pile}, Moving{"stack with a motor", stack_with_motor}, Moving{"chain", chain}}) {
-    const std::vector<Vec3> here = motion(moving.make({}), {});
-    for (const Units& to : others) {
+  const std::vector<SceneUnits> others = {{big, 1, 1},     {1 / big, 1, 1}, {1, big, 1},       {1, 1 / big, 1},  {1, 1, big},
+                                          {1, 1, 1 / big}, {big, big, big}, {1 / big, big, 1}, {big, 1 / big, 1}};
+  for (const MovingScene& moving : {MovingScene{"pile", pile_in_units}, MovingScene{"stack with a motor", stack_with_motor},
+                                    MovingScene{"chain", chain_in_units}}) {
+    const std::vector<Vec3> here = motion_in_units(moving.make({}), {});
+    for (const SceneUnits& to : others) {
       if (moving.name == "chain" && to.length > 1)
         continue;  // collision keeps another point of one link there, at a size of 1e6 m
-      const std::vector<Vec3> there = motion(moving.make(to), to);
+      const std::vector<Vec3> there = motion_in_units(moving.make(to), to);
       ASSERT_EQ(there.size(), here.size());
       double worst = 0;
       for (std::size_t i = 0; i < here.size(); ++i) worst = std::max(worst, (there[i] - here[i]).norm());
@@ -116,8 +117,8 @@ TEST(Units, TheSameMotionInAllOfThem) {
 // metre.
 TEST(Units, SmallPilesGainNoEnergy) {
   for (const double length : {1e-3, 1.0}) {
-    const Units u{.length = length, .mass = std::pow(length, 3), .time = std::sqrt(length)};
-    Scene scene = pile(u);
+    const SceneUnits u{.length = length, .mass = std::pow(length, 3), .time = std::sqrt(length)};
+    Scene scene = pile_in_units(u);
     scene.recipe.solver = AutoSettings{.tolerance = 1e-3};
     World world(scene, scene.recipe);
     const double before = world.diagnostics().energy();
@@ -133,8 +134,8 @@ TEST(Units, SmallPilesGainNoEnergy) {
 // A motor of little strength that is asked for 1e5 rad/s: it gives what it has, and the wheel gathers speed by torque over
 // inertia.
 TEST(Units, AWeakMotorTurns) {
-  Scene scene = begin({});
-  add(scene, {}, "wheel", 1, Vec3(0, 0, 2), Sphere{0.5});
+  Scene scene = begin_in_units({});
+  add_body(scene, {}, "wheel", 1, Vec3(0, 0, 2), Sphere{0.5});
   scene.add(Hinge{
       .name = "axle", .between = {"world", "wheel"}, .at = {0, 0, 2}, .drive = {.motor_speed = 1e5, .motor_strength = 0.3}});
   for (const double tolerance : {1e-2, 1e-6, 1e-10}) {

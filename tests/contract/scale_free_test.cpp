@@ -16,12 +16,12 @@ namespace {
 
 using testing::ContactScene;
 
-struct Units {
+struct ProblemUnits {
   double length = 1, mass = 1, time = 1;  // how many new units make an old one
 };
 
 /// The same problem, told in other units. Rows without a part along a line are of turning: their w is 1/time.
-ConstraintProblem in_units(const ConstraintProblem& p, const Units& to) {
+ConstraintProblem in_units(const ConstraintProblem& p, const ProblemUnits& to) {
   ConstraintProblem out = p;
   const double speed = to.length / to.time, turn = 1 / to.time, energy = to.mass * speed * speed;
   const double inertia = to.mass * to.length * to.length;
@@ -53,12 +53,12 @@ ConstraintProblem in_units(const ConstraintProblem& p, const Units& to) {
   return out;
 }
 
-struct Outcome {
+struct UnitsOutcome {
   int iterations;
   double residual;
   bool converged;
 };
-Outcome outcome(const ConstraintProblem& p, const SolverChoice& settings) {
+UnitsOutcome units_outcome(const ConstraintProblem& p, const SolverChoice& settings) {
   VecX x(p.rows());
   Workspace workspace;
   SolveReport report;
@@ -69,18 +69,18 @@ Outcome outcome(const ConstraintProblem& p, const SolverChoice& settings) {
 }
 
 /// Nine ways to tell it: each unit alone up and down, all three, and small things of the laboratory.
-std::vector<Units> units(double big) {
+std::vector<ProblemUnits> systems_of_units(double big) {
   return {{big, 1, 1},     {1 / big, 1, 1}, {1, big, 1},       {1, 1 / big, 1},        {1, 1, big},
           {1, 1, 1 / big}, {big, big, big}, {1 / big, big, 1}, {big, 1 / big, 1 / big}};
 }
 
-struct Case {
+struct UnitsCase {
   std::string name;
   ConstraintProblem problem;
   bool cone;
 };
-std::vector<Case> cases() {
-  std::vector<Case> out;
+std::vector<UnitsCase> units_cases() {
+  std::vector<UnitsCase> out;
   for (const bool cone : {true, false}) {
     const testing::ContactLaw law{.mu = 0.6, .cone = cone};
     const std::string kind = cone ? " cone" : " box";
@@ -96,19 +96,19 @@ std::vector<Case> cases() {
 
 class ScaleFree : public ::testing::TestWithParam<SolverChoice> {};
 
-// Units that are powers of four change no mantissa, and neither do their roots: sweeps may not differ in a bit. Factors of whole
-// systems pick pivots by size, and their last steps end somewhere in the rounding: those take as many, but for a few.
+// ProblemUnits that are powers of four change no mantissa, and neither do their roots: sweeps may not differ in a bit. Factors of
+// whole systems pick pivots by size, and their last steps end somewhere in the rounding: those take as many, but for a few.
 TEST_P(ScaleFree, SameIterationsInAllUnits) {
   const SolverTraits traits = GetParam().traits();
   SolverChoice settings = GetParam();
   if (int* most = settings.find<int>("max_iterations")) *most = std::min(*most, 400);
-  for (const Case& c : cases()) {
+  for (const UnitsCase& c : units_cases()) {
     if (c.cone ? !traits.cone : !traits.box) continue;
     // Its blocks of rows of sliding and of turning are inverted together, by pivots that compare both.
     if (settings.name() == "interior_point" && c.name.find("rolls") != std::string::npos) continue;
-    const Outcome here = outcome(c.problem, settings);
-    for (const Units& to : units(std::ldexp(1.0, 20))) {
-      const Outcome there = outcome(in_units(c.problem, to), settings);
+    const UnitsOutcome here = units_outcome(c.problem, settings);
+    for (const ProblemUnits& to : systems_of_units(std::ldexp(1.0, 20))) {
+      const UnitsOutcome there = units_outcome(in_units(c.problem, to), settings);
       const std::string where =
           c.name + ", units " + std::to_string(to.length) + ' ' + std::to_string(to.mass) + ' ' + std::to_string(to.time);
       if (settings.family() == "sweep" || settings.family() == "gradient") {
@@ -124,21 +124,21 @@ TEST_P(ScaleFree, SameIterationsInAllUnits) {
   }
 }
 
-std::vector<SolverChoice> contact_solvers() {
+std::vector<SolverChoice> scale_free_solvers() {
   std::vector<SolverChoice> out;
   for (const SolverChoice& settings : testing::all_solvers())
     if (settings.traits().bounds) out.push_back(settings);
   return out;
 }
-INSTANTIATE_TEST_SUITE_P(All, ScaleFree, ::testing::ValuesIn(contact_solvers()),
+INSTANTIATE_TEST_SUITE_P(All, ScaleFree, ::testing::ValuesIn(scale_free_solvers()),
                          [](const auto& info) { return std::string(info.param.name()); });
 
 // Decimal units round differently; sweeps take as many iterations but for one or two.
 TEST(ScaleFreeJudge, MillionsAndMillionths) {
-  for (const Case& c : cases()) {
-    const Outcome here = outcome(c.problem, BlockGaussSeidelSettings{.max_iterations = 400});
-    for (const Units& to : units(1e6)) {
-      const Outcome there = outcome(in_units(c.problem, to), BlockGaussSeidelSettings{.max_iterations = 400});
+  for (const UnitsCase& c : units_cases()) {
+    const UnitsOutcome here = units_outcome(c.problem, BlockGaussSeidelSettings{.max_iterations = 400});
+    for (const ProblemUnits& to : systems_of_units(1e6)) {
+      const UnitsOutcome there = units_outcome(in_units(c.problem, to), BlockGaussSeidelSettings{.max_iterations = 400});
       EXPECT_NEAR(there.iterations, here.iterations, 2) << c.name;
       EXPECT_NEAR(there.residual, here.residual, 1e-3 * here.residual + 1e-12) << c.name;
     }
