@@ -29,10 +29,10 @@ class ContactFinder {
   template <class Archive>
   void archive(Archive& io) {
     io(current_);
-    BroadPhase::Memory memory = world_.broad_phase().memory();
-    io(memory.boxes);
-    io(memory.pairs);
-    world_.restore(memory);
+    if constexpr (Archive::writes) world_.broad_phase().write(memory_);
+    io(memory_.boxes);
+    io(memory_.pairs);
+    if constexpr (!Archive::writes) world_.restore(memory_);
   }
 
  private:
@@ -54,6 +54,7 @@ class ContactFinder {
   std::vector<Manifold> manifolds_;
   std::vector<Contact> found_, sorted_;
   std::vector<int> order_;
+  BroadPhase::Memory memory_;  // on its way into or out of an archive
 };
 
 /// What the recipe says of contacts, whichever law of friction holds.

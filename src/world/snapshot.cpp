@@ -17,6 +17,7 @@ constexpr std::uint64_t magic = 0x33304c55544f52ull;  // "ROTUL03"
 /// Copies numbers into bytes, or bytes into numbers: one description of the layout serves both ways.
 class Writer {
  public:
+  static constexpr bool writes = true;
   explicit Writer(std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
   template <class T>
   void operator()(T& value) {
@@ -26,21 +27,27 @@ class Writer {
   void operator()(VecX& v) {
     auto size = static_cast<std::uint64_t>(v.size());
     (*this)(size);
-    for (double& x : v) (*this)(x);
+    copy(v.data(), sizeof(double) * static_cast<std::size_t>(v.size()));
   }
   template <class T>
   void operator()(std::vector<T>& v) {
     std::uint64_t size = v.size();
     (*this)(size);
-    for (T& x : v) (*this)(x);
+    copy(v.data(), sizeof(T) * v.size());
   }
 
  private:
+  void copy(const void* from, std::size_t size) {
+    const auto* bytes = static_cast<const std::uint8_t*>(from);
+    bytes_.insert(bytes_.end(), bytes, bytes + size);
+  }
+
   std::vector<std::uint8_t>& bytes_;
 };
 
 class Reader {
  public:
+  static constexpr bool writes = false;
   explicit Reader(const std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
   template <class T>
   void operator()(T& value) {
@@ -105,6 +112,19 @@ Header header_of(WorldImplementation& w) {
 }
 
 }  // namespace
+
+void WorldImplementation::remember() {
+  before_step.clear();
+  Writer writer(before_step);
+  archive(writer, *this);
+}
+
+void WorldImplementation::go_back() {
+  ++revision;
+  ready().drop_work();
+  Reader reader(before_step);
+  archive(reader, *this);
+}
 
 Snapshot World::save() const {
   Snapshot snapshot;

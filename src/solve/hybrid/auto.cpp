@@ -24,6 +24,7 @@
 
 #include <algorithm>
 
+#include "base/budget.h"
 #include "problem/row_sets.h"
 #include "solve/best_answer.h"
 #include "solve/solve.h"
@@ -162,9 +163,10 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   report.solver = AutoSettings::name;
   std::copy_n(problem.x0.data(), x.size(), x.begin());
   if (work.answer.judge(x) <= tolerance) return work.answer.finish(tolerance, x, report);
-  // Each goes on from the best answer so far; true where that is good enough.
+  // Each goes on from the best answer so far; true where that is good enough, or has to be.
   const ConstraintProblem* from = &problem;
   const auto climb = [&](const SolverChoice& rung) {
+    if (from != &problem && Budget::spent()) return true;  // the best so far is what the step's budget bought
     if (from != &problem) std::ranges::copy(work.answer.best_x(), work.restarted.x0.begin());
     solve(*from, rung, workspace, x, work.rung);
     report.iterations += work.rung.iterations;

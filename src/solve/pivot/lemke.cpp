@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/budget.h"
 #include "linalg/dense_ldlt.h"
 #include "solve/pivot/dense_problem.h"
 #include "solve/solve.h"
@@ -185,7 +186,8 @@ class Dictionary {
       if (m_.q[i] < m_.q[row]) row = i;
     if (size_ == 0 || m_.q[row] >= 0) return true;
     int column = size_;
-    while (pivots < max_pivots) {
+    while (pivots < max_pivots && !Budget::spent()) {
+      Budget::count();
       const int leaves = m_.basic[row];
       exchange(row, column);
       ++pivots;

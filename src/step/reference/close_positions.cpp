@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/budget.h"
+
 namespace rotule {
 
 double PositionClosing::error_of(const ContactRules& rules, const JointedMechanism& mechanism, const Island& island,
@@ -54,7 +56,7 @@ void PositionClosing::close(const ProjectionSettings& settings, const ContactRul
       worst = std::max(worst, errors_[i]);
     }
     if (worst == 0) break;
-    if (iteration == settings.max_iterations || (iteration >= 2 && worst > 0.5 * before)) {
+    if (iteration == settings.max_iterations || (iteration >= 2 && worst > 0.5 * before) || (iteration > 0 && Budget::spent())) {
       report.converged = report.converged && worst < 1e3 * std::max(tolerance, rules.settings.slop);
       break;
     }

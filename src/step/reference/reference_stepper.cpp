@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/budget.h"
 #include "step/checks.h"
 
 namespace rotule {
@@ -23,6 +24,7 @@ struct Lent {
 }  // namespace
 
 const StepReport& ReferenceStepper::step(State& s, double t, double h) {
+  Budget::listen();
   const StageClock::Run timed(mechanism.clock);
   mechanism.now.report = {};
   mechanism.now.push_energy = mechanism.now.bounce_energy = 0;
@@ -36,6 +38,7 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   // Then bounce off walls; methods with error control have met them on the way.
   if (!mechanism.model.walls.empty() && !locates_events(mechanism.recipe)) bounce_off_walls(s, t + h);
   require_finite(mechanism.model, s);
+  mechanism.now.report.cut = Budget::current() && Budget::current()->cut();
   return mechanism.now.report;
 }
 
@@ -56,6 +59,7 @@ void ReferenceStepper::attempt(double t, double h) {
   first_ = after_ = free_;
   {
     const StageClock::Scope stage(mechanism.clock, Stage::solve);
+    const TimeShare share(0.7);  // what is not closed afterwards adds up from step to step
     const ImpulseStep step{mechanism, *velocity_, rules_, search_, t, h, parts()};
     parallel_for(island_count_, mechanism.recipe.threads, [&](int i) {
       Island& island = islands_[i];
@@ -68,7 +72,11 @@ void ReferenceStepper::attempt(double t, double h) {
         island.scatter(after_);
     });
   }
-  for (int i = 0; i < island_count_; ++i) count(islands_[i].report, now.report);
+  now.report.residual = 0;
+  for (int i = 0; i < island_count_; ++i) {
+    count(islands_[i].report, now.report);
+    now.report.residual = std::max(now.report.residual, islands_[i].residual);
+  }
 
   // Move: positions go with the first solution, velocities with the bounce.
   move(s, h);
@@ -101,7 +109,7 @@ void ReferenceStepper::step_by_impulses(State& s, double t, double h) {
       attempt(t, h);
       now.report.attempts = tries;
       audit.look_at(mechanism, now.report);
-      if (last || now.report.sound()) break;
+      if (last || now.report.sound() || Budget::spent()) break;
     } catch (const Error&) {
       if (last) throw;
     }

@@ -33,6 +33,8 @@ class ReferenceStepper {
   void begin(const State& s, double t) { mechanism.begin_step(s, t); }
   /// Forgets what a method remembers of its past: whoever changes the state by hand says so here.
   void forget();
+  /// Drops what a step that was broken off may have left half done: memory of solvers, and what is made when first asked for.
+  void drop_work();
 
   // The model's last body or joint is new; one that had this number is no longer there (the body had no joints left); forces
   // came or went. All that has nothing to do with it stays as it is, warm starts included.
