@@ -3,7 +3,6 @@
 #include <rotule/error.h>
 #include <rotule/solve.h>
 
-#include "base/spans.h"
 #include "record/fclib_file.h"
 #include "recorded.h"
 #include "signals.h"
@@ -18,23 +17,23 @@ double write_answer(const SolveOptions& options, const ConstraintProblem& proble
     throw Error(fmt::format("--write: {} {}", solver.name, why));
   SolverChoice chosen = solver.settings;
   if (auto* tolerance = chosen.find<double>("tolerance"); tolerance != nullptr && goal > 0) *tolerance = goal;
-  VecX x = VecX::Zero(problem.rows());
+  std::vector<double> answer(static_cast<std::size_t>(problem.rows()), 0.0);
   Workspace workspace;
   SolveReport report;
   {
     const Budget in_time(signal_bell(), options.limit);
     const SolveBudget one_solve;
-    solve(problem, chosen, workspace, view(x), report);
+    solve(problem, chosen, workspace, answer, report);
   }
   if (is_fclib_file(options.file)) {
-    write_fclib_solution(options.file, options.write, problem, view(x));
+    write_fclib_solution(options.file, options.write, problem, answer);
   } else {
     const RecordedProblem recorded = read_problem(options.file, options.frame, options.island);
     ProblemWriter out(options.write, "", "", {});
-    out.append(options.frame, recorded.time, options.island, recorded.problem, view(x));
+    out.append(options.frame, recorded.time, options.island, recorded.problem, answer);
     out.finish();
   }
-  return residual(problem, view(x)).relative;
+  return residual(problem, answer).relative;
 }
 
 }  // namespace

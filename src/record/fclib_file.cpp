@@ -73,7 +73,8 @@ Friction read_friction(const Hdf5File& file, const std::string& root, Eigen::Ind
   const std::vector<std::int32_t> dimension = file.integers(root + "/spacedim");
   if (dimension.size() != 1 || (rolling ? dimension[0] != 5 : dimension[0] != 2 && dimension[0] != 3))
     throw Error(file.path(), fmt::format("{}/spacedim must be {}", root, rolling ? "5" : "2 or 3"));
-  Friction out{.dimension = dimension[0]};
+  Friction out;
+  out.dimension = dimension[0];
   if (rows % out.dimension != 0) throw Error(file.path(), root + " must have one row per component of each contact");
   out.mu = read_vector(file, root + "/vectors/mu", rows / out.dimension);
   if (rolling) out.mu_r = read_vector(file, root + "/vectors/mu_r", rows / out.dimension);

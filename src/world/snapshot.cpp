@@ -18,11 +18,11 @@ constexpr std::uint64_t magic = 0x33304c55544f52ull;  // "ROTUL03"
 class Writer {
  public:
   static constexpr bool writes = true;
+  /// Over what the bytes hold, which grow where they have to: who writes as much every time allocates once.
   explicit Writer(std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
   template <class T>
   void operator()(T& value) {
-    const auto* from = reinterpret_cast<const std::uint8_t*>(&value);
-    bytes_.insert(bytes_.end(), from, from + sizeof(T));
+    copy(&value, sizeof(T));
   }
   void operator()(VecX& v) {
     auto size = static_cast<std::uint64_t>(v.size());
@@ -35,14 +35,19 @@ class Writer {
     (*this)(size);
     copy(v.data(), sizeof(T) * v.size());
   }
+  /// Cuts the bytes to what was written.
+  void finish() { bytes_.resize(at_); }
 
  private:
   void copy(const void* from, std::size_t size) {
-    const auto* bytes = static_cast<const std::uint8_t*>(from);
-    bytes_.insert(bytes_.end(), bytes, bytes + size);
+    if (size == 0) return;
+    if (bytes_.size() - at_ < size) bytes_.resize(2 * (at_ + size));
+    std::memcpy(bytes_.data() + at_, from, size);
+    at_ += size;
   }
 
   std::vector<std::uint8_t>& bytes_;
+  std::size_t at_ = 0;
 };
 
 class Reader {
@@ -114,7 +119,6 @@ Header header_of(WorldImplementation& w) {
 }  // namespace
 
 void WorldImplementation::remember() {
-  before_step.clear();
   Writer writer(before_step);
   archive(writer, *this);
 }
@@ -132,6 +136,7 @@ Snapshot World::save() const {
   Header header = header_of(*implementation_);
   writer(header);
   archive(writer, *implementation_);
+  writer.finish();
   header.checksum = checksum_of(std::span(snapshot.bytes).subspan(sizeof header));
   std::memcpy(snapshot.bytes.data(), &header, sizeof header);
   return snapshot;

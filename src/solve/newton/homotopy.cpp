@@ -278,6 +278,7 @@ bool Homotopy::run(const ConstraintProblem& problem, std::span<const double> anc
     const Dispensable factors;  // the answer has the best x so far
     if (follow(problem, tolerance, answer)) return true;
   } catch (const OutOfTime&) {
+    static_cast<void>(Budget::spent());  // said
     return false;
   }
   return answer.judge(at_.x) <= tolerance;

@@ -295,6 +295,7 @@ int InteriorPoint::run(const ConstraintProblem& problem, double tolerance, int m
       const Dispensable factor;  // the best x so far is an answer too
       linear_->factor(problem);
     } catch (const OutOfTime&) {
+      static_cast<void>(Budget::spent());  // said
       break;
     }
     const double affine = step(problem, x);

@@ -46,6 +46,7 @@ class Pass {
     const double tiny = 1e-13 * std::max(p_.b.lpNorm<Eigen::Infinity>(), 1e-300);
     const int most_turns = 20 + 4 * p_.size();
     for (int turn = 0; turn < most_turns; ++turn) {
+      Budget::listen();
       if (std::abs(p_.w[row]) <= tiny) return release(row);
       const double sign = p_.w[row] < 0 ? 1.0 : -1.0;
       if (sign < 0 && p_.x[row] <= p_.lower[row]) return stop_at(row, RowState::at_lower);

@@ -75,6 +75,7 @@ void eliminate_free_rows(LemkeMemory& m) {
   m.scale.resize(p.size());
   for (const int i : m.rows) m.scale[i] = 1 / std::sqrt(std::max(p.A(i, i), 1e-300));
   for (int r = 0; r < n; ++r) {
+    Budget::listen();
     const int i = m.rows[r];
     for (int c = 0; c <= n; ++c) {
       const double* const y = m.solution.data() + static_cast<std::size_t>(c) * f;
@@ -131,6 +132,7 @@ void write_dictionary(LemkeMemory& m) {
     }
   };
   for (int u = 0; u < size; ++u) {
+    Budget::listen();
     const auto [r, part] = m.unknowns[u];
     const int i = m.rows[r];
     const double s = sign(part);
@@ -222,6 +224,7 @@ class Dictionary {
     for (int i = 0; i < size_; ++i) {
       const double factor = m_.T(i, column);
       if (i == row || factor == 0) continue;
+      Budget::listen();
       m_.T(i, column) = 0;
       m_.T.row(i) += factor * m_.pivot_row.transpose();
       m_.q[i] += factor * constant;
