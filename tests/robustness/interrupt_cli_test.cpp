@@ -64,8 +64,8 @@ TEST_F(InterruptCli, EveryLongCommandHearsIt) {
   const std::string problems = "../in/problems.h5";
   ASSERT_EQ(rotule("run brick_wall --steps 1 --quiet --record-problems " + problems).status, 0);
   for (const std::string& command :
-       {std::string("convergence mannequin --steps 100000000"), std::string("stability mannequin --steps 100000000"),
-        std::string("run mannequin --parareal 4 --duration 1e5"), std::string("run brick_wall --relax --duration 1e6 --quiet"),
+       {std::string("convergence mannequin --integrators rk4 --steps 100000000"), std::string("check n_four_bar_500"),
+        std::string("run mannequin --parareal 4 --duration 1e5"), std::string("run cloth_2500 --relax --duration 1e6 --quiet"),
         "solve " + problems + " --solver jacobi --set solver.tolerance=1e-300 --set solver.max_iterations=1000000000",
         "solve " + problems + " --solver pgs --set solver.tolerance=1e-300 --set solver.max_iterations=1000000000 --limit 1000",
         "tournament " + problems + " --to 1e-12 --limit 1000"}) {
@@ -88,7 +88,7 @@ TEST_F(InterruptCli, DevicesAndPipesKeepTheirPlaces) {
          {std::string("run pendulum --steps 10 --record "), std::string("run pendulum --steps 10 --record-problems "),
           "tournament " + problems + " --solvers pgs --to 1e-2 --csv ", "plot " + recording + " --svg ",
           "plot " + recording + " --html ", "report " + recording + " --out ",
-          std::string("convergence pendulum --steps 10,20 --svg "), "solve " + problems + " --write "})
+          std::string("convergence pendulum --integrators rk4 --steps 10,20 --svg "), "solve " + problems + " --write "})
       expect_refusal(rotule(command + special), kind, command);
   }
   EXPECT_TRUE(fs::is_fifo(pipe));
