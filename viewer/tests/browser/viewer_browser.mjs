@@ -217,11 +217,11 @@ try {
     await page.waitForTimeout(300); // by now it is at work
     const time = await read('r.state.live_end');
     const begun = Date.now();
-    await page.keyboard.press('Space');
+    await page.click('#play');
     await until('!r.state.playing');
     assert.ok(Date.now() - begun < 1000, `${Date.now() - begun} ms until it paused`);
     assert.equal(await read('r.state.live_end'), time, 'the step counts as not begun');
-    await page.keyboard.press('Space');
+    await page.click('#play');
     await until('r.state.playing');
     await page.click('[aria-label="Panel"]');
     await page.click('#tab_recipe');
