@@ -133,7 +133,7 @@ bool read_bodies(ConstraintProblem& p, const Sparse& M, const Sparse& H) {
   p.inverse_mass.clear();
   for (const Mat6& mass : masses) {
     const Mat6 W = mass.inverse();
-    p.inverse_mass.push_back(0.5 * (W + W.transpose()));
+    p.inverse_mass.emplace_back(0.5 * (W + W.transpose()));
     p.coupled = p.coupled || !W.topRightCorner<3, 3>().isZero(0) || !W.bottomLeftCorner<3, 3>().isZero(0);
   }
   return true;
