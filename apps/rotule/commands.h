@@ -30,6 +30,8 @@ void apply_settings(Recipe& recipe, const std::vector<std::string>& settings);
 
 /// All of `text` to stdout; throws Error where it cannot be written.
 void print(const std::string& text);
+/// One line on stderr, whatever the message holds.
+void complain(std::string message);
 
 struct RunOptions {
   std::string scene;
@@ -118,6 +120,7 @@ struct SolveOptions {
   std::vector<std::string> settings;
   std::vector<double> goals;  // empty: each solver's own
   double limit = 60;          // s, per solver
+  std::string write;          // file for the problem with its answer; empty: none
   bool json = false;
 };
 void solve_recorded(const SolveOptions& options);
@@ -132,7 +135,8 @@ struct TournamentOptions {
   std::string csv;
   bool json = false;
 };
-void tournament(const TournamentOptions& options);
+/// False where some file was left out: it could not be read, and the others were played all the same.
+bool tournament(const TournamentOptions& options);
 
 struct ViewOptions {
   std::string what;  // scene or recording

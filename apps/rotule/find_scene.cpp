@@ -80,6 +80,12 @@ void print(const std::string& text) {
     throw Error("standard output cannot be written");
 }
 
+void complain(std::string message) {
+  for (char& c : message)
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  std::fprintf(stderr, "rotule: %s\n", message.c_str());
+}
+
 double energy_scale(const Vec3& gravity, double initial_energy, double largest_kinetic) {
   return gravity.isZero(0) && initial_energy > 0 ? initial_energy : largest_kinetic;
 }

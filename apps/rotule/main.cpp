@@ -1,4 +1,5 @@
-// rotule: the command line. Options here, work in the other files. Bad input of any kind: status 2 and one line on stderr.
+// rotule: the command line. Options here, work in the other files. Bad input of any kind: status 2 and one line on stderr; a
+// signal: 128 + its number.
 #include <fmt/format.h>
 #include <rotule/error.h>
 
@@ -9,6 +10,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "signals.h"
 
 namespace {
 
@@ -16,11 +18,9 @@ using namespace rotule::app;
 
 constexpr int bad_input = 2;
 
-/// One line on stderr, whatever the message holds.
-int complain(std::string message) {
-  for (char& c : message)
-    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-  std::fprintf(stderr, "rotule: %s\n", message.c_str());
+/// Of the program, once it has said what was wrong.
+int refused(const std::string& message) {
+  complain(message);
   return bad_input;
 }
 
@@ -163,6 +163,9 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   solve_command->add_option("--to", solve_options.goals, "residuals to reach, separated by commas")->delimiter(',');
   solve_command->add_option("--limit", solve_options.limit, "seconds per solver")->check(CLI::PositiveNumber);
+  solve_command->add_option(
+      "--write", solve_options.write,
+      "write the problem with the answer x of the one solver to this HDF5 file (of FCLIB's: with /solution)");
   solve_command->add_flag("--json", solve_options.json, "one JSON object on stdout");
 
   TournamentOptions tournament_options;
@@ -216,7 +219,9 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
+    answer_signals();
     if (run_command->parsed()) run(run_options);
+    const rotule::Budget listening(signal_bell());
     if (list_command->parsed()) list(list_options);
     if (check_command->parsed()) check(check_options);
     if (convergence_command->parsed()) convergence(convergence_options);
@@ -228,17 +233,20 @@ int main(int argc, char** argv) {
     }
     if (report_command->parsed()) report(report_options);
     if (solve_command->parsed()) solve_recorded(solve_options);
-    if (tournament_command->parsed()) tournament(tournament_options);
+    if (tournament_command->parsed() && !tournament(tournament_options)) return bad_input;
     if (view_command->parsed()) view(view_options);
     if (film_command->parsed()) film(film_options);
     if (schema_command->parsed()) print(rotule::scene_schema());
     return 0;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return complain(explain(app, error, argc, argv));
+    return refused(explain(app, error, argc, argv));
+  } catch (const rotule::Interrupted&) {
+    complain("interrupted");
+    return 128 + signal_received();
   } catch (const std::bad_alloc&) {
-    return complain("out of memory");
+    return refused("out of memory");
   } catch (const std::exception& error) {
-    return complain(error.what());
+    return refused(error.what());
   }
 }

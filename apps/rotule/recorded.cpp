@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 
 #include "record/fclib_file.h"
+#include "signals.h"
 #include "solve/solve.h"
 
 namespace rotule::app {
@@ -129,7 +131,10 @@ Trial measure(const ConstraintProblem& problem, const NamedSolver& solver, const
   while (out.attempts.size() < goals.size()) {
     pollfd ready{ends[0], POLLIN, 0};
     const double left = limit - seconds_since(start);
-    if (left <= 0 || ::poll(&ready, 1, static_cast<int>(1000 * left) + 1) == 0) {
+    const int heard = left <= 0 ? 0 : ::poll(&ready, 1, static_cast<int>(1000 * left) + 1);
+    if (signal_received() != 0) break;
+    if (heard < 0 && errno == EINTR) continue;
+    if (heard == 0) {
       out.out_of_time = true;
       break;
     }
@@ -144,6 +149,7 @@ Trial measure(const ConstraintProblem& problem, const NamedSolver& solver, const
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   ::close(ends[0]);
+  Budget::listen();
   return out;
 }
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <filesystem>
 #include <map>
 #include <thread>
@@ -22,12 +21,11 @@
 #include "record/scene_json.h"
 #include "record/tally.h"
 #include "record/trajectory.h"
+#include "signals.h"
 #include "world/world_implementation.h"
 
 namespace rotule::app {
 namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
 
 Recipe chosen_recipe(const Scene& scene, const RunOptions& options) {
   Recipe recipe = scene.recipe;
@@ -243,6 +241,9 @@ std::string table(const Json& r, double duration, bool free) {
   out += fmt::format("  residual      {:.3g} mean, {:.3g} at most\n", number("residual", "mean"), number("residual", "max"));
   out += fmt::format("  time          {:.4g} ms per step (median {:.4g}, 99 % below {:.4g})\n", number("ms_per_step", "mean"),
                      number("ms_per_step", "p50"), number("ms_per_step", "p99"));
+  if (r.contains("budget"))
+    out += fmt::format("  budget        ended {} of {} steps, at residuals up to {:.3g}\n", r["budget"]["cut_steps"].get<int>(),
+                       r["steps"].get<std::int64_t>(), number("budget", "worst_residual"));
   if (r.contains("equilibrium")) out += equilibrium_text(r["equilibrium"]);
   out += fmt::format("  state hash    {}\n", r["state_hash"].get<std::string>());
   for (const auto& warning : r["warnings"]) out += fmt::format("  warning       {}\n", warning.get<std::string>());
@@ -267,7 +268,8 @@ void run_in_slices(const NamedScene& named, const Recipe& recipe, std::int64_t s
     World world(named.scene, recipe);
     const Diagnostics start = world.diagnostics();
     const auto before = std::chrono::steady_clock::now();
-    const PararealReport report = run_parareal(world, static_cast<double>(steps) * recipe.dt, settings);
+    const PararealReport report =
+        heeding_signals([&] { return run_parareal(world, static_cast<double>(steps) * recipe.dt, settings); });
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - before;
     const Diagnostics end = world.diagnostics();
     if (options.json) {
@@ -308,7 +310,7 @@ void run(const RunOptions& options) {
       throw Error(named.origin, error.what());
     }
   };
-  World world = about_scene([&] { return World(named.scene, recipe); });
+  World world = heeding_signals([&] { return about_scene([&] { return World(named.scene, recipe); }); });
 
   std::vector<std::string> body_names, joint_names;
   for (const BodyId body : world.bodies()) body_names.push_back(world.name(body));
@@ -325,11 +327,8 @@ void run(const RunOptions& options) {
     world.keep_problems(true);
   }
 
-  // An interrupt ends the run as an error does, so that nothing half-written stays.
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupted = 1; });
-
   std::optional<RelaxationReport> relaxation;
-  if (options.relax) relaxation = about_scene([&] { return relax(world); });
+  if (options.relax) relaxation = heeding_signals([&] { return about_scene([&] { return relax(world); }); });
 
   const Diagnostics start = world.diagnostics();
   const auto [linear_start, angular_start] = momentum_scales(world);
@@ -347,11 +346,19 @@ void run(const RunOptions& options) {
     capture(world, frame);
     trajectory->append(frame);
   }
+  // A signal ends the run after the steps that are done, or in the midst of one, which then counts as not begun: the summary and
+  // the recording are those of all before.
   {
+    const WorthKeeping recording;
     ProgressBar bar(steps, !options.quiet);
-    for (std::int64_t i = 0; i < steps && !at_rest; ++i) {
+    for (std::int64_t i = 0; i < steps && !at_rest && signal_received() == 0; ++i) {
       const auto before = std::chrono::steady_clock::now();
-      const StepReport report = about_scene([&] { return world.step(); });
+      StepReport report;
+      try {
+        report = heeding_signals([&] { return about_scene([&] { return world.step(); }); });
+      } catch (const Interrupted&) {
+        break;
+      }
       const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - before;
       if (problems)
         for (int k = 0; k < world.islands(); ++k) problems->append(i, world.time(), k, world.problem(k), world.multipliers(k));
@@ -364,9 +371,10 @@ void run(const RunOptions& options) {
       }
       if (watch) at_rest = watch->at(world);
       bar.at(i + 1);
-      if (interrupted != 0) throw Error("interrupted; nothing was written");
     }
   }
+  if (signal_received() != 0 && world.steps() == 0) throw Interrupted();  // nothing was done, nothing is written
+  const WorthKeeping files;
 
   // Energy that shocks took out is accounted for, not an error.
   const double change = std::abs(now.energy() + now.shock_energy - start.energy());
@@ -396,6 +404,13 @@ void run(const RunOptions& options) {
                    {"angular_drift", drift(now.angular_momentum - start.angular_momentum, angular_start, angular_end)},
                    {"conserved", is_free(named.scene)}}}};
   add_tallies(tallies, result);
+  const WorldImplementation& inside = implementation_of(world);
+  if (recipe.budget.seconds > 0 || recipe.budget.iterations > 0)
+    result["budget"] = {{"seconds", recipe.budget.seconds},
+                        {"iterations", recipe.budget.iterations},
+                        {"cut_steps", inside.cut_steps},
+                        {"worst_residual", inside.worst_cut}};
+  if (signal_received() != 0) result["interrupted"] = true;
   result["state_hash"] = fmt::format("{:016x}", world.state_hash());
   result["warnings"] = world.warnings();
   if (watch) result["equilibrium"] = watch->result(at_rest);
@@ -421,6 +436,7 @@ void run(const RunOptions& options) {
   } else if (!options.quiet) {
     print(table(result, world.time(), is_free(named.scene)));
   }
+  if (signal_received() != 0) throw Interrupted();
 }
 
 }  // namespace rotule::app

@@ -1,15 +1,51 @@
 // rotule solve: a recorded problem, solved again by any solver without the scene (D6).
 #include <fmt/format.h>
 #include <rotule/error.h>
+#include <rotule/solve.h>
 
+#include "record/fclib_file.h"
 #include "recorded.h"
+#include "signals.h"
+#include "solve/solve.h"
 
 namespace rotule::app {
+namespace {
+
+/// Solves once more, here, for at most the time that a solver has, and keeps the best x; returns its residual.
+double write_answer(const SolveOptions& options, const ConstraintProblem& problem, const NamedSolver& solver, double goal) {
+  if (const std::string why = why_not(problem, solver.settings); !why.empty())
+    throw Error(fmt::format("--write: {} {}", solver.name, why));
+  SolverChoice chosen = solver.settings;
+  if (auto* tolerance = chosen.find<double>("tolerance"); tolerance != nullptr && goal > 0) *tolerance = goal;
+  std::vector<double> answer(static_cast<std::size_t>(problem.rows()), 0.0);
+  Workspace workspace;
+  SolveReport report;
+  {
+    const Budget in_time(signal_bell(), options.limit);
+    const SolveBudget one_solve;
+    solve(problem, chosen, workspace, answer, report);
+  }
+  if (is_fclib_file(options.file)) {
+    write_fclib_solution(options.file, options.write, problem, answer);
+  } else {
+    const RecordedProblem recorded = read_problem(options.file, options.frame, options.island);
+    ProblemWriter out(options.write, "", "", {});
+    out.append(options.frame, recorded.time, options.island, recorded.problem, answer);
+    out.finish();
+  }
+  return residual(problem, answer).relative;
+}
+
+}  // namespace
 
 void solve_recorded(const SolveOptions& options) {
   const NamedProblem named = read_named_problem(options.file, options.frame, options.island);
   const std::vector<std::string> names = options.solvers.empty() ? std::vector<std::string>{"prox_newton"} : options.solvers;
   const std::vector<NamedSolver> solvers = solvers_by_name(names, options.settings);
+  if (!options.write.empty()) {
+    require_other_file(options.write, options.file);
+    if (solvers.size() != 1) throw Error("--write: keeps one answer; give one solver");
+  }
   std::vector<double> goals = goals_from(options.goals);
   if (goals.empty()) goals.push_back(0);
 
@@ -40,10 +76,13 @@ void solve_recorded(const SolveOptions& options) {
     rows.push_back({{"solver", trial.solver}, {"reached", false}, {"reason", end}});
     text += fmt::format("{:<20} {}\n", trial.solver, end);
   }
-  if (options.json)
-    print(Json{{"problem", named.name}, {"rows", named.problem.rows()}, {"results", rows}}.dump(2) + "\n");
-  else
-    print(text);
+  Json result = {{"problem", named.name}, {"rows", named.problem.rows()}, {"results", rows}};
+  if (!options.write.empty()) {
+    const double reached = write_answer(options, named.problem, solvers.front(), goals.back());
+    result["written"] = {{"file", options.write}, {"residual", reached}};
+    text += fmt::format("{}: written, at a residual of {:.3e}\n", options.write, reached);
+  }
+  print(options.json ? result.dump(2) + "\n" : text);
 }
 
 }  // namespace rotule::app

@@ -114,14 +114,21 @@ std::string to_csv(const std::vector<Bout>& bouts, const std::vector<double>& go
 
 }  // namespace
 
-void tournament(const TournamentOptions& options) {
+bool tournament(const TournamentOptions& options) {
   const std::vector<double> goals =
       goals_from(options.goals.empty() ? std::vector<double>{1e-2, 1e-4, 1e-6, 1e-8} : options.goals);
   const std::vector<std::string> names = options.solvers.empty() ? std::vector<std::string>{"all"} : options.solvers;
   const std::vector<NamedSolver> solvers = solvers_by_name(names, options.settings);
   std::vector<NamedProblem> problems;
-  for (const std::string& file : options.files)
-    for (NamedProblem& problem : read_some_problems(file, options.frames)) problems.push_back(std::move(problem));
+  std::vector<std::string> left_out;
+  for (const std::string& file : options.files) {
+    try {
+      for (NamedProblem& problem : read_some_problems(file, options.frames)) problems.push_back(std::move(problem));
+    } catch (const Error& error) {
+      left_out.emplace_back(error.what());
+    }
+  }
+  if (problems.empty()) throw Error(left_out.front());
 
   std::vector<Bout> bouts;
   std::string text;
@@ -135,7 +142,11 @@ void tournament(const TournamentOptions& options) {
     text += table_of(bout, goals) + "\n";
   }
   if (!options.csv.empty()) write_text_file(options.csv, to_csv(bouts, goals));
-  print(options.json ? to_json(bouts, goals).dump(2) + "\n" : text + summary(bouts, solvers, goals));
+  Json json = to_json(bouts, goals);
+  if (!left_out.empty()) json["left_out"] = left_out;
+  print(options.json ? json.dump(2) + "\n" : text + summary(bouts, solvers, goals));
+  for (std::string& why : left_out) complain("left out: " + why);
+  return left_out.empty();
 }
 
 }  // namespace rotule::app

@@ -1,5 +1,6 @@
 #pragma once
-// The one exception of the library: a single line that names the place and the remedy.
+// The exceptions of the library: Error, a single line that names the place and the remedy; and Interrupted.
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -12,6 +13,13 @@ class Error : public std::runtime_error {
   explicit Error(const std::string& message) : std::runtime_error(message) {}
   Error(const std::string& place, const std::string& message)
       : std::runtime_error(place.empty() ? message : place + ": " + message) {}
+};
+
+/// Thrown by World::step where World::interrupt was called: the world is as it was before that step. Not an Error: nothing is
+/// wrong, and whoever has another way to try must not try it.
+class Interrupted : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
 };
 
 }  // namespace rotule

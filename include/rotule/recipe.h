@@ -140,6 +140,14 @@ struct ImplicitCgSettings {
 
 using ImplicitSolverSettings = std::variant<AutomaticImplicitSettings, ImplicitLdltSettings, ImplicitCgSettings>;
 
+/// What a step may spend. Within it solvers give the best answer they have, joints and overlaps are closed as far as they get,
+/// and the report says so (StepReport::cut). Iterations cost no reproducibility; seconds do: how far a step gets then depends on
+/// the machine and on what else it does. Error control and implicit integrators keep to their tolerances whatever it takes.
+struct StepBudget {
+  double seconds = 0;  // of a step; 0: as long as it takes
+  int iterations = 0;  // of each solve, solvers that it calls included; 0: the solver's own
+};
+
 struct Recipe {
   double dt = 1e-3;     // s
   double duration = 1;  // s, what `rotule run` simulates unless told otherwise
@@ -150,6 +158,7 @@ struct Recipe {
   ContactChoice contacts = NoContactSettings{};
   SolverChoice solver = {};  // ldlt unless told otherwise
   ImplicitSolverSettings implicit_solver = AutomaticImplicitSettings{};
+  StepBudget budget = {};
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
@@ -162,6 +171,11 @@ struct Recipe {
     visit(Field{"contacts", "", "whether bodies touch, and which law of friction holds"}, s.contacts);
     visit(Field{"solver", "", "solver of the constraints' equations and inequalities"}, s.solver);
     visit(Field{"implicit_solver", "", "solver of the particles' systems of implicit methods"}, s.implicit_solver);
+    visit(Field{"budget_seconds", "s", "time that a step may take, on the clock, at the price of reproducibility; 0: no limit", 0,
+                1e9},
+          s.budget.seconds);
+    visit(Field{"budget_iterations", "", "iterations that each iterative solve of a step may take; 0: the solver's own", 0, 1e9},
+          s.budget.iterations);
   }
 };
 

@@ -53,6 +53,8 @@ struct StepReport {
   int attempts = 1;          // at a step by impulses: made again where it gained energy or left joints open
   double energy_gained = 0;  // J that the last attempt still gained though nothing drives the mechanism
   double joints_open = 0;    // m, rad by which it still left joints open
+  bool cut = false;          // whether the recipe's budget ended a solve or a closing before its own end
+  double residual = 0;       // relative, the largest of the step's solves by impulses: what it reached
 
   /// Whether the last attempt was as good as it should be.
   [[nodiscard]] bool sound() const { return energy_gained == 0 && joints_open == 0; }

@@ -24,6 +24,9 @@ class World {
   /// Moves on by `h` seconds (default: the recipe's dt). Throws Error, naming step and body, where numbers overflow.
   const StepReport& step(double h);
   const StepReport& step() { return step(recipe().dt); }
+  /// Ends the running step, or, where none runs, the next one at its start: `step` throws Interrupted, and the world is as it was
+  /// before it, so that the same step made again gives the same bits. From any thread, and from signal handlers.
+  void interrupt() noexcept;
 
   [[nodiscard]] double time() const;
   [[nodiscard]] std::int64_t steps() const;

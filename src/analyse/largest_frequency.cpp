@@ -7,6 +7,7 @@
 #include <Eigen/SparseCore>
 #include <cmath>
 
+#include "base/budget.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -65,6 +66,7 @@ LargestFrequency largest_frequency(const World& world, double tolerance) {
   for (Eigen::Index i = 0; i < n; ++i) q[i] = std::sin(1.0 + 12.9898 * static_cast<double>(i));  // no symmetry of the system
   double before = 0;
   while (true) {
+    Budget::listen();
     VecX Mq = times(mass, q);
     const double length = std::sqrt(q.dot(Mq));
     if (!(length > 0)) break;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/budget.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -177,8 +178,7 @@ bool Relaxation::iterate() {
 
 RelaxationReport relax(World& world, const RelaxationSettings& settings) {
   Relaxation relaxation(world, settings);
-  for (int i = 0; i < settings.max_iterations && !relaxation.iterate(); ++i) {
-  }
+  for (int i = 0; i < settings.max_iterations && !relaxation.iterate(); ++i) Budget::listen();
   const State& s = relaxation.state();
   for (const BodyId body : world.bodies()) {
     const int i = implementation_of(world).body_slots.place(body);

@@ -11,6 +11,8 @@
 #include <map>
 #include <mutex>
 
+#include "base/budget.h"
+
 // ThreadSanitizer does not see the hand-overs inside libtbb, which is not instrumented, and so suspects TBB's own templates and
 // every round of every loop. This file alone includes TBB and is compiled without the sanitizer (ROTULE_TSAN says that the
 // rest is not); what it must know is told here: the loop's start happens before every round, every round before its end.
@@ -56,7 +58,9 @@ void parallel_for(int count, int threads, IndexFunction body) {
   std::mutex mutex;
   std::exception_ptr error;
   int error_index = count;
+  Budget* const budget = Budget::current();
   const auto guarded = [&](int i) {
+    const BudgetOnThread here(budget);
     try {
       body(i);
     } catch (...) {

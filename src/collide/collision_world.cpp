@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/budget.h"
 #include "base/parallel.h"
 #include "collide/narrow/separation.h"
 
@@ -112,6 +113,7 @@ void CollisionWorld::set_pose(int body, const Pose& pose, const Vec3& motion, do
 }
 
 void CollisionWorld::collide_pair(BodyPair& pair, double margin, CollideScratch& scratch, std::vector<Manifold>& out) const {
+  Budget::listen();
   const std::size_t first = out.size();
   collide(bodies_[pair.a].shape, bodies_[pair.a].X, bodies_[pair.b].shape, bodies_[pair.b].X, margin, pair.memory, scratch, out);
   for (std::size_t k = first; k < out.size(); ++k) {

@@ -3,6 +3,7 @@
 #include <Eigen/LU>
 #include <cmath>
 
+#include "base/budget.h"
 #include "linalg/pieces.h"
 
 namespace rotule {
@@ -75,6 +76,7 @@ ConjugateGradientsReport ConjugateGradients::solve(const Block3Matrix& A, const 
   p_ = z_;
   report.residual = 1;
   while (report.residual > tolerance) {
+    Budget::listen();
     if (report.iterations == max_iterations) {
       report.converged = false;
       break;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/budget.h"
+
 namespace rotule {
 
 namespace {
@@ -175,7 +177,9 @@ BlockLdlt::Outcome BlockLdlt::factor_columns(double tolerance, std::vector<std::
   const double* original = diagonal_.data();
   const std::int32_t* target = targets_.data();
   double* const unscaled = unscaled_.data();
+  std::int64_t piece = 0;
   for (const Column& column : columns_) {
+    Dispensable::pause(++piece);
     const int s = S ? S : column.size;
     double* const D = values + column.values;
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/budget.h"
+
 namespace rotule {
 
 namespace {
@@ -136,6 +138,7 @@ void BlockLu::factor_columns() {
   double* const values = values_.data();
   replaced_ = 0;
   for (int k = 0; k < n; ++k) {
+    Dispensable::pause(k);
     const Column& column = columns_[k];
     const int s = column.size;
     double* const D = values + column.values;

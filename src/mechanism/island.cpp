@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/budget.h"
 #include "base/spans.h"
 #include "solve/solve.h"
 
@@ -103,7 +104,10 @@ void Island::scatter(VecX& global) const {
   for (std::size_t i = 0; i < bodies.size(); ++i) slots[i].write(local.segment<6>(6 * i), global);
 }
 
-void Island::solve(const SolverChoice& solver) { rotule::solve(problem, solver, workspace, view(x), report); }
+void Island::solve(const SolverChoice& solver) {
+  const SolveBudget budget;
+  rotule::solve(problem, solver, workspace, view(x), report);
+}
 
 void Island::keep() {
   kept_problem = problem;

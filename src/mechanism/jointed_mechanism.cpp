@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/budget.h"
 #include "dynamics/forces/gyroscopic.h"
 #include "dynamics/forces/weight.h"
 #include "mechanism/implicit_system.h"
@@ -88,6 +89,7 @@ void JointedMechanism::divide_by_mass(VecX& forces) const {
 }
 
 void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
+  Budget::listen();
   ++evaluations;
   kinematics.update(model, s);
 
@@ -246,6 +248,7 @@ int JointedMechanism::project(const ProjectionSettings& settings, State& s, doub
   double before = infinity;
   int iterations = 0;
   for (;; ++iterations) {
+    Budget::listen();
     evaluate(s, t);
     double error = 0, reach = 1;
     for (const Island& island : islands) error = std::max(error, island.largest_error());

@@ -1,6 +1,7 @@
 // What RATTLE asks of bodies under joints (integrate/symplectic/rattle.h).
 #include <algorithm>
 
+#include "base/budget.h"
 #include "base/spans.h"
 #include "mechanism/jointed_mechanism.h"
 #include "solve/solve.h"
@@ -60,6 +61,7 @@ void JointedMechanism::drift(State& s, double t, double step) {
   double before = infinity;
   constexpr int most = 100;
   for (int iterations = 0;; ++iterations) {
+    Budget::listen();
     s.u = start_.u;
     for (std::size_t i = 0; i < islands.size(); ++i) {
       Island& island = islands[i];
@@ -86,6 +88,7 @@ void JointedMechanism::drift(State& s, double t, double step) {
       Drift& drift = drifts_[i];
       drift.problem.b = -island.values.C / step;
       drift.problem.x0.setZero();
+      const SolveBudget budget;
       rotule::solve(drift.problem, recipe.solver, island.workspace, view(island.x), island.report);
       drift.impulse += island.x;
     }

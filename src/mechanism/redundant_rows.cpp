@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/budget.h"
 #include "base/spans.h"
 #include "problem/operators.h"
 #include "solve/solve.h"
@@ -132,6 +133,7 @@ void RedundantRows::write_compliance(ConstraintProblem& problem) const {
 }
 
 void RedundantRows::factor(const ConstraintProblem& problem, Workspace& workspace) {
+  Budget::listen();
   LdltSettings settings;
   settings.pivot_tolerance = dependent_pivot;
   settings.max_refinements = 0;

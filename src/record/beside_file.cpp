@@ -10,8 +10,28 @@
 
 namespace rotule {
 
-BesideFile::BesideFile(const std::string& path) : path_(path), beside_(fmt::format("{}.tmp-{}", path, ::getpid())) {
-  if (std::error_code error; std::filesystem::is_directory(path, error)) throw Error(path, "is a folder; give a file");
+std::string place_for_file(const std::string& path) {
+  std::error_code error;
+  switch (std::filesystem::status(path, error).type()) {
+    case std::filesystem::file_type::directory:
+      throw Error(path, "is a folder; give the name of a file");
+    case std::filesystem::file_type::character:
+    case std::filesystem::file_type::block:
+      throw Error(path, "is a device, which a file would take the place of; give the name of a file");
+    case std::filesystem::file_type::fifo:
+    case std::filesystem::file_type::socket:
+      throw Error(path, "is a pipe or socket, which a file would take the place of; give the name of a file");
+    case std::filesystem::file_type::regular: {
+      const std::filesystem::path behind = std::filesystem::canonical(path, error);
+      return std::filesystem::is_symlink(path) && !error ? behind.string() : path;
+    }
+    default:
+      return path;
+  }
+}
+
+BesideFile::BesideFile(const std::string& path)
+    : path_(place_for_file(path)), beside_(fmt::format("{}.tmp-{}", path_, ::getpid())) {
   file_ = std::fopen(beside_.c_str(), "wb");
   if (file_ == nullptr) throw Error(path_, fmt::format("cannot be written: {}", std::strerror(errno)));
 }

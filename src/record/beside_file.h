@@ -7,6 +7,10 @@
 
 namespace rotule {
 
+/// Where a file of this name is to be put: behind links, where they lead to a file. Throws Error where the path leads to
+/// something that a file must not take the place of: a folder, a device, a pipe or a socket.
+std::string place_for_file(const std::string& path);
+
 class BesideFile {
  public:
   /// Throws Error, as do the others, with the file's name and the reason.

@@ -7,6 +7,8 @@
 #include <Eigen/SparseCholesky>
 #include <algorithm>
 
+#include "base/spans.h"
+#include "problem/operators.h"
 #include "record/hdf5_file.h"
 
 namespace rotule {
@@ -60,16 +62,39 @@ Sparse read_matrix(const Hdf5File& file, const std::string& group) {
   return out;
 }
 
-/// All but A and b: one block per contact, with a cone over its tangential rows.
-void write_contacts(ConstraintProblem& p, const VecX& mu, int dimension, int bodies) {
-  const auto contacts = static_cast<int>(mu.size());
-  p.resize(bodies, dimension * contacts);
+/// The numbers of a file besides its matrices.
+struct Friction {
+  int dimension = 3;  // rows per contact: 2 or 3, or 5 with rolling
+  VecX mu, mu_r;      // per contact; mu_r is a length, and empty without rolling
+};
+
+Friction read_friction(const Hdf5File& file, const std::string& root, Eigen::Index rows) {
+  const bool rolling = root.ends_with("_rolling");
+  const std::vector<std::int32_t> dimension = file.integers(root + "/spacedim");
+  if (dimension.size() != 1 || (rolling ? dimension[0] != 5 : dimension[0] != 2 && dimension[0] != 3))
+    throw Error(file.path(), fmt::format("{}/spacedim must be {}", root, rolling ? "5" : "2 or 3"));
+  Friction out;
+  out.dimension = dimension[0];
+  if (rows % out.dimension != 0) throw Error(file.path(), root + " must have one row per component of each contact");
+  out.mu = read_vector(file, root + "/vectors/mu", rows / out.dimension);
+  if (rolling) out.mu_r = read_vector(file, root + "/vectors/mu_r", rows / out.dimension);
+  return out;
+}
+
+/// All but A and b: one block per contact, with a cone over its tangential rows and another over its rolling ones; then the
+/// `equations` beside them, a block each.
+void write_contacts(ConstraintProblem& p, const Friction& friction, int equations, int bodies) {
+  const auto contacts = static_cast<int>(friction.mu.size());
+  const int dimension = friction.dimension, rows = dimension * contacts;
+  p.resize(bodies, rows + equations);
   for (int c = 0; c < contacts; ++c) {
     const int row = dimension * c;
     p.blocks.push_back({row, dimension, -1, -1, c});
     p.lower[row] = 0;
-    if (dimension > 1) p.friction.push_back({row + 1, dimension - 1, row, true, mu[c]});
+    p.friction.push_back({row + 1, std::min(dimension - 1, 2), row, true, friction.mu[c]});
+    if (friction.mu_r.size() > 0) p.friction.push_back({row + 3, 2, row, true, friction.mu_r[c]});
   }
+  for (int k = 0; k < equations; ++k) p.blocks.push_back({rows + k, 1, -1, -1, contacts + k});
 }
 
 void set_matrix(ConstraintProblem& p, const Sparse& W) {
@@ -81,8 +106,9 @@ void set_matrix(ConstraintProblem& p, const Sparse& W) {
   p.matrix.value.assign(by_rows.valuePtr(), by_rows.valuePtr() + by_rows.nonZeros());
 }
 
-/// The bodies and Jacobians behind M and H, if there are any: M of 6 x 6 blocks, each contact between two bodies at most.
-bool read_bodies(ConstraintProblem& p, const Sparse& M, const Sparse& H, int dimension) {
+/// The bodies and Jacobians behind M and the columns of H, if there are any: M of 6 x 6 blocks, each constraint between two
+/// bodies at most.
+bool read_bodies(ConstraintProblem& p, const Sparse& M, const Sparse& H) {
   constexpr int size = 6;
   if (M.rows() % size != 0) return false;
   std::vector<Mat6> masses(M.rows() / size, Mat6::Zero());
@@ -91,88 +117,168 @@ bool read_bodies(ConstraintProblem& p, const Sparse& M, const Sparse& H, int dim
       if (it.row() / size != it.col() / size) return false;
       masses[it.row() / size](it.row() % size, it.col() % size) = it.value();
     }
-  for (int column = 0; column < H.cols(); ++column)
-    for (Sparse::InnerIterator it(H, column); it; ++it) {
-      ConstraintBlock& block = p.blocks[column / dimension];
-      const int body = static_cast<int>(it.row()) / size;
-      if (block.body_a != body && block.body_b != body) {
-        if (block.body_a < 0)
-          block.body_a = body;
-        else if (block.body_b < 0)
-          block.body_b = body;
-        else
-          return false;
-      }
-    }
-  if (std::any_of(p.blocks.begin(), p.blocks.end(), [](const ConstraintBlock& block) { return block.body_a < 0; })) return false;
   p.J_a.setZero();
   p.J_b.setZero();
-  for (int column = 0; column < H.cols(); ++column)
-    for (Sparse::InnerIterator it(H, column); it; ++it) {
-      const bool a = p.blocks[column / dimension].body_a == static_cast<int>(it.row()) / size;
-      (a ? p.J_a : p.J_b)(column, it.row() % size) = it.value();
-    }
+  for (ConstraintBlock& block : p.blocks) {
+    for (int column = block.first_row; column < block.first_row + block.rows; ++column)
+      for (Sparse::InnerIterator it(H, column); it; ++it) {
+        const int body = static_cast<int>(it.row()) / size;
+        if (block.body_a < 0) block.body_a = body;
+        if (block.body_a != body && block.body_b < 0) block.body_b = body;
+        if (block.body_a != body && block.body_b != body) return false;
+        (block.body_a == body ? p.J_a : p.J_b)(column, it.row() % size) = it.value();
+      }
+    if (block.body_a < 0) return false;
+  }
   p.inverse_mass.clear();
   for (const Mat6& mass : masses) {
     const Mat6 W = mass.inverse();
-    p.inverse_mass.push_back(0.5 * (W + W.transpose()));
+    p.inverse_mass.emplace_back(0.5 * (W + W.transpose()));
     p.coupled = p.coupled || !W.topRightCorner<3, 3>().isZero(0) || !W.bottomLeftCorner<3, 3>().isZero(0);
   }
   return true;
 }
 
-void read_local(const Hdf5File& file, int dimension, ConstraintProblem& p) {
-  const Sparse W = read_matrix(file, "/fclib_local/W");
-  if (W.rows() != W.cols() || W.rows() % dimension != 0)
-    throw Error(file.path(), "/fclib_local/W must be square, with one row per component of each contact");
-  write_contacts(p, read_vector(file, "/fclib_local/vectors/mu", W.rows() / dimension), dimension, 0);
-  p.b = -read_vector(file, "/fclib_local/vectors/q", W.rows());
+/// [top_left, top_right; top_right^T, bottom_right].
+Sparse bordered(const Sparse& top_left, const Sparse& top_right, const Sparse& bottom_right) {
+  const auto m = static_cast<int>(top_left.rows()), n = static_cast<int>(bottom_right.rows());
+  std::vector<Eigen::Triplet<double>> entries;
+  const auto add = [&](const Sparse& part, int row, int column, bool transposed) {
+    for (int k = 0; k < part.outerSize(); ++k)
+      for (Sparse::InnerIterator it(part, k); it; ++it)
+        entries.emplace_back(row + static_cast<int>(transposed ? it.col() : it.row()),
+                             column + static_cast<int>(transposed ? it.row() : it.col()), it.value());
+  };
+  add(top_left, 0, 0, false);
+  add(top_right, 0, m, false);
+  add(top_right, m, 0, true);
+  add(bottom_right, m, m, false);
+  Sparse out(m + n, m + n);
+  out.setFromTriplets(entries.begin(), entries.end());
+  return out;
+}
+
+/// u = W r + V lambda + q, 0 = V^T r + R lambda + s.
+void read_local(const Hdf5File& file, ConstraintProblem& p) {
+  const std::string root = "/fclib_local";
+  const Sparse W = read_matrix(file, root + "/W");
+  if (W.rows() != W.cols()) throw Error(file.path(), root + "/W must be square");
+  const Friction friction = read_friction(file, root, W.rows());
+  const VecX q = read_vector(file, root + "/vectors/q", W.rows());
+  if (!file.contains(root + "/V")) {
+    write_contacts(p, friction, 0, 0);
+    p.b = -q;
+    return set_matrix(p, W);
+  }
+  const Sparse V = read_matrix(file, root + "/V"), R = read_matrix(file, root + "/R");
+  if (R.rows() != R.cols() || V.rows() != W.rows() || V.cols() != R.rows())
+    throw Error(file.path(), root + ": R must be square, and V must have the rows of W and the columns of R");
+  write_contacts(p, friction, static_cast<int>(R.rows()), 0);
+  p.b << -q, -read_vector(file, root + "/vectors/s", R.rows());
+  set_matrix(p, bordered(W, V, R));
+}
+
+/// M v = H r + G lambda + f, u = H^T v + w, 0 = G^T v + b.
+struct Global {
+  Sparse M, HG;  // H and G side by side
+  VecX f, wb;    // likewise w and b
+  Eigen::Index contact_rows = 0;
+  Friction friction;
+  Eigen::SimplicialLDLT<Sparse> factor;  // of M
+};
+
+void read_global(const Hdf5File& file, const std::string& root, Global& out) {
+  out.M = read_matrix(file, root + "/M");
+  const Sparse H = read_matrix(file, root + "/H");
+  const bool has_equations = file.contains(root + "/G");
+  const Sparse G = has_equations ? read_matrix(file, root + "/G") : Sparse(H.rows(), 0);
+  if (out.M.rows() != out.M.cols() || H.rows() != out.M.rows() || G.rows() != out.M.rows())
+    throw Error(file.path(), root + ": M must be square, and H and G must have its rows");
+  out.contact_rows = H.cols();
+  out.friction = read_friction(file, root, H.cols());
+  out.f = read_vector(file, root + "/vectors/f", out.M.rows());
+  out.wb.resize(H.cols() + G.cols());
+  out.wb.head(H.cols()) = read_vector(file, root + "/vectors/w", H.cols());
+  if (has_equations) out.wb.tail(G.cols()) = read_vector(file, root + "/vectors/b", G.cols());
+  std::vector<Eigen::Triplet<double>> entries;
+  for (const auto& [part, first] : {std::pair(&H, Eigen::Index{0}), std::pair(&G, H.cols())})
+    for (int k = 0; k < part->outerSize(); ++k)
+      for (Sparse::InnerIterator it(*part, k); it; ++it)
+        entries.emplace_back(static_cast<int>(it.row()), static_cast<int>(first + it.col()), it.value());
+  out.HG.resize(H.rows(), H.cols() + G.cols());
+  out.HG.setFromTriplets(entries.begin(), entries.end());
+  out.factor.compute(out.M);
+  if (out.factor.info() != Eigen::Success) throw Error(file.path(), root + "/M must be positive definite");
+}
+
+void form_problem(const Global& global, ConstraintProblem& p) {
+  write_contacts(p, global.friction, static_cast<int>(global.HG.cols() - global.contact_rows),
+                 static_cast<int>(global.M.rows()) / 6);
+  p.b = -(global.HG.transpose() * global.factor.solve(global.f) + global.wb);
+  if (read_bodies(p, global.M, global.HG)) return;
+  p.inverse_mass.clear();
+  for (ConstraintBlock& block : p.blocks) block.body_a = block.body_b = -1;
+  const Sparse W = global.HG.transpose() * global.factor.solve(global.HG);
   set_matrix(p, W);
 }
 
-void read_global(const Hdf5File& file, int dimension, ConstraintProblem& p) {
-  if (file.contains("/fclib_global/G"))
-    throw Error(file.path(), "/fclib_global/G: equations beside the contacts are not read; give the problem in its reduced form");
-  const Sparse M = read_matrix(file, "/fclib_global/M"), H = read_matrix(file, "/fclib_global/H");
-  if (M.rows() != M.cols() || H.rows() != M.rows() || H.cols() % dimension != 0)
-    throw Error(file.path(),
-                "/fclib_global: M must be square, and H must have its rows and one column per component of each contact");
-  const VecX f = read_vector(file, "/fclib_global/vectors/f", M.rows());
-  const VecX w = read_vector(file, "/fclib_global/vectors/w", H.cols());
-  Eigen::SimplicialLDLT<Sparse> factor(M);
-  if (factor.info() != Eigen::Success) throw Error(file.path(), "/fclib_global/M must be positive definite");
-  write_contacts(p, read_vector(file, "/fclib_global/vectors/mu", H.cols() / dimension), dimension,
-                 static_cast<int>(M.rows()) / 6);
-  p.b = -(H.transpose() * factor.solve(f) + w);
-  if (read_bodies(p, M, H, dimension)) return;
-  p.inverse_mass.clear();
-  for (ConstraintBlock& block : p.blocks) block.body_a = block.body_b = -1;
-  const Sparse W = H.transpose() * factor.solve(H);
-  set_matrix(p, W);
+/// The group that holds the problem; empty where there is none.
+std::string root_of(const Hdf5File& file) {
+  for (const char* root : {"/fclib_local", "/fclib_global", "/fclib_global_rolling"})
+    if (file.contains(root)) return root;
+  return {};
 }
 
 }  // namespace
 
-bool is_fclib_file(const std::string& path) {
-  const Hdf5File file = Hdf5File::open(path);
-  return file.contains("/fclib_local") || file.contains("/fclib_global");
-}
+bool is_fclib_file(const std::string& path) { return !root_of(Hdf5File::open(path)).empty(); }
 
 ConstraintProblem read_fclib(const std::string& path) {
   const Hdf5File file = Hdf5File::open(path);
-  const bool local = file.contains("/fclib_local");
-  if (!local && !file.contains("/fclib_global")) throw Error(path, "has neither /fclib_local nor /fclib_global");
-  const std::string root = local ? "/fclib_local" : "/fclib_global";
-  const std::vector<std::int32_t> dimension = file.integers(root + "/spacedim");
-  if (dimension.size() != 1 || (dimension[0] != 2 && dimension[0] != 3)) throw Error(path, root + "/spacedim must be 2 or 3");
+  const std::string root = root_of(file);
+  if (root.empty()) throw Error(path, "has none of /fclib_local, /fclib_global and /fclib_global_rolling");
   ConstraintProblem out;
-  local ? read_local(file, dimension[0], out) : read_global(file, dimension[0], out);
+  if (root == "/fclib_local") {
+    read_local(file, out);
+  } else {
+    Global global;
+    read_global(file, root, global);
+    form_problem(global, out);
+  }
   try {
     validate(out);
   } catch (const Error& error) {
     throw Error(path, error.what());
   }
   return out;
+}
+
+void write_fclib_solution(const std::string& from, const std::string& to, const ConstraintProblem& problem,
+                          std::span<const double> x) {
+  const Hdf5File file = Hdf5File::open(from);
+  const std::string root = root_of(file);
+  Hdf5File out = Hdf5File::create(to);
+  for (const std::string& name : file.names("/"))
+    if (name != "solution") out.copy(file, "/" + name);
+
+  // w = A x - b is u on the contacts, and nothing on the equations beside them.
+  VecX velocities(6 * problem.bodies()), u(problem.rows());
+  multiply(problem, x, view(velocities), view(u));
+  u -= problem.b;
+  Hdf5Size contact_rows = 0;
+  for (const ConstraintBlock& block : problem.blocks)
+    if (problem.lower[block.first_row] == 0) contact_rows += static_cast<Hdf5Size>(block.rows);
+  const Hdf5Size equations = x.size() - contact_rows;
+  out.write("/solution/r", x.first(contact_rows), {contact_rows});
+  out.write("/solution/u", std::span<const double>(u.data(), contact_rows), {contact_rows});
+  if (equations > 0) out.write("/solution/l", x.subspan(contact_rows), {equations});
+  if (root != "/fclib_local") {
+    Global global;
+    read_global(file, root, global);
+    const VecX v = global.factor.solve(global.HG * Eigen::Map<const VecX>(x.data(), problem.rows()) + global.f);
+    out.write("/solution/v", view(v), {static_cast<Hdf5Size>(v.size())});
+  }
+  out.finish();
 }
 
 }  // namespace rotule

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "record/beside_file.h"
 
 namespace rotule {
 namespace {
@@ -101,9 +102,9 @@ Hdf5Handle Hdf5File::check(hid_t id, Hdf5Handle::Close closer, std::string_view 
 }
 
 Hdf5File Hdf5File::create(const std::string& path) {
-  Hdf5File out(path, true);
+  Hdf5File out(place_for_file(path), true);
   struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) throw Error(path, "is a folder; give the name of a file");
+  ::stat(path.c_str(), &status);
   // Replacing an older recording is what a second run is expected to do; replacing anything else is an accident.
   if (status.st_size > 0 && H5Fis_hdf5(path.c_str()) <= 0)
     throw Error(path, "exists and is not a recording; give another name, or remove it first");
@@ -135,6 +136,10 @@ void Hdf5File::finish() {
   if (std::rename(beside_.c_str(), path_.c_str()) != 0)
     throw Error(path_, fmt::format("cannot be put in place: {}", std::strerror(errno)));
   beside_.clear();
+}
+
+void Hdf5File::copy(const Hdf5File& from, const std::string& name) {
+  check(H5Ocopy(from.id(), name.c_str(), id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "cannot be written");
 }
 
 void Hdf5File::write(const std::string& name, const void* values, std::size_t bytes, hid_t type, const Extent& shape) {

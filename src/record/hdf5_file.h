@@ -62,6 +62,8 @@ class Hdf5File {
   void write(const std::string& name, const std::vector<std::string>& texts);
   void attribute(const std::string& object, const std::string& name, std::string_view text);
   void attribute(const std::string& object, const std::string& name, double value);
+  /// A group or array of another file with all that is in it, under the same name.
+  void copy(const Hdf5File& from, const std::string& name);
 
   // Reading; throws where a thing is missing or of another type.
   [[nodiscard]] bool contains(const std::string& name) const;

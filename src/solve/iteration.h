@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/budget.h"
 #include "solve/best_answer.h"
 
 namespace rotule {
@@ -49,7 +50,11 @@ class Iteration {
     answer.begin(problem, Settings::name, report);
   }
 
-  [[nodiscard]] bool goes_on() const { return report_.iterations < max_iterations_; }
+  /// Whether another iteration may be made: the settings' and the step's budget allow it.
+  [[nodiscard]] bool goes_on() {
+    count();
+    return report_.iterations < max_iterations_ && !(owes_nothing() && Budget::spent());
+  }
   /// What lengths of residuals in the norm of energy are divided by.
   [[nodiscard]] double scale() const { return answer_.scale(); }
 
@@ -57,7 +62,11 @@ class Iteration {
   bool solved(std::span<const double> x) { return answer_.judge(x) <= tolerance_; }
 
   /// Whether it is time to ask: the estimate promises enough, or it has been long, or this was the last iteration.
-  [[nodiscard]] bool due(double estimate) const { return patience_.ask(estimate, report_.iterations) || !goes_on(); }
+  [[nodiscard]] bool due(double estimate) {
+    count();
+    return patience_.ask(estimate, report_.iterations) || report_.iterations >= max_iterations_ ||
+           (owes_nothing() && Budget::over());
+  }
   /// Asks, and learns from the answer what the estimate is worth.
   bool solved(double estimate, std::span<const double> x) {
     const double judged = answer_.judge(x);
@@ -72,10 +81,21 @@ class Iteration {
   void finish(std::span<double> x) const { answer_.finish(tolerance_, x, report_); }
 
  private:
+  /// Tells the budget of iterations that were made since it was last told.
+  void count() {
+    Budget::count(report_.iterations - counted_);
+    counted_ = report_.iterations;
+  }
+  /// A solve that comes when time is up already makes a few iterations still: they are cheap, and the first ones do most.
+  [[nodiscard]] bool owes_nothing() const {
+    constexpr int least = 4;
+    return report_.iterations >= least || Budget::out_of_iterations();
+  }
+
   BestAnswer& answer_;
   SolveReport& report_;
   double tolerance_;
-  int max_iterations_;
+  int max_iterations_, counted_ = 0;
   Patience patience_;
 };
 

@@ -67,10 +67,10 @@ class ContactFinder {
   template <class Archive>
   void archive(Archive& io) {
     io(current_);
-    BroadPhase::Memory memory = world_.broad_phase().memory();
-    io(memory.boxes);
-    io(memory.pairs);
-    world_.restore(memory);
+    if constexpr (Archive::writes) world_.broad_phase().write(memory_);
+    io(memory_.boxes);
+    io(memory_.pairs);
+    if constexpr (!Archive::writes) world_.restore(memory_);
   }
 
  private:
@@ -104,6 +104,7 @@ class ContactFinder {
   std::vector<char> near_;  // bodies that have something near
   std::vector<Contact> found_, sorted_;
   std::vector<int> order_;
+  BroadPhase::Memory memory_;  // on its way into or out of an archive
 };
 
 /// What the recipe says of contacts, whichever law of friction holds.

@@ -27,6 +27,7 @@ concept AnyStepper = requires(S stepper, const S& asked, State& s, const State& 
   { stepper.step(s, t, h) } -> std::same_as<const StepReport&>;
   stepper.begin(at, t);
   stepper.forget();
+  stepper.drop_work();
   stepper.body_added();
   stepper.body_removed(i);
   stepper.joint_added();
@@ -79,6 +80,11 @@ class Stepper {
   /// Whoever changes the state by hand says so here.
   void forget() {
     ask([](auto& stepper) { stepper.forget(); });
+  }
+
+  /// Drops what a step that was broken off may have left half done; the archive then sets the rest right.
+  void drop_work() {
+    ask([](auto& stepper) { stepper.drop_work(); });
   }
 
   // The model's last body or joint is new; the one with this number has left (a body without joints); forces came or went.

@@ -17,30 +17,42 @@ constexpr std::uint64_t magic = 0x33304c55544f52ull;  // "ROTUL03"
 /// Copies numbers into bytes, or bytes into numbers: one description of the layout serves both ways.
 class Writer {
  public:
+  static constexpr bool writes = true;
+  /// Over what the bytes hold, which grow where they have to: who writes as much every time allocates once.
   explicit Writer(std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
   template <class T>
   void operator()(T& value) {
-    const auto* from = reinterpret_cast<const std::uint8_t*>(&value);
-    bytes_.insert(bytes_.end(), from, from + sizeof(T));
+    copy(&value, sizeof(T));
   }
   void operator()(VecX& v) {
     auto size = static_cast<std::uint64_t>(v.size());
     (*this)(size);
-    for (double& x : v) (*this)(x);
+    copy(v.data(), sizeof(double) * static_cast<std::size_t>(v.size()));
   }
   template <class T>
   void operator()(std::vector<T>& v) {
     std::uint64_t size = v.size();
     (*this)(size);
-    for (T& x : v) (*this)(x);
+    copy(v.data(), sizeof(T) * v.size());
   }
+  /// Cuts the bytes to what was written.
+  void finish() { bytes_.resize(at_); }
 
  private:
+  void copy(const void* from, std::size_t size) {
+    if (size == 0) return;
+    if (bytes_.size() - at_ < size) bytes_.resize(2 * (at_ + size));
+    std::memcpy(bytes_.data() + at_, from, size);
+    at_ += size;
+  }
+
   std::vector<std::uint8_t>& bytes_;
+  std::size_t at_ = 0;
 };
 
 class Reader {
  public:
+  static constexpr bool writes = false;
   explicit Reader(const std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
   template <class T>
   void operator()(T& value) {
@@ -106,12 +118,25 @@ Header header_of(WorldImplementation& w) {
 
 }  // namespace
 
+void WorldImplementation::remember() {
+  Writer writer(before_step);
+  archive(writer, *this);
+}
+
+void WorldImplementation::go_back() {
+  ++revision;
+  ready().drop_work();
+  Reader reader(before_step);
+  archive(reader, *this);
+}
+
 Snapshot World::save() const {
   Snapshot snapshot;
   Writer writer(snapshot.bytes);
   Header header = header_of(*implementation_);
   writer(header);
   archive(writer, *implementation_);
+  writer.finish();
   header.checksum = checksum_of(std::span(snapshot.bytes).subspan(sizeof header));
   std::memcpy(snapshot.bytes.data(), &header, sizeof header);
   return snapshot;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/budget.h"
 #include "base/text.h"
 #include "model/names.h"
 #include "model/validate.h"
@@ -160,8 +161,11 @@ const StepReport& World::step(double h) {
   WorldImplementation& w = *implementation_;
   if (!(h > 0) || !std::isfinite(h)) throw Error("step", fmt::format("must be a positive number of seconds, is {}", h));
   ++w.revision;
+  w.ready();
+  w.remember();
   try {
-    const StepReport& report = w.ready().step(w.state, w.time, h);
+    const Budget budget(w.bell, w.recipe.budget.seconds, w.recipe.budget.iterations);
+    const StepReport& report = w.stepper->step(w.state, w.time, h);
     // Time from the count where the step is constant, so that it does not drift by rounding.
     w.time = h == w.recipe.dt && w.time == static_cast<double>(w.steps) * h ? static_cast<double>(w.steps + 1) * h : w.time + h;
     ++w.steps;
@@ -173,11 +177,21 @@ const StepReport& World::step(double h) {
     w.open_steps += report.joints_open > 0;
     w.most_gained = std::max(w.most_gained, report.energy_gained);
     w.most_open = std::max(w.most_open, report.joints_open);
+    if (report.cut) {
+      ++w.cut_steps;
+      w.worst_cut = std::max(w.worst_cut, report.residual);
+    }
     return report;
+  } catch (const Interrupted&) {
+    w.go_back();
+    w.bell.silence();
+    throw;
   } catch (const Error& error) {
     throw Error(fmt::format("step {}", w.steps + 1), error.what());
   }
 }
+
+void World::interrupt() noexcept { implementation_->bell.ring(); }
 
 double World::time() const { return implementation_->time; }
 std::int64_t World::steps() const { return implementation_->steps; }
@@ -548,6 +562,9 @@ std::vector<std::string> World::warnings() const {
   const StepTotals& totals = w.ready().totals();
   if (totals.push_energy > 1e-6)
     out.push_back(fmt::format("moving bodies out of each other has added {:.3g} J", totals.push_energy));
+  if (w.cut_steps)
+    out.push_back(fmt::format("the budget ended {} steps before their solvers were done, at residuals up to {:.3g}", w.cut_steps,
+                              w.worst_cut));
   if (w.unconverged_steps) out.push_back(fmt::format("{} steps did not converge to their tolerance", w.unconverged_steps));
   if (w.late_steps)
     out.push_back(

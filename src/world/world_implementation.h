@@ -7,6 +7,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/budget.h"
 #include "base/slots.h"
 #include "step/stepper.h"
 
@@ -33,6 +34,8 @@ struct WorldImplementation {
   int repeated_steps = 0;
   int gaining_steps = 0, open_steps = 0;  // whose last attempt still gained energy; still left joints open
   double most_gained = 0, most_open = 0;  // J; m, rad
+  int cut_steps = 0;                      // that the budget ended
+  double worst_cut = 0;                   // the largest relative residual of those
   std::vector<std::string> start_warnings;
   std::vector<std::string> mesh_remarks;  // which moving meshes were cut into convex parts
 
@@ -40,6 +43,11 @@ struct WorldImplementation {
   std::optional<Stepper> stepper;
   Stepper& ready();
   void recipe_changed();
+  /// What an interrupted step goes back to: all that a snapshot has; and back.
+  void remember();
+  void go_back();
+  Bell bell;
+  std::vector<std::uint8_t> before_step;
   /// Bodies, joints or forces came or went: the stepper has been told, others begin anew.
   void model_changed();
 

@@ -20,6 +20,7 @@
 #include "live.h"
 #include "page.h"
 #include "process.h"
+#include "record/beside_file.h"
 #include "replay.h"
 #include "server.h"
 #include "view.h"
@@ -294,7 +295,8 @@ void film(const FilmOptions& options) {
   const std::string ffmpeg = encodes ? find_program({"ffmpeg"}) : "";
   if (encodes && ffmpeg.empty()) throw Error("ffmpeg is missing, which makes the film (Debian: apt-get install ffmpeg)");
 
-  const fs::path beside = fs::path(options.out).replace_filename(fs::path(options.out).filename().string() + ".part");
+  const fs::path place = place_for_file(options.out);
+  const fs::path beside = fs::path(place).replace_filename(place.filename().string() + ".part");
   write_file(beside.string(), {});  // what cannot be written is noticed before an hour's work
   struct Remover {
     const fs::path& file;
@@ -352,7 +354,7 @@ void film(const FilmOptions& options) {
   }
   if (encoder && encoder->finish() != 0) throw Error("film", "ffmpeg: " + workshop.last_words("ffmpeg.log"));
   std::error_code error;
-  fs::rename(beside, options.out, error);
+  fs::rename(beside, place, error);
   if (error) throw Error(options.out, "cannot be written: " + error.message());
   if (!options.quiet)
     print(fmt::format("{}: {} {} of {}x{}, {:.3g} MB\n", options.out, pictures, pictures == 1 ? "picture" : "pictures", job.width,

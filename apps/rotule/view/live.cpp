@@ -55,6 +55,11 @@ void put(std::vector<float>& out, const Vec3& v) {
 
 }  // namespace
 
+void keep_to_the_clock(Recipe& recipe) {
+  constexpr double least = 0.004, most = 0.016;  // s
+  if (recipe.budget.seconds == 0) recipe.budget.seconds = std::clamp(recipe.dt, least, most);
+}
+
 Live::Live(std::string name, Scene scene, std::uint16_t generation, std::size_t history_bytes)
     : name_(std::move(name)),
       scene_(std::move(scene)),
@@ -86,6 +91,10 @@ void Live::step() {
   const auto before = std::chrono::steady_clock::now();
   StepDone done{.report = world_.step()};
   done.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
+  if (done.report.cut) {
+    ++cuts_.steps;
+    cuts_.residual = std::max(cuts_.residual, done.report.residual);
+  }
   for (const Quantity& q : quantities)
     if (q.of_step != nullptr) step_sums_[index_of(q)] += q.of_step(done);
   ms_ += done.milliseconds;

@@ -10,6 +10,7 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "history.h"
 #include "scene_message.h"
@@ -29,8 +30,15 @@ class Live final : public Show {
   /// `generation` is that of its first frames.
   Live(std::string name, Scene scene, std::uint16_t generation, std::size_t history_bytes = std::size_t{256} << 20);
 
-  /// Steps once, without making a frame. Throws Error where the run leaves the realm of numbers.
+  /// Steps once, without making a frame. Throws Error where the run leaves the realm of numbers; Interrupted, the step not made,
+  /// where somebody rang.
   void step();
+  /// Steps that the recipe's budget cut short since this was last asked, and the largest residual that was left.
+  struct Cuts {
+    int steps = 0;
+    double residual = 0;
+  };
+  Cuts take_cuts() { return std::exchange(cuts_, {}); }
   /// Makes a frame of the present moment, with what `parts` ask for; afterwards it is `last()`.
   void capture(unsigned parts);
 
@@ -87,6 +95,11 @@ class Live final : public Show {
   std::array<double, quantity_count> step_sums_{};
   double ms_ = 0;
   int steps_ = 0;
+  Cuts cuts_;
 };
+
+/// Gives steps a budget of time where the recipe has none, so that frames keep coming: dt, but not below what a few sweeps over a
+/// large scene take, nor above what leaves room for 30 frames a second.
+void keep_to_the_clock(Recipe& recipe);
 
 }  // namespace rotule::app

@@ -388,7 +388,7 @@ Server::Server(const ServerOptions& options, ServerHandlers handlers)
   s.acceptor.listen(asio::socket_base::max_listen_connections, failure);
   check("listen there");
   s.port = s.acceptor.local_endpoint().port();
-  for (const int signal : {SIGINT, SIGTERM}) s.signals.add(signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) s.signals.add(signal);
   s.signals.async_wait([&s](Failure stopped, int) {
     if (!stopped) s.io.stop();
   });

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "../commands.h"
 
@@ -16,8 +17,15 @@ using Seconds = std::chrono::duration<double>;
 using namespace std::chrono_literals;
 
 constexpr auto tick_length = std::chrono::nanoseconds(16'666'667);  // 60 frames a second
-constexpr auto most_work = 30ms;                                    // of stepping within a tick, so that commands are heard
-constexpr int most_waiting_messages = 2000;                         // messages of one viewer
+constexpr auto most_work = 25ms;             // of stepping within a tick, so that commands are heard and 30 frames a second come
+constexpr int most_waiting_messages = 2000;  // messages of one viewer
+
+/// Whether a step in progress is broken off for it: it would be of no use afterwards, or nobody should wait.
+bool is_urgent(const Command& command) {
+  return std::holds_alternative<ask::Pause>(command) || std::holds_alternative<ask::Change>(command) ||
+         std::holds_alternative<ask::Restart>(command) || std::holds_alternative<ask::Open>(command) ||
+         std::holds_alternative<ask::Seek>(command);
+}
 
 /// The shipped scenes with a line on each.
 std::shared_ptr<const std::string> scenes_text() {
@@ -48,6 +56,7 @@ void Session::end() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
+    bell_.ring();
   }
   wake_.notify_all();
   if (thread_.joinable()) thread_.join();
@@ -68,6 +77,7 @@ void Session::left(ViewerId viewer) {
 void Session::ask(ViewerId viewer, Command command) {
   const std::lock_guard lock(mutex_);
   if (++waiting_[viewer] > most_waiting_messages) throw Error("too many messages at once");
+  if (is_urgent(command)) bell_.ring();
   events_.push_back({viewer, std::move(command)});
   wake_.notify_all();
 }
@@ -81,6 +91,7 @@ void Session::loop() {
     std::deque<Event> now;
     now.swap(events_);
     waiting_.clear();
+    if (!ending_) bell_.silence();  // whoever rang is among them
     lock.unlock();
     for (const Event& event : now) handle(event);
     try {
@@ -148,9 +159,13 @@ void Session::obey(ViewerId viewer, const Command& command) {
       if (s.replay_ && !s.behind()) s.show_frame(s.show().first());  // from the start again
       if (s.finished_ && !s.behind()) throw Error("the run is over; restart it");
       s.playing_ = true;
+      s.steps_left_ = 0;
       s.anchor();
     }
-    void operator()(const ask::Pause&) { s.playing_ = false; }
+    void operator()(const ask::Pause&) {
+      s.playing_ = false;
+      s.steps_left_ = 0;
+    }
     void operator()(const ask::Step& step) {
       s.playing_ = false;
       s.step_by(step.count);
@@ -160,6 +175,7 @@ void Session::obey(ViewerId viewer, const Command& command) {
       s.anchor();
     }
     void operator()(const ask::Seek& seek) {
+      s.steps_left_ = 0;
       s.show_frame(s.show().at(seek.time));
       s.anchor();
     }
@@ -174,6 +190,7 @@ void Session::obey(ViewerId viewer, const Command& command) {
       const std::vector<std::string> known = scene_names();
       if (std::find(known.begin(), known.end(), open.scene) == known.end()) throw Error("open", "there is no scene of that name");
       NamedScene named = find_scene(open.scene);
+      keep_to_the_clock(named.scene.recipe);
       restart_as(named.name, std::move(named.scene));
     }
     void operator()(const ask::Pick& pick) {
@@ -228,6 +245,7 @@ void Session::restart(std::unique_ptr<Live> fresh) {
   replay_.reset();
   finished_ = false;
   playing_ = true;
+  steps_left_ = 0;
   for (auto& [id, viewer] : viewers_) viewer.picked = -1;
   show_frame(live_->last());
   anchor();
@@ -239,13 +257,31 @@ void Session::step_by(int count) {
   if (ahead > 0) show_frame(shown_ + ahead);
   if (!live_ || ahead >= count) return;
   if (finished_) throw Error("the run is over; restart it");
+  steps_left_ = count - static_cast<int>(ahead);
+  go_on_stepping();
+}
+
+/// A slice of the steps that were asked for: others are heard in between.
+void Session::go_on_stepping() {
+  const auto begun = Clock::now();
+  bool stepped = false;
   try {
-    for (std::int64_t i = ahead; i < count; ++i) live_->step();
-    live_->capture(wanted_parts());
-    show_frame(live_->last());
+    const Budget listening(bell_);
+    while (steps_left_ > 0 && !(stepped && Clock::now() - begun > most_work)) {
+      live_->step();
+      --steps_left_;
+      stepped = true;
+    }
+  } catch (const Interrupted&) {
+    // Somebody cannot wait; what was stepped is shown.
   } catch (const Error& error) {
-    finish(error.what());
+    steps_left_ = 0;
+    return finish(error.what());
   }
+  if (!stepped) return;
+  live_->capture(wanted_parts());
+  show_frame(live_->last());
+  state_changed_ = true;
 }
 
 void Session::finish(const std::string& why) {
@@ -270,6 +306,8 @@ void Session::tick() {
       state_changed_ = true;
     }
     if (playing_ && !behind() && live_) simulate(until);
+  } else if (steps_left_ > 0) {
+    go_on_stepping();
   }
   if (state_changed_ || now >= next_state_) say_state();
   if (now >= next_bodies_) say_bodies();
@@ -292,10 +330,17 @@ void Session::simulate(double until) {
   const auto begun = Clock::now();
   bool stepped = false;
   try {
-    while (live_->world().time() + 0.5 * h < std::min(until, end)) {
-      live_->step();
-      stepped = true;
-      if (Clock::now() - begun > most_work) break;
+    try {
+      const Budget listening(bell_);
+      auto before = begun;
+      while (live_->world().time() + 0.5 * h < std::min(until, end)) {
+        live_->step();
+        stepped = true;
+        const auto now = Clock::now();
+        if (now - begun + (now - std::exchange(before, now)) > most_work) break;  // another one would take too long
+      }
+    } catch (const Interrupted&) {
+      // Somebody cannot wait; what was stepped is shown.
     }
     if (!stepped && live_->world().time() + 0.5 * h < end) return;
     if (stepped) {
@@ -326,8 +371,11 @@ void Session::show_scene(ViewerId viewer) { server_->say(viewer, show().scene(ge
 void Session::say_state() {
   state_changed_ = false;
   next_state_ = Clock::now() + 250ms;
+  const Live::Cuts cuts = live_ ? live_->take_cuts() : Live::Cuts{};
   const Json state = {{"say", "state"},
                       {"playing", playing_},
+                      {"cut_steps", cuts.steps},
+                      {"cut_residual", cuts.residual},
                       {"speed", speed_},
                       {"time", show().time(shown_)},
                       {"live_end", show().time(show().last())},

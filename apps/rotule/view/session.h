@@ -11,6 +11,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/budget.h"
 #include "command.h"
 #include "live.h"
 #include "replay.h"
@@ -62,6 +63,7 @@ class Session {
   void simulate(double until);
   void replay(double until);
   void step_by(int count);
+  void go_on_stepping();
   void finish(const std::string& why);
   void restart(std::unique_ptr<Live> fresh);
   void to_the_present();
@@ -88,11 +90,13 @@ class Session {
   std::deque<Event> events_;
   std::map<ViewerId, int> waiting_;  // events of each viewer
   bool ending_ = false;
+  Bell bell_;  // rung for those who cannot wait for a step to end
 
   // Only the thread's own from here on.
   std::map<ViewerId, ViewerState> viewers_;
   bool playing_ = true, finished_ = false, state_changed_ = true;
   double speed_ = 1;
+  int steps_left_ = 0;            // of those that somebody asked for
   std::int64_t shown_ = 0;        // frame
   std::uint16_t generation_ = 0;  // that viewers have the scene of
   double anchor_time_ = 0;

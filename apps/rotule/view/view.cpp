@@ -40,6 +40,7 @@ void view(const ViewOptions& options) {
     name = recording->name();
   } else {
     NamedScene named = find_scene(options.what.empty() ? "mannequin" : options.what);
+    keep_to_the_clock(named.scene.recipe);
     apply_settings(named.scene.recipe, options.settings);
     name = named.name;
     try {

@@ -105,9 +105,14 @@ bool BroadPhase::may_meet(int a, int b) const {
 
 BroadPhase::Memory BroadPhase::memory() const {
   Memory out;
-  for (const Proxy& p : proxies_) out.boxes.push_back(p.box);
-  out.pairs = pairs_;
+  write(out);
   return out;
+}
+
+void BroadPhase::write(Memory& out) const {
+  out.boxes.resize(proxies_.size());
+  for (std::size_t i = 0; i < proxies_.size(); ++i) out.boxes[i] = proxies_[i].box;
+  out.pairs = pairs_;
 }
 
 void BroadPhase::restore(const Memory& memory) {

@@ -73,6 +73,7 @@ class BroadPhase {
     std::vector<BodyPair> pairs;
   };
   [[nodiscard]] Memory memory() const;
+  void write(Memory& out) const;  // into memory that is there already
   void restore(const Memory& memory);
 
  private:

@@ -6,6 +6,7 @@
 // square root of the condition number of D^-1 A. The gradients of x and y come from one product per step, as they are linear.
 #include <rotule/solvers/apgd.h>
 
+#include "base/budget.h"
 #include "solve/gradient/held_law.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"
@@ -55,7 +56,7 @@ void solve(const ConstraintProblem& problem, const ApgdSettings& settings, Works
           curvature += step * (w_next[i] - w_y[i]);
           length += step * step * d[i];
         }
-        if (!(curvature > L * length * (1 + 1e-9)) || report.iterations >= settings.max_iterations) break;
+        if (!(curvature > L * length * (1 + 1e-9)) || report.iterations >= settings.max_iterations || Budget::over()) break;
         L = std::max(2 * L, curvature / length);
       }
       double uphill = 0;

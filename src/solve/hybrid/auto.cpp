@@ -30,6 +30,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "base/budget.h"
 #include "problem/row_sets.h"
 #include "solve/best_answer.h"
 #include "solve/newton/block_system.h"
@@ -143,7 +144,7 @@ class Ladder {
   [[nodiscard]] double best() const { return work_.answer.best(); }
   [[nodiscard]] bool solved() const { return best() <= settings_.tolerance; }
   [[nodiscard]] double left() const { return settings_.max_iterations - spent_; }
-  [[nodiscard]] bool over() const { return solved() || left() < 1; }
+  [[nodiscard]] bool over() const { return solved() || left() < 1 || (from_ != &problem_ && Budget::spent()); }
 
   /// One solver goes on from the best answer so far, with at most so many iterations, each worth `cost` sweeps.
   template <class Settings>
@@ -152,6 +153,7 @@ class Ladder {
   }
   template <class Settings>
   void climb_to(double tolerance, Settings rung, double iterations, double cost) {
+    if (from_ != &problem_ && Budget::spent()) return;  // the best so far is what the step's budget bought
     const double most = std::min(iterations, left() / cost);
     if (most < 1) return;
     rung.tolerance = tolerance;

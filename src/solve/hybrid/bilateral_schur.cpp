@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/budget.h"
 #include "linalg/dense_ldlt.h"
 
 namespace rotule {
@@ -284,6 +285,7 @@ void BilateralSchur::form_from_bodies(const ConstraintProblem& problem) {
   row_.assign(reduced_rows_, 0.0);
   mark_.assign(others_.size(), -1);
   for (std::size_t k = 0; k < others_.size(); ++k) {
+    Budget::listen();
     const ConstraintBlock& block = problem.blocks[others_[k]];
     find_groups(problem, block);
     columns_.clear();

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "base/budget.h"
 #include "solve/best_answer.h"
 #include "solve/hybrid/bilateral_schur.h"
 #include "solve/solve.h"
@@ -42,7 +43,7 @@ void iterate(const ConstraintProblem& problem, double tolerance, int max_iterati
   sweeps.tolerance = tolerance;
   sweeps.max_iterations = std::min(max_iterations, most_sweeps);
   solve(problem, sweeps, work.workspace, x, work.inner);
-  if (work.inner.converged || max_iterations <= most_sweeps) return;
+  if (work.inner.converged || max_iterations <= most_sweeps || Budget::spent()) return;
   const int spent = work.inner.iterations;
   if (&restarted != &problem) restarted = problem;
   std::copy(x.begin(), x.end(), restarted.x0.begin());
@@ -67,7 +68,7 @@ void solve_complement(const ConstraintProblem& problem, const HybridSettings& se
     work.schur.recover_joints(problem, x);
     const double before = work.answer.best();
     const double now = work.answer.judge(x);
-    if (now <= settings.tolerance || work.answer.best() > 0.5 * before) return;
+    if (now <= settings.tolerance || work.answer.best() > 0.5 * before || Budget::spent()) return;
     tolerance *= std::clamp(0.5 * settings.tolerance / now, 0.01, 1.0);
     work.schur.correct(problem, x);
     std::copy(work.x_c.begin(), work.x_c.end(), reduced.x0.begin());
@@ -116,7 +117,7 @@ void solve_through_factor(const ConstraintProblem& problem, const HybridSettings
   sweep.op().start(x);
   joints();
   double last = 0;
-  while (report.iterations < std::min(settings.max_iterations, most_iterations)) {
+  while (report.iterations < std::min(settings.max_iterations, most_iterations) && !Budget::spent()) {
     if (report.iterations % iterations_per_start == 0) {
       if (answer.judge(x) <= settings.tolerance) return;
       sweep.op().start(x);
@@ -127,6 +128,7 @@ void solve_through_factor(const ConstraintProblem& problem, const HybridSettings
       if (sets[i].kind != RowSet::bilateral) sweep.relax(static_cast<int>(i), 1, x);
     joints();
     ++report.iterations;
+    Budget::count();
     double squares = 0;
     for (std::size_t i = 0; i < x.size(); ++i) squares += d[i] * (x[i] - before[i]) * (x[i] - before[i]);
     double beta = last > 0 ? squares / last : 0.0;
@@ -172,7 +174,7 @@ void solve(const ConstraintProblem& problem, const HybridSettings& settings, Wor
       solve_complement(problem, settings, work, x, report);
     else
       solve_through_factor(problem, settings, work, x, report);
-    if (work.answer.best() > settings.tolerance && report.iterations < settings.max_iterations)
+    if (work.answer.best() > settings.tolerance && report.iterations < settings.max_iterations && !Budget::spent())
       finish_by_newton(problem, settings, work, x, report);
   }
   work.answer.finish(settings.tolerance, x, report);

@@ -9,6 +9,7 @@
 #include <rotule/solvers/nncg.h>
 #include <rotule/solvers/two_level.h>
 
+#include "base/budget.h"
 #include "solve/best_answer.h"
 #include "solve/hybrid/coarse_contacts.h"
 #include "solve/solve.h"
@@ -24,6 +25,19 @@ struct TwoLevel {
   CoarseContacts coarse;
   std::vector<double> w, dx, before, trial;
 };
+
+/// Whether a correction came to its end before time was up: the best x so far is an answer too.
+template <class Correct>
+bool in_time(Correct&& correct) {
+  try {
+    const Dispensable correction;
+    correct();
+    return true;
+  } catch (const OutOfTime&) {
+    static_cast<void>(Budget::spent());  // said
+    return false;
+  }
+}
 
 }  // namespace
 
@@ -54,6 +68,7 @@ void solve(const ConstraintProblem& problem, const TwoLevelSettings& settings, W
         blocks.sweep(true, 1, at);
       }
       report.iterations += 2 * settings.smoothing;
+      Budget::count(2 * settings.smoothing);
       return answer.judge(at);
     };
 
@@ -63,7 +78,7 @@ void solve(const ConstraintProblem& problem, const TwoLevelSettings& settings, W
     using Guess = CoarseContacts::Guess;
     Guess favourite = Guess::all_stick;
     int losses = 0, wait = 0;
-    while (now > settings.tolerance && report.iterations < settings.max_iterations) {
+    while (now > settings.tolerance && report.iterations < settings.max_iterations && !Budget::spent()) {
       if (wait > 0) {
         now = smooth(x);
         --wait;
@@ -80,7 +95,7 @@ void solve(const ConstraintProblem& problem, const TwoLevelSettings& settings, W
           blocks.op().residual(work.trial, work.w);
           work.coarse.guess(problem, guess, work.w, work.trial);
           blocks.op().residual(work.trial, work.w);
-          work.coarse.correct(problem, work.w, work.dx);
+          if (!in_time([&] { work.coarse.correct(problem, work.w, work.dx); })) return;
           for (std::size_t r = 0; r < x.size(); ++r) work.trial[r] += work.dx[r];
           blocks.local().make_feasible(work.trial);
           const double corrected = smooth(work.trial);

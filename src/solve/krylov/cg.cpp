@@ -6,6 +6,7 @@
 #include <rotule/error.h>
 #include <rotule/solvers/cg.h>
 
+#include "base/budget.h"
 #include "solve/diagonal_blocks.h"
 #include "solve/refine.h"
 #include "solve/solve.h"
@@ -53,13 +54,14 @@ void solve(const ConstraintProblem& problem, const CgSettings& settings, Workspa
       report.residual = now;
       cg.best.assign(x.begin(), x.end());
     }
-    if (now <= settings.tolerance || now > 0.5 * last || report.iterations >= settings.max_iterations) break;
+    if (now <= settings.tolerance || now > 0.5 * last || report.iterations >= settings.max_iterations || Budget::spent()) break;
     if (last < infinity) goal *= std::clamp(0.5 * settings.tolerance / now, 0.01, 1.0);
     last = now;
     std::copy(cg.residual.correction.begin(), cg.residual.correction.end(), cg.r.begin());
 
     double rz = 0;
-    for (bool first = true; report.iterations < settings.max_iterations; ++report.iterations) {
+    for (bool first = true; report.iterations < settings.max_iterations && !Budget::over(); ++report.iterations) {
+      Budget::count();
       std::copy(cg.r.begin(), cg.r.end(), cg.z.begin());
       for (std::size_t i = 0; i < problem.blocks.size(); ++i)
         cg.blocks.divide(i, problem.blocks[i].rows, cg.z.data() + problem.blocks[i].first_row);

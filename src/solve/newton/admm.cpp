@@ -6,6 +6,7 @@
 // iterations, robust, linear convergence: slow where mass ratios are large.
 #include <rotule/solvers/admm.h>
 
+#include "base/budget.h"
 #include "solve/best_answer.h"
 #include "solve/newton/block_system.h"
 #include "solve/newton/contact_law.h"
@@ -90,8 +91,9 @@ void solve(const ConstraintProblem& problem, const AdmmSettings& settings, Works
 
   double penalty = settings.penalty;
   if (answer.best() > settings.tolerance) work.factor(problem, penalty);
-  while (answer.best() > settings.tolerance && report.iterations < settings.max_iterations) {
+  while (answer.best() > settings.tolerance && report.iterations < settings.max_iterations && !Budget::spent()) {
     ++report.iterations;
+    Budget::count();
     // F = -(b - shift + S z + v), for (S + A) x = -F.
     for (int r = 0; r < n; ++r) work.F[r] = -(problem.b[r] + penalty / work.rho[r] * work.z[r] + work.v[r]);
     for (std::size_t i = 0; i < problem.blocks.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/budget.h"
 #include "solve/newton/friction_cones.h"
 
 namespace rotule {
@@ -83,7 +84,8 @@ AugmentedLagrangian::Outcome AugmentedLagrangian::step(const ConstraintProblem& 
     idle = squares < 0.5 * least ? 0 : idle + 1;
     least = std::min(least, squares);
     out.converged = squares <= 1e-16 * start || (idle > 2 && squares <= 1e-8 * start);
-    if (out.steps == max_steps || out.converged) break;
+    if (out.steps == max_steps || out.converged || Budget::spent()) break;
+    Budget::count();
     linear.factor(problem, system.inverse_rho());
     linear.solve(problem, G_, dy_, A_dy_);
     // The slope of the convex function along dy grows with t: its zero by false position, after a look at the full step.

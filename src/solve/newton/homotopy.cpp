@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <random>
 
+#include "base/budget.h"
 #include "solve/refine.h"
 #include "solve/solve.h"
 #include "solve/structure.h"
@@ -67,6 +68,7 @@ void Homotopy::factor(const ConstraintProblem& problem) {
   linear_->factor(problem, inverse_rho_);
   pivoted_ready_ = false;
   ++factors_;
+  Budget::count();
 }
 
 /// With the system factored last, M out = -right.
@@ -86,7 +88,7 @@ bool Homotopy::newton(const ConstraintProblem& problem, const Family& at, double
   for (int k = 0; k < max_steps; ++k) {
     const double now = length(F_);
     if (now <= goal) return true;
-    if (factors_ >= max_factors_) return false;
+    if (factors_ >= max_factors_ || Budget::spent()) return false;
     factor(problem);
     if (!solve_linear(problem, F_, dx_)) return false;
     double cut = 1;
@@ -112,7 +114,7 @@ bool Homotopy::correct(const ConstraintProblem& problem, double step, int& corre
   for (std::size_t r = 0; r < at_.x.size(); ++r) next_.x[r] = at_.x[r] + step * tangent_.x[r];
   next_.t = at_.t + step * tangent_.t;
   double last = infinity, moved = infinity;
-  for (corrections = 0; corrections <= most && factors_ < max_factors_; ++corrections) {
+  for (corrections = 0; corrections <= most && factors_ < max_factors_ && !Budget::over(); ++corrections) {
     const Family at = family(next_.t);
     evaluate(problem, next_.x, at);
     const double now = length(F_), goal = std::max(share_of_tau * at.smoothing.tau * rows, rounding * (rows + length(next_.x)));
@@ -150,7 +152,7 @@ bool Homotopy::find_tangent(const ConstraintProblem& problem, double& turn) {
 bool Homotopy::turn_corner(const ConstraintProblem& problem, double& step) {
   constexpr double longest = 1e-2, back = -0.9, straight = 0.9;
   arriving_ = tangent_;
-  for (; step <= longest * t_weight_ && factors_ < max_factors_; step *= 10) {
+  for (; step <= longest * t_weight_ && factors_ < max_factors_ && !Budget::over(); step *= 10) {
     for (std::size_t r = 0; r < at_.x.size(); ++r) next_.x[r] = at_.x[r] + step * arriving_.x[r];
     next_.t = at_.t + step * arriving_.t;
     evaluate(problem, next_.x, family(next_.t));
@@ -189,7 +191,7 @@ bool Homotopy::follow(const ConstraintProblem& problem, double tolerance, BestAn
   if (!find_tangent(problem, turn)) return false;
   std::swap(tangent_, next_tangent_);
   double step = first_step * t_weight_, try_at = first_try;
-  while (at_.t < 1 && factors_ < max_factors_) {
+  while (at_.t < 1 && factors_ < max_factors_ && !Budget::spent()) {
     int corrections = 0;
     if (!correct(problem, step, corrections) || !find_tangent(problem, turn) || turn < sharpest_turn) {
       step *= 0.4;
@@ -277,7 +279,13 @@ bool Homotopy::run(const ConstraintProblem& problem, std::span<const double> anc
   factors_ = 0;
   max_factors_ = max_factors;
   schedule_ = schedule;
-  if (follow(problem, tolerance, answer)) return true;
+  try {
+    const Dispensable factors;  // the answer has the best x so far
+    if (follow(problem, tolerance, answer)) return true;
+  } catch (const OutOfTime&) {
+    static_cast<void>(Budget::spent());  // said
+    return false;
+  }
   return answer.judge(at_.x) <= tolerance;
 }
 
@@ -327,11 +335,11 @@ void solve(const ConstraintProblem& problem, const HomotopySettings& settings, W
   auto& done = workspace.get<PathWork>();
   done = {};
   double length = first_length;
-  for (int k = 0; k < most_paths && factors < settings.max_iterations; ++k) {
+  for (int k = 0; k < most_paths && factors < settings.max_iterations && !(k > 0 && Budget::spent()); ++k) {
     sweep(k, settings.tolerance, sweeps, work, workspace);
     report.iterations += work.sweeps.iterations;
     done.sweeps += work.sweeps.iterations;
-    if (work.answer.judge(work.anchor) <= settings.tolerance) break;
+    if (work.answer.judge(work.anchor) <= settings.tolerance || Budget::spent()) break;
     std::ranges::copy(work.anchor, work.swept.x0.begin());
     linear.prepare(problem);
     work.path.prepare(problem, linear);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/budget.h"
 #include "solve/newton/contact_law.h"
 #include "solve/newton/friction_cones.h"
 #include "solve/refine.h"
@@ -278,7 +279,8 @@ int InteriorPoint::run(const ConstraintProblem& problem, double tolerance, int m
   const double count = std::max<double>(1.0, static_cast<double>(cones_.size()));
   int iterations = 0;
   double least = infinity, first_gap = 0;
-  for (int idle = 0; residual > tolerance && iterations < max_iterations && idle < most_idle; ++iterations) {
+  for (int idle = 0; residual > tolerance && iterations < max_iterations && idle < most_idle && !Budget::spent(); ++iterations) {
+    Budget::count();
     double gap = 0;
     for (std::size_t c = 0; c < cones_.size(); ++c) {
       scalings_[c].find(X_.data() + stride * c, Y_.data() + stride * c, cones_[c].size());
@@ -289,7 +291,13 @@ int InteriorPoint::run(const ConstraintProblem& problem, double tolerance, int m
     }
     if (iterations == 0) first_gap = gap;
     assemble(problem);
-    linear_->factor(problem, rho_);
+    try {
+      const Dispensable factor;  // the best x so far is an answer too
+      linear_->factor(problem, rho_);
+    } catch (const OutOfTime&) {
+      static_cast<void>(Budget::spent());  // said
+      break;
+    }
     const double affine = step(problem, x);
     double affine_gap = 0;
     for (std::size_t c = 0; c < cones_.size(); ++c)

@@ -6,6 +6,7 @@
 // singular a small diagonal keeps the system regular. Slow where active sets keep changing (tall stacks).
 #include <rotule/solvers/pgs_sm.h>
 
+#include "base/budget.h"
 #include "solve/best_answer.h"
 #include "solve/newton/contact_system.h"
 #include "solve/refine.h"
@@ -45,8 +46,9 @@ void solve(const ConstraintProblem& problem, const PgsSmSettings& settings, Work
   std::copy_n(problem.x0.data(), n, x.begin());
   judge();
   std::ranges::copy(answer.best_x(), x.begin());
-  while (answer.best() > settings.tolerance && report.iterations < settings.max_iterations) {
+  while (answer.best() > settings.tolerance && report.iterations < settings.max_iterations && !Budget::spent()) {
     ++report.iterations;
+    Budget::count();
     work.system.sweep(problem, settings.sweeps, x);
     double last = judge();
     std::copy(x.begin(), x.end(), work.sweeped.begin());

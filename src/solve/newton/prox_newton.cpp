@@ -10,6 +10,7 @@
 #include <rotule/error.h>
 #include <rotule/solvers/prox_newton.h>
 
+#include "base/budget.h"
 #include "solve/newton/augmented.h"
 #include "solve/newton/contact_system.h"
 #include "solve/newton/interior_point.h"
@@ -41,7 +42,9 @@ class ProxNewton {
   void multipliers(const ConstraintProblem& problem, std::span<double> x);
   void continuation(const ConstraintProblem& problem, std::span<double> x);
   bool walk_along_self_stress(const ConstraintProblem& problem, std::span<double> x);
-  [[nodiscard]] bool done() const { return best_ <= std::max(goal_, floor_) || iterations_ >= max_iterations_; }
+  [[nodiscard]] bool done() const {
+    return best_ <= std::max(goal_, floor_) || iterations_ >= max_iterations_ || Budget::spent();
+  }
 
   ContactSystem system_;
   AugmentedLagrangian augmented_;
@@ -107,7 +110,8 @@ bool ProxNewton::newton(const ConstraintProblem& problem, int max_steps, double 
   double recent[memory];
   int jumps = 0;
   std::fill_n(recent, memory, merit);
-  for (int k = 0; k < max_steps && iterations_ < max_iterations_; ++k) {
+  for (int k = 0; k < max_steps && iterations_ < max_iterations_ && !Budget::spent(); ++k) {
+    Budget::count();
     system_.factor(problem, epsilon);
     system_.linear().solve(problem, system_.law(), dx_, A_dx_);
     ++iterations_;
@@ -289,8 +293,13 @@ void solve(const ConstraintProblem& problem, const ProxNewtonSettings& settings,
   clear(report, problem.rows());
   if (problem.rows() == 0) return;
   auto& work = workspace.get<ProxNewton>();
-  work.start(problem, settings, x);
-  work.run(problem, settings, x);
+  try {
+    const Dispensable factors;  // once there is a best x
+    work.start(problem, settings, x);
+    work.run(problem, settings, x);
+  } catch (const OutOfTime&) {
+    static_cast<void>(Budget::spent());  // said
+  }
   work.restore(x);
   report.iterations = work.iterations();
   report.residual = work.best();

@@ -6,6 +6,7 @@
 // it with large coefficients), which max_iterations ends and the report says.
 #include <rotule/solvers/block_pivoting.h>
 
+#include "base/budget.h"
 #include "solve/pivot/block_pivots.h"
 
 #include <Eigen/Cholesky>
@@ -55,6 +56,8 @@ int BlockPivots::solve(DenseProblem& p, const std::vector<std::int32_t>& rows, c
   }
   const double x_scale = std::max(p.x.lpNorm<Eigen::Infinity>(), 1e-300);
   for (int iteration = 1; iteration <= max_iterations; ++iteration) {
+    if (iteration > 1 && Budget::spent()) return iteration - 1;
+    Budget::count();
     solve_free(p, rows, centre);
     p.update_w();
     const double tiny_x = 1e-13 * std::max(x_scale, p.x.lpNorm<Eigen::Infinity>());
@@ -124,7 +127,7 @@ void solve(const ConstraintProblem& problem, const BlockPivotingSettings& settin
   if (p.judge() > target) {
     p.guess_states();
     bool settled = false;
-    while (!settled && report.iterations < settings.max_iterations) {
+    while (!settled && report.iterations < settings.max_iterations && !(report.iterations > 0 && Budget::spent())) {
       memory.centre = p.x;
       p.follow_normals();
       bool done = false;

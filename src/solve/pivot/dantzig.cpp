@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/budget.h"
 #include "linalg/growing_ldlt.h"
 #include "solve/pivot/dense_problem.h"
 #include "solve/solve.h"
@@ -45,6 +46,7 @@ class Pass {
     const double tiny = 1e-13 * std::max(p_.b.lpNorm<Eigen::Infinity>(), 1e-300);
     const int most_turns = 20 + 4 * p_.size();
     for (int turn = 0; turn < most_turns; ++turn) {
+      Budget::listen();
       if (std::abs(p_.w[row]) <= tiny) return release(row);
       const double sign = p_.w[row] < 0 ? 1.0 : -1.0;
       if (sign < 0 && p_.x[row] <= p_.lower[row]) return stop_at(row, RowState::at_lower);
@@ -151,9 +153,11 @@ void solve(const ConstraintProblem& problem, const DantzigSettings& settings, Wo
   const double target = 0.1 * settings.tolerance;
   bool settled = p.judge() <= target;
   memory.limits.setConstant(p.size(), -1.0);
-  while (!settled && report.iterations < settings.max_iterations) {
+  while (!settled && report.iterations < settings.max_iterations && !(report.iterations > 0 && Budget::spent())) {
+    Budget::count();
     Pass pass(memory);
     for (const int row : memory.order) {
+      Budget::listen();
       if (p.normal[row] >= 0) {
         const double normal = memory.limits[row] >= 0 ? memory.limits[row] : p.x[p.normal[row]];
         p.upper[row] = p.mu[row] * std::max(0.0, normal);

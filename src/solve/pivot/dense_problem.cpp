@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/budget.h"
 #include "base/spans.h"
 #include "solve/refine.h"
 #include "solve/structure.h"
@@ -21,6 +22,7 @@ constexpr double joint_pivot_tolerance = 1e-12;
 /// LU with row exchanges of the leading n x n part, in place. A vanishing pivot is left out, as if its unknown were 0.
 void factor_lu(DenseProblem::Matrix& A, int n, std::vector<std::int32_t>& swaps) {
   for (int k = 0; k < n; ++k) {
+    Budget::listen();
     int best = k;
     for (int i = k + 1; i < n; ++i)
       if (std::abs(A(i, k)) > std::abs(A(best, k))) best = i;

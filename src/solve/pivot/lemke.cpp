@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/budget.h"
 #include "linalg/dense_ldlt.h"
 #include "solve/pivot/dense_problem.h"
 #include "solve/solve.h"
@@ -74,6 +75,7 @@ void eliminate_free_rows(LemkeMemory& m) {
   m.scale.resize(p.size());
   for (const int i : m.rows) m.scale[i] = 1 / std::sqrt(std::max(p.A(i, i), 1e-300));
   for (int r = 0; r < n; ++r) {
+    Budget::listen();
     const int i = m.rows[r];
     for (int c = 0; c <= n; ++c) {
       const double* const y = m.solution.data() + static_cast<std::size_t>(c) * f;
@@ -130,6 +132,7 @@ void write_dictionary(LemkeMemory& m) {
     }
   };
   for (int u = 0; u < size; ++u) {
+    Budget::listen();
     const auto [r, part] = m.unknowns[u];
     const int i = m.rows[r];
     const double s = sign(part);
@@ -185,7 +188,8 @@ class Dictionary {
       if (m_.q[i] < m_.q[row]) row = i;
     if (size_ == 0 || m_.q[row] >= 0) return true;
     int column = size_;
-    while (pivots < max_pivots) {
+    while (pivots < max_pivots && !Budget::spent()) {
+      Budget::count();
       const int leaves = m_.basic[row];
       exchange(row, column);
       ++pivots;
@@ -220,6 +224,7 @@ class Dictionary {
     for (int i = 0; i < size_; ++i) {
       const double factor = m_.T(i, column);
       if (i == row || factor == 0) continue;
+      Budget::listen();
       m_.T(i, column) = 0;
       m_.T.row(i) += factor * m_.pivot_row.transpose();
       m_.q[i] += factor * constant;

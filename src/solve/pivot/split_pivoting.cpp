@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/budget.h"
 #include "problem/cone.h"
 #include "solve/pivot/block_pivots.h"
 #include "solve/solve.h"
@@ -85,7 +86,7 @@ void solve(const ConstraintProblem& problem, const SplitPivotingSettings& settin
   double least = p.judge();
   memory.best = p.x;
   if (least > target) p.guess_states();
-  while (least > target && report.iterations < settings.max_iterations) {
+  while (least > target && report.iterations < settings.max_iterations && !Budget::spent()) {
     memory.centre = p.x;
     bool done = false;
     memory.pivots.solve(p, memory.rows, memory.centre, 100 + 4 * p.size(), 10, done);

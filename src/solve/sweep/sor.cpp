@@ -5,6 +5,7 @@
 #include <rotule/error.h>
 #include <rotule/solvers/sor.h>
 
+#include "base/budget.h"
 #include "solve/diagonal_blocks.h"
 #include "solve/refine.h"
 #include "solve/solve.h"
@@ -53,11 +54,14 @@ void solve(const ConstraintProblem& problem, const SorSettings& settings, Worksp
   work.residual.resize(problem);
   std::copy_n(problem.x0.data(), x.size(), x.begin());
   report.residual = residual_into(problem, x, work.residual);
-  while (report.residual > settings.tolerance && report.iterations < settings.max_iterations) {
+  while (report.residual > settings.tolerance && report.iterations < settings.max_iterations && !Budget::spent()) {
     work.velocities.assign(6 * problem.bodies(), 0.0);
     apply_impulses(problem, x, work.velocities);
-    for (int k = 0; k < sweeps_per_check && report.iterations < settings.max_iterations; ++k, ++report.iterations)
+    for (int k = 0; k < sweeps_per_check && report.iterations < settings.max_iterations && !Budget::over();
+         ++k, ++report.iterations) {
       sweep(problem, settings.relaxation, work, x);
+      Budget::count();
+    }
     report.residual = residual_into(problem, x, work.residual);
   }
   if (!std::isfinite(report.residual))

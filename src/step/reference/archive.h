@@ -1,6 +1,7 @@
 #pragma once
 // What an exact snapshot saves of the reference stepper: all that its next step depends on besides the state.
 #include <algorithm>
+#include <span>
 
 #include "step/reference/reference_stepper.h"
 
@@ -30,8 +31,9 @@ template <class Archive>
 void archive_memory(Archive& io, Memory<State>& memory, std::size_t bodies) {
   io(memory.h);
   io(memory.filled);
-  memory.samples.resize(static_cast<std::size_t>(std::clamp(memory.filled, 0, 16)));
-  for (auto& sample : memory.samples) {
+  const auto filled = static_cast<std::size_t>(std::clamp(memory.filled, 0, 16));
+  if (!Archive::writes || memory.samples.size() < filled) memory.samples.resize(filled);
+  for (auto& sample : std::span(memory.samples).first(filled)) {
     archive_state(io, sample.s, bodies);
     io(sample.acceleration);
   }

@@ -75,6 +75,15 @@ void ReferenceStepper::forget() {
       method);
 }
 
+void ReferenceStepper::drop_work() {
+  for (std::vector<Island>* islands : {&mechanism.islands, &islands_, &late_, &bouncing_})
+    for (Island& island : *islands) island.workspace = {};
+  closing_ = {};
+  shocks = {};
+  mechanism.forget_shape();
+  mechanism.release_joints();
+}
+
 bool ReferenceStepper::joints_are_closed() const {
   return !std::holds_alternative<NoCorrectionSettings>(mechanism.recipe.correction);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/budget.h"
 #include "step/reference/kinetic.h"
 
 namespace rotule {
@@ -57,7 +58,7 @@ void PositionClosing::close(const ProjectionSettings& settings, const ContactRul
       worst = std::max(worst, errors_[i]);
     }
     if (worst == 0) break;
-    if (iteration == settings.max_iterations || (iteration >= 2 && worst > 0.5 * before)) {
+    if (iteration == settings.max_iterations || (iteration >= 2 && worst > 0.5 * before) || (iteration > 0 && Budget::spent())) {
       report.converged = report.converged && worst < 1e3 * std::max(tolerance, rules.settings.slop);
       break;
     }

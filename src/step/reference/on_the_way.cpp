@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/budget.h"
 #include "step/reference/reference_stepper.h"
 
 namespace rotule {
@@ -16,6 +17,7 @@ void ReferenceStepper::solve_islands(double t, double h) {
   if (bouncing_.size() < islands_.size()) bouncing_.resize(islands_.size());
   first_ = after_ = free_;
   const StageClock::Scope stage(mechanism.clock, Stage::solve);
+  const TimeShare share(0.7);  // what is not closed afterwards adds up from step to step
   const ImpulseStep step{mechanism, *velocity_, rules_, search_, t, h, parts()};
   parallel_for(island_count_, mechanism.recipe.threads, [&](int i) {
     Island& island = islands_[i];
@@ -89,10 +91,9 @@ double ReferenceStepper::first_blow(double h) const {
   return h;
 }
 
-bool ReferenceStepper::add_meetings() {
+void ReferenceStepper::add_meetings() {
   const Model& model = mechanism.model;
   const Attempt& now = mechanism.now;
-  if (meetings_.empty()) return false;
   // Who meets something changes its way: what it would meet much later may not happen. The next round will tell.
   constexpr double much_later = 0.25;
   met_.assign(static_cast<std::size_t>(model.body_count()), infinity);
@@ -105,7 +106,6 @@ bool ReferenceStepper::add_meetings() {
     const bool a = first_for(m.a, m.time), b = first_for(m.b, m.time);
     if (a && b) finder.add_meeting(m, now.state, mechanism.now.contacts);
   }
-  return true;
 }
 
 void ReferenceStepper::strike_contacts(double t) {

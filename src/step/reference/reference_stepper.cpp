@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/budget.h"
 #include "step/checks.h"
 
 namespace rotule {
@@ -24,6 +25,7 @@ struct Lent {
 }  // namespace
 
 const StepReport& ReferenceStepper::step(State& s, double t, double h) {
+  Budget::listen();
   const StageClock::Run timed(mechanism.clock);
   mechanism.now.report = {};
   mechanism.now.push_energy = 0;
@@ -37,6 +39,7 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   // Then bounce off walls; methods with error control have met them on the way.
   if (!mechanism.model.walls.empty() && !locates_events(mechanism.recipe)) bounce_off_walls(s, t + h);
   require_finite(mechanism.model, s);
+  mechanism.now.report.cut = Budget::current() && Budget::current()->cut();
   return mechanism.now.report;
 }
 
@@ -60,10 +63,15 @@ double ReferenceStepper::attempt(double t, double h, bool may_stop) {
       const StageClock::Scope stage(mechanism.clock, Stage::collide);
       finder.sweep(s, passages_, h, now.contacts, meetings_);
       if (const double blow = may_stop ? first_blow(h) : h; blow < h) return blow;
-      if (round == most_rounds || !add_meetings()) break;
+      if (round == most_rounds || meetings_.empty() || Budget::spent()) break;
+      add_meetings();
     }
   }
-  for (int i = 0; i < island_count_; ++i) count(islands_[i].report, now.report);
+  now.report.residual = 0;
+  for (int i = 0; i < island_count_; ++i) {
+    count(islands_[i].report, now.report);
+    now.report.residual = std::max(now.report.residual, islands_[i].residual);
+  }
 
   // Move: positions go with the first solution, velocities with the bounce.
   before_ = s.u;
@@ -105,7 +113,7 @@ double ReferenceStepper::pass(double t, double left, bool may_stop) {
       }
       now.report.attempts = std::max(now.report.attempts, tries);
       audit.look_at(mechanism, now.report);
-      if (last || now.report.sound()) break;
+      if (last || now.report.sound() || Budget::spent()) break;
     } catch (const Error&) {
       if (last) throw;
     }
@@ -128,7 +136,8 @@ void ReferenceStepper::step_by_impulses(State& s, double t, double h) {
   double done = 0;
   for (int blows = 0; done < h; ++blows) {
     if (done > 0) finder.forget();
-    const double left = h - done, part = pass(t + done, left, bouncy_ && blows < rules_.settings.max_blows);
+    const double left = h - done,
+                 part = pass(t + done, left, bouncy_ && blows < rules_.settings.max_blows && !Budget::out_of_time());
     done = part < left ? done + part : h;
   }
 

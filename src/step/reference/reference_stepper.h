@@ -34,6 +34,8 @@ class ReferenceStepper {
   void begin(const State& s, double t) { mechanism.begin_step(s, t); }
   /// Forgets what a method remembers of its past: whoever changes the state by hand says so here.
   void forget();
+  /// Drops what a step that was broken off may have left half done: memory of solvers, and what is made when first asked for.
+  void drop_work();
 
   // The model's last body or joint is new; one that had this number is no longer there (the body had no joints left); forces
   // came or went. All that has nothing to do with it stays as it is, warm starts included.
@@ -101,8 +103,8 @@ class ReferenceStepper {
   void hold_spin(State& s) const;
   /// When the first of the meetings is that bounces; h where none is.
   [[nodiscard]] double first_blow(double h) const;
-  /// Contacts for those of the meetings that come first for their bodies. Whether there are any.
-  bool add_meetings();
+  /// Contacts for those of the meetings that come first for their bodies.
+  void add_meetings();
   /// Bounces of contacts that touch and close.
   void strike_contacts(double t);
   void step_by_method(State& s, double t, double h);

@@ -98,6 +98,9 @@ export interface StateMessage {
   live_end: number;
   history_start: number;
   duration: number;
+  /** Steps since the last of these messages that the recipe's budget cut short, and the largest residual that was left. */
+  cut_steps: number;
+  cut_residual: number;
 }
 
 export interface BodyMessage {

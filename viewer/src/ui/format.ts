@@ -25,6 +25,11 @@ export function time_text(seconds: number): string {
   return `${seconds.toFixed(seconds >= 100 ? 1 : 2)} s`;
 }
 
+/** Of steps that a budget ended: how many, and what was left. */
+export function cut_text(steps: number, residual: number): string {
+  return steps === 0 ? '' : `${steps} ${steps === 1 ? 'step' : 'steps'} cut, residual ${number_text(residual)}`;
+}
+
 /** "brick_wall" as "Brick wall". */
 export function title_text(name: string): string {
   const words = name.replace(/_/g, ' ');

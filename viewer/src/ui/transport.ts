@@ -2,8 +2,9 @@
 
 import type { Command, StateMessage } from '../stream/messages';
 import { h, icon, icon_button } from './dom';
-import { time_text } from './format';
+import { cut_text, time_text } from './format';
 
+const cut_meaning = 'Solvers ran out of the time that a step may take (budget_seconds of the recipe), and gave the best answer they had';
 export const speeds = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 10];
 
 export class Transport {
@@ -12,6 +13,7 @@ export class Transport {
   private readonly scrub: HTMLInputElement;
   private readonly clock: HTMLOutputElement;
   private readonly speed: HTMLSelectElement;
+  private readonly cut: HTMLOutputElement;
   private state: StateMessage | null = null;
   private scrubbing = false;
   private wanted: number | null = null;
@@ -27,11 +29,12 @@ export class Transport {
     this.scrub.addEventListener('change', () => (this.scrubbing = false));
     this.scrub.addEventListener('input', () => this.seek_soon());
     this.clock = h('output', { id: 'clock', 'aria-label': 'Time' });
+    this.cut = h('output', { id: 'cut', hidden: true, title: cut_meaning, 'aria-label': 'Steps cut short' });
     this.speed = h('select', { id: 'speed', 'aria-label': 'Speed', title: 'Speed ([ slower, ] faster)' });
     for (const factor of speeds) this.speed.append(h('option', { value: factor }, `${factor}×`));
     this.speed.value = '1';
     this.speed.addEventListener('change', () => this.send({ do: 'speed', factor: Number(this.speed.value) }));
-    this.element = h('footer', { class: 'bar', id: 'transport' }, this.play_button, step, restart, this.scrub, this.clock, this.speed);
+    this.element = h('footer', { class: 'bar', id: 'transport' }, this.play_button, step, restart, this.scrub, this.clock, this.cut, this.speed);
     this.draw_play();
   }
 
@@ -88,6 +91,8 @@ export class Transport {
     if (document.activeElement !== this.speed || Number(this.speed.value) !== state.speed) this.speed.value = String(state.speed);
     this.scrub.min = String(state.history_start);
     this.scrub.max = String(Math.max(state.live_end, state.history_start + 1e-9));
+    this.cut.hidden = state.cut_steps === 0;
+    this.cut.textContent = cut_text(state.cut_steps, state.cut_residual);
     this.show_time(state.time);
   }
 

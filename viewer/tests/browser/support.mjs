@@ -37,9 +37,9 @@ export async function launch() {
 
 export class Program {
   /** Starts the viewer and waits for the address that it prints. */
-  static async start(path, scene, port = 0) {
+  static async start(path, scene, port = 0, settings = []) {
     const program = new Program();
-    program.process = spawn(path, ['view', scene, '--port', String(port), '--no-open'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    program.process = spawn(path, ['view', scene, '--port', String(port), '--no-open', ...settings.flatMap((s) => ['--set', s])], { stdio: ['ignore', 'pipe', 'pipe'] });
     program.ended = new Promise((done) => program.process.once('exit', (code, signal) => done(code ?? signal)));
     let said = '';
     program.address = await new Promise((found, failed) => {

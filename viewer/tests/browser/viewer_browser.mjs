@@ -208,6 +208,27 @@ try {
     assert.equal(await page.locator('#lost').count(), 0);
   });
 
+  await test('pause and a changed recipe act in the midst of a step that would not end', async () => {
+    await program.stop();
+    await page.waitForSelector('#lost');
+    const endless = ['budget_seconds=0', 'solver=pgs', 'solver.tolerance=1e-300', 'solver.change_tolerance=0', 'solver.max_iterations=1000000000'];
+    program = await Program.start(path, 'brick_wall', program.port, endless);
+    await until('r.connected && r.scene.name === "brick_wall" && r.state.playing');
+    await page.waitForTimeout(300); // by now it is at work
+    const time = await read('r.state.live_end');
+    const begun = Date.now();
+    await page.click('#play');
+    await until('!r.state.playing');
+    assert.ok(Date.now() - begun < 1000, `${Date.now() - begun} ms until it paused`);
+    assert.equal(await read('r.state.live_end'), time, 'the step counts as not begun');
+    await page.click('#play');
+    await until('r.state.playing');
+    await page.click('[aria-label="Panel"]');
+    await page.click('#tab_recipe');
+    await page.selectOption('[id="field_solver"]', 'auto');
+    await until('r.state.live_end > a', time);
+  });
+
   assert.deepEqual(complaints, [], 'console free of errors');
   console.log(`${passed} tests passed, console free of errors`);
 } finally {

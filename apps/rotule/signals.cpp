@@ -1,0 +1,64 @@
+#include "signals.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <ctime>
+
+namespace rotule::app {
+namespace {
+
+Bell bell;
+volatile std::sig_atomic_t first_signal = 0, kept = 0;
+timer_t patience;
+bool has_timer = false;
+
+/// Only what POSIX allows in handlers.
+void hear(int signal) {
+  if (first_signal != 0) {
+    std::signal(signal, SIG_DFL);
+    ::raise(signal);
+    return;
+  }
+  first_signal = signal;
+  bell.ring();
+  if (!has_timer || kept != 0) return;
+  itimerspec soon{};
+  soon.it_value.tv_nsec = 80'000'000;
+  ::timer_settime(patience, 0, &soon, nullptr);
+}
+
+void give_up(int) {
+  if (kept != 0) return;
+  constexpr char words[] = "rotule: interrupted\n";
+  if (::write(STDERR_FILENO, words, sizeof(words) - 1) < 0) ::_exit(128 + first_signal);  // nobody reads it
+  ::_exit(128 + first_signal);
+}
+
+}  // namespace
+
+void answer_signals() {
+  struct sigaction late {};
+  late.sa_handler = give_up;
+  sigemptyset(&late.sa_mask);
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGALRM;
+  has_timer = ::sigaction(SIGALRM, &late, nullptr) == 0 && ::timer_create(CLOCK_MONOTONIC, &event, &patience) == 0;
+  struct sigaction action {};
+  action.sa_handler = hear;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    ::sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);  // nohup and shells' background jobs stay deaf
+  }
+}
+
+int signal_received() { return first_signal; }
+Bell& signal_bell() { return bell; }
+
+WorthKeeping::WorthKeeping() { kept = 1; }
+WorthKeeping::~WorthKeeping() { kept = 0; }
+
+}  // namespace rotule::app
