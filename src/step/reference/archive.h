@@ -2,6 +2,7 @@
 // What an exact snapshot saves of the reference stepper: all that its next step depends on besides the state.
 #include <algorithm>
 
+#include "mechanism/touching/touching_motion.h"
 #include "step/reference/reference_stepper.h"
 
 namespace rotule {
@@ -55,6 +56,7 @@ void ReferenceStepper::archive(Archive& io) {
   io(mechanism.now.contacts);
   io(mechanism.now.drives);
   finder.archive(io);
+  if (touching_) touching_->archive(io);
   std::visit(
       [&](auto& chosen) {
         if constexpr (requires { chosen.memory; }) archive_memory(io, chosen.memory, mechanism.model.bodies.size());

@@ -1,5 +1,6 @@
 #pragma once
 // The reference path: integrator x formulation x solver, all double. It is one of those behind Stepper (step/stepper.h).
+#include <memory>
 #include <variant>
 
 #include "integrate/adaptive/adaptive.h"
@@ -17,6 +18,8 @@
 
 namespace rotule {
 
+class TouchingMotion;
+
 /// Every method, those included that want more of a mechanism than accelerations: error control, and RATTLE.
 using ReferenceMethod = WithMore<AnyIntegrator<JointedMechanism>, Adaptive<Course, DormandPrince5>,
                                  Adaptive<Course, DormandPrince8>, Rattle<JointedMechanism>>;
@@ -25,6 +28,9 @@ class ReferenceStepper {
  public:
   /// Throws Error where the recipe does not fit what the model has.
   ReferenceStepper(const Model& model, const Recipe& recipe);
+  ReferenceStepper(const ReferenceStepper&) = delete;
+  ReferenceStepper& operator=(const ReferenceStepper&) = delete;
+  ~ReferenceStepper();
 
   /// Moves the state from t to t + h. Throws Error, naming the body, where a number is no longer finite.
   const StepReport& step(State& s, double t, double h);
@@ -88,6 +94,8 @@ class ReferenceStepper {
   /// Attempts until one neither gains energy nor leaves joints open.
   void step_by_impulses(State& s, double t, double h);
   void step_by_method(State& s, double t, double h);
+  /// The same where bodies touch.
+  void step_with_touching(State& s, double t, double h);
   /// Joints and overlaps closed as the recipe says.
   void close(State& s, double t, double h);
   [[nodiscard]] bool joints_are_closed() const;  // whether it says so at all
@@ -97,7 +105,8 @@ class ReferenceStepper {
   void bounce_off_walls(State& s, double t);
   [[nodiscard]] IslandParts parts() const;
 
-  const VelocitySettings* velocity_;  // of the recipe, where steps are made by impulses
+  const VelocitySettings* velocity_;          // of the recipe, where steps are made by impulses
+  std::unique_ptr<TouchingMotion> touching_;  // where contacts go by accelerations
   ContactRules rules_;
   bool cone_;
   std::vector<Island> islands_, late_, bouncing_;  // of the step; of overlaps found at its end; with the problems of bounces
