@@ -84,7 +84,8 @@ void evaluate(Touch& touch, const Kinematics& kinematics, bool with_gamma) {
     // Central differences of fourth order over a few thousandths of what the rows change by in a unit of time: both what they
     // leave out and what rounding adds is about 1e-13 of the velocities times that rate.
     touch.gamma.setZero();
-    double rate = std::max(A.omega.norm(), B.omega.norm()) + (B.v - A.v).norm() / touch.size;
+    double& rate = touch.rate;
+    rate = std::max(A.omega.norm(), B.omega.norm()) + (B.v - A.v).norm() / touch.size;
     if (rate > 0) {
       Touch near = touch;
       const auto at = [&](double time) {

@@ -18,6 +18,7 @@ struct TouchFriction {
   int first = 0, count = 0;  // rows
   double mu_stick = 0, mu_slip = 0;
   bool sticking = false;
+  bool from_rest = false;          // slips, or is about to, from a speed that counts as none
   Vec2 direction = Vec2::UnitX();  // of slip, at the start of the present stretch of motion
 
   /// Along which it slips at this velocity, continued through zero: a stage of a method may look beyond the instant of a stop.
@@ -45,6 +46,7 @@ struct Touch {
   Vec6 w = Vec6::Zero(), gamma = Vec6::Zero();
   Vec6 x = Vec6::Zero();    // forces along the rows: N, N m
   double inverse_mass = 0;  // of the normal row, 1/kg
+  double rate = 0;          // 1/s, how fast the point runs over the bodies, or they turn
 
   [[nodiscard]] Vec2 velocity(const TouchFriction& f) const { return {w[f.first], f.count > 1 ? w[f.first + 1] : 0}; }
   [[nodiscard]] Vec2 force(const TouchFriction& f) const { return {x[f.first], f.count > 1 ? x[f.first + 1] : 0}; }

@@ -29,7 +29,8 @@ TouchingMechanism::Event TouchingMechanism::event(const State& s, double t, doub
       if (f.sticking)
         take((f.mu_stick * touch.x[0] - touch.force(f).norm()) * in_scale + event_slack, Cause::force, k, g);
       else
-        take(touch.velocity(f).dot(f.direction) / speed_scale_ + event_slack, Cause::slip, k, g);
+        take((touch.velocity(f).dot(f.direction) + (f.from_rest ? 2 * negligible_speed_ : 0)) / speed_scale_ + event_slack,
+             Cause::slip, k, g);
     }
   }
   // Gaps of what does not touch yet.

@@ -79,7 +79,7 @@ bool TouchingMechanism::strike(State& s, double t, bool bounce) {
   double speed = 0;
   for (const int i : body_of_)
     if (mechanism_.model.movable(i)) speed = std::max(speed, s.v(i).norm() + reach_[i] * s.omega(i).norm());
-  const double approaching = std::max(1e-9 * speed, 1e-300);
+  const double approaching = 1e-9 * (speed + std::sqrt(mechanism_.model.gravity.norm() * size));
   const auto look = [&] {
     mechanism_.kinematics.update(mechanism_.model, s);
     evaluate_touches(false);

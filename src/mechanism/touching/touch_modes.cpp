@@ -17,7 +17,6 @@ namespace rotule {
 namespace {
 
 constexpr double touching_share = 1e-9;     // gaps that count as closed, of the smaller body's size
-constexpr double standing_share = 1e-9;     // speeds that count as none, of the fastest
 constexpr double weightless_share = 1e-10;  // accelerations that count as none, of the largest
 constexpr double on_cone = 1e-7;            // how near to mu N friction counts as at its end
 constexpr double mode_tolerance = 1e-12;
@@ -91,14 +90,14 @@ bool TouchingMechanism::drop_what_pulls() {
     return true;
   }
   // Friction beyond its cone goes along it from now on.
-  double most = 0;
+  double most = 1e-13;
   TouchFriction* over = nullptr;
   Vec2 direction;
   for (Touch& touch : touches_)
     for (int g = 0; g < touch.groups; ++g) {
       TouchFriction& f = touch.friction[g];
       const Vec2 x = touch.force(f);
-      const double excess = (x.norm() - f.mu_stick * touch.x[0] * (1 + on_cone)) / std::max(touch.x[0], 1e-300);
+      const double excess = x.norm() / std::max(f.mu_stick * touch.x[0], 1e-300) - 1;
       if (!f.sticking || excess <= most) continue;
       most = excess;
       over = &f;
@@ -106,6 +105,7 @@ bool TouchingMechanism::drop_what_pulls() {
     }
   if (!over) return false;
   over->sticking = false;
+  over->from_rest = true;
   over->direction = direction;
   return true;
 }
@@ -230,6 +230,7 @@ void TouchingMechanism::solve_complementarity(const VecX& udot) {
     x.head(f.count) = answer_.segment(f.first_row, f.count);
     const double limit = f.mu * answer_[f.normal_row];
     law.sticking = f.mu > 0 && x.norm() < limit * (1 - on_cone);
+    law.from_rest = !law.sticking;
     if (!law.sticking && x.norm() > 0) law.direction = -x.normalized();
   }
   int number = 0;

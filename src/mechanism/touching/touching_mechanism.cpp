@@ -83,6 +83,7 @@ void TouchingMechanism::evaluate_touches(bool with_gamma) {
   const Model& model = mechanism_.model;
   for (Touch& touch : touches_) {
     evaluate(touch, mechanism_.kinematics, with_gamma);
+    fastest_rate = std::max(fastest_rate, touch.rate);
     touch.inverse_mass = 0;
     const auto share = [&](int body, const TouchRows& J) {
       if (!model.movable(body)) return;

@@ -62,6 +62,9 @@ class TouchingMechanism {
   /// Into how many pieces a stretch is to be cut so that no gap closes and opens again unseen, as far as speeds tell.
   [[nodiscard]] int pieces(const State& s, double h) const;
 
+  /// The fastest that a point of contact has run over its bodies, rad/s or bodies' sizes per second, since this was set to zero.
+  double fastest_rate = 0;
+
   /// Forces of the contacts at this state, and the contacts of `into` that they belong to.
   void finish(const State& s, double t, std::vector<Contact>& into);
 
@@ -70,7 +73,8 @@ class TouchingMechanism {
 
   [[nodiscard]] std::span<const Touch> touches() const { return touches_; }
   [[nodiscard]] JointedMechanism& jointed() { return mechanism_; }
-  double struck_energy = 0;  // J taken out by impacts of this step
+  double standing_share = 1e-9;  // speeds that count as none, of the fastest
+  double struck_energy = 0;      // J taken out by impacts of this step
 
  private:
   /// A row in force: of a touch, and whether the normal's.
@@ -114,7 +118,6 @@ class TouchingMechanism {
 
   std::vector<RowInForce> rows_;
   std::vector<VecX> responses_;
-  std::vector<VecX> slip_responses_;
   MatX matrix_;
   VecX rhs_, answer_, unit_, scratch_, free_;
   ConstraintProblem problem_;

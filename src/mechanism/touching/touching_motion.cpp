@@ -12,9 +12,12 @@ namespace rotule {
 namespace {
 
 constexpr int most_events = 1000;  // per step; bounces end then, and at twice as many events are no longer located
+constexpr int patience = 30;       // turns of slip, per step, before less of it counts as none
 constexpr int most_at_once = 50;   // events without any time between them
 constexpr double no_time = 1e-13;  // of the step
 constexpr double instant = 1e-13;  // of a stretch: how closely events are located
+
+constexpr double longest_way = 0.5;  // rad, or bodies' sizes, that a point of contact goes in one stretch of a fixed step
 
 template <class Method>
 constexpr bool has_error_control_of_touching = requires(Method method) {
@@ -49,6 +52,7 @@ TouchingMotion::TouchingMotion(JointedMechanism& mechanism, const IntegratorSett
     : mechanism_(mechanism), touching_(mechanism), method_(make_method(settings)), limits_(mechanism.model) {}
 
 void TouchingMotion::forget() {
+  mechanism_.contact_forces.resize(0);  // those of another state
   std::visit(
       [](auto& method) {
         if constexpr (requires { method.control; }) method.memory.forget();
@@ -69,9 +73,7 @@ void TouchingMotion::advance(State& s, double t, double h) {
           double none = 0;
           Course course(mechanism_, shocks_, limits_, method.control, none, s, t);
           touching_.set_course(&course);
-          const std::int64_t before = method.steps;
           advance_by(method, s, t, h);
-          mechanism_.now.report.inner_steps = static_cast<int>(method.steps - before);
           touching_.set_course(nullptr);
         } else {
           advance_by(method, s, t, h);
@@ -86,9 +88,14 @@ double TouchingMotion::make(AnyMethod& method, State& s, double t, double remain
     method.memory.forget();  // rows in force may be others than when the last stretch ended
     return method.make_inner_step(touching_, s, t, remaining);
   } else {
+    // A point of contact may run over its bodies much faster than anything moves: round the rim of a disc that falls flat. No
+    // stretch is longer than the rows can be followed for.
     mechanism_.begin_step(s, t);
-    remake(method, s, t, remaining);
-    return remaining;
+    for (double length = remaining;; length /= 2) {
+      touching_.fastest_rate = 0;
+      remake(method, s, t, length);
+      if (!(touching_.fastest_rate * length > longest_way) || length < no_time * remaining) return length;
+    }
   }
 }
 
@@ -148,21 +155,24 @@ TouchingMotion::Located TouchingMotion::first_event(AnyMethod& method, const Sta
       if (found.value < 0) found = made_until(theta);
     }
     if (found.value < 0) {
-      const auto root =
-          bracket_root([&](double share) { return made_until(share).value; }, before, 0.0, theta, found.value, instant);
-      Located out{root.second, made_until(root.second)};
-      // Slip that only turns has not stopped; nearing a stop it turns ever faster, so that it is approached by ever shorter
-      // stretches, each with the direction of its start.
-      if (out.event.cause == TouchingMechanism::Cause::slip) {
-        const double speed = touching_.slip_speed(out.event);
-        if (!touching_.at_rest(speed)) {
+      const auto value_at = [&](double share) { return made_until(share).value; };
+      if (found.cause == TouchingMechanism::Cause::slip) {
+        // Slip that only turns has not stopped; the stretch ends there all the same, to begin anew with the new direction.
+        // Nearing a stop it turns ever faster: that is approached by ever shorter stretches.
+        const auto about = bracket_root(value_at, before, 0.0, theta, found.value, 1e-2);
+        const TouchingMechanism::Event at = made_until(about.second);
+        if (at.cause == TouchingMechanism::Cause::slip) {
+          const double speed = touching_.slip_speed(at);
           touching_.accelerations(t, s, sigma_);
-          if (speed < 0.5 * touching_.slip_speed(out.event)) {
-            out.share *= 0.9;
-            out.event.cause = TouchingMechanism::Cause::none;
-            remake(method, s, t, out.share * length);
-          }
+          if (speed > 0.3 * touching_.slip_speed(at)) return {about.second, {}};
         }
+      }
+      const auto root = bracket_root(value_at, before, 0.0, theta, found.value, instant);
+      Located out{root.second, made_until(root.second)};
+      if (out.event.cause == TouchingMechanism::Cause::slip && !touching_.at_rest(touching_.slip_speed(out.event))) {
+        out.share *= 0.9;
+        out.event.cause = TouchingMechanism::Cause::none;
+        remake(method, s, t, out.share * length);
       }
       return out;
     }
@@ -176,19 +186,24 @@ template <class AnyMethod>
 void TouchingMotion::advance_by(AnyMethod& method, State& s, double t, double h) {
   StepReport& report = mechanism_.now.report;
   const double end = t + h;
-  int events = 0, at_once = 0;
+  int events = 0, at_once = 0, stretches = 0, turns = 0;
+  touching_.standing_share = 1e-9;
   bool locating = true;
   touching_.strike(s, t, true);
   while (t < end) {
     touching_.decide(s, t, end - t);
     touching_.close_velocities(s, t);
     const double made = make(method, s, t, end - t);
+    ++stretches;
     const Located located = locating ? first_event(method, s, t, made) : Located{};
     const bool cut = located.share < 1 || located.event.cause != TouchingMechanism::Cause::none;
     std::swap(s, end_of(method));
     t = located.share < 1 ? t + located.share * made : made == end - t ? end : t + made;
     touching_.settle(s, t);
     if (!cut) continue;
+    // Slip that winds round zero many times before it stops is let go earlier, at a millionth of the fastest speed at most.
+    if (located.event.cause == TouchingMechanism::Cause::none && ++turns % patience == 0)
+      touching_.standing_share = std::min(10 * touching_.standing_share, 1e-6);
     // The instant has come: what it was is found anew from the state itself.
     if (located.event.cause == TouchingMechanism::Cause::gap) touching_.strike(s, t, events < most_events);
     at_once = located.share * made < no_time * h ? at_once + 1 : 0;
@@ -200,6 +215,7 @@ void TouchingMotion::advance_by(AnyMethod& method, State& s, double t, double h)
     }
   }
   if (!locating) touching_.strike(s, t, false);
+  report.inner_steps = stretches;
 }
 
 }  // namespace rotule
