@@ -356,5 +356,126 @@ TEST(Touching, ADiscThatSpinsFlatStopsAsItsPointsSay) {
   EXPECT_LT(world.angular_velocity("disc").norm(), 1e-12);
 }
 
+TEST(Touching, DroppedBodiesNeitherGainEnergyNorOverlap) {
+  const std::vector<Shape> shapes = {Sphere{0.3},    Box{{0.5, 0.4, 0.3}},        Capsule{0.15, 0.5},
+                                     Cone{0.3, 0.5}, Ellipsoid{{0.3, 0.2, 0.15}}, Cylinder{0.3, 0.2}};
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> number(-1, 1);
+  const auto vector = [&] { return Vec3(number(random), number(random), number(random)); };
+  for (const Shape& shape : shapes) {
+    Scene scene = floor_of(0.4, 0.3);
+    scene.add({.name = "body",
+               .mass = 1.0,
+               .position = {0, 0, 0.7},
+               .orientation = Quat(number(random), number(random), number(random), number(random)).normalized(),
+               .velocity = vector(),
+               .angular_velocity = 4 * vector(),
+               .shape = shape,
+               .material = "stuff"});
+    scene.recipe = touching_recipe(0.005);
+    World world(scene);
+    const double start = world.diagnostics().energy();
+    double energy = start;
+    for (int k = 0; k < 200; ++k) {
+      world.step();
+      const Diagnostics now = world.diagnostics();
+      EXPECT_LT(now.energy(), energy + 1e-4 * start) << shape.index() << ", step " << k;
+      EXPECT_LT(now.penetration, 1e-9) << shape.index() << ", step " << k;
+      energy = now.energy();
+    }
+    EXPECT_LT(energy, 0.9 * start);
+  }
+}
+
+TEST(Touching, SmallStepsByImpulsesComeToTheSame) {
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> number(-1, 1);
+  for (int k = 0; k < 4; ++k) {
+    Scene scene = floor_of(0.3);
+    scene.add({.name = "block",
+               .mass = 1.0,
+               .position = {0, 0, 0.05},
+               .velocity = {number(random), number(random), 0},
+               .angular_velocity = {0, 0, 5 * number(random)},
+               .shape = Box{{0.5, 0.4, 0.1}},
+               .material = "stuff"});
+    scene.add({.name = "one",
+               .mass = 1.0,
+               .position = {2, 0, 0.1},
+               .velocity = {1, 0.1 * number(random), 0},
+               .angular_velocity = 10 * Vec3(number(random), number(random), number(random)),
+               .shape = Sphere{0.1},
+               .material = "stuff"});
+    scene.add({.name = "other", .mass = 0.5, .position = {2.4, 0, 0.1}, .shape = Sphere{0.1}, .material = "stuff"});
+    scene.recipe = touching_recipe(0.01);
+    World exact(scene);
+    run_until(exact, 0.4, 40);
+    Recipe impulses = recipes::realtime();
+    impulses.dt = 4e-4;
+    World small(scene, impulses);
+    run_until(small, 0.4, 1000);
+    for (const char* body : {"block", "one", "other"}) {
+      EXPECT_LT((exact.position(body) - small.position(body)).norm(), 5e-3) << k << " " << body;
+      EXPECT_LT((exact.velocity(body) - small.velocity(body)).norm(), 5e-2) << k << " " << body;
+    }
+  }
+}
+
+TEST(Touching, TheInclineHoldsAndJointsShareTheLoad) {
+  // A bar on a hinge lies with its free end on a ball bearing of a floor: half its weight each.
+  Scene scene = floor_of(0.5);
+  scene.add({.name = "bar",
+             .mass = 2.0,
+             .position = {0.5, 0, 0.05},
+             .orientation = rotation_between(Vec3::UnitZ(), Vec3::UnitX()),
+             .shape = Capsule{0.05, 0.9},
+             .material = "stuff"});
+  scene.add(Hinge{.name = "pin", .between = {"bar", "world"}, .at = {0, 0, 0.05}, .axis = {0, 1, 0}});
+  scene.recipe = touching_recipe(0.01);
+  World world(scene);
+  run_until(world, 0.5, 50);
+  EXPECT_LT(world.velocity("bar").norm(), 1e-12);
+  EXPECT_NEAR((world.joint_force("pin").force +
+               [&] {
+                 Vec3 sum = Vec3::Zero();
+                 for (const ContactResult& c : world.contacts()) sum -= c.force;
+                 return sum;
+               }())
+                  .norm(),
+              2 * g, 1e-6);
+}
+
+TEST(Touching, SnapshotsGoOnWithTheSameBits) {
+  Scene scene = rolling_disc(general_disc(), 0.3);
+  scene.recipe = touching_recipe(0.01);
+  scene.recipe.integrator = DormandPrinceSettings{};
+  World world(scene);
+  for (int k = 0; k < 20; ++k) world.step();
+  const Snapshot saved = world.save();
+  for (int k = 0; k < 20; ++k) world.step();
+  const auto hash = world.state_hash();
+  world.load(saved);
+  for (int k = 0; k < 20; ++k) world.step();
+  EXPECT_EQ(world.state_hash(), hash);
+}
+
+TEST(Touching, WhatItCannotDoIsRefused) {
+  Scene scene = floor_of(0.5);
+  scene.add({.name = "ball", .mass = 1.0, .position = {0, 0, 1}, .shape = Sphere{0.1}, .material = "stuff"});
+  scene.recipe = touching_recipe(0.01);
+  EXPECT_NO_THROW(World{scene});
+  for (const char* method : {"rattle", "ab4", "gauss4", "semi_implicit_euler", "leapfrog"}) {
+    Recipe recipe = scene.recipe;
+    set(recipe, "integrator", method);
+    EXPECT_THROW(World(scene, recipe), Error) << method;
+  }
+  Recipe boxes = scene.recipe;
+  boxes.contacts = BoxContactSettings{};
+  EXPECT_THROW(World(scene, boxes), Error);
+  Scene soft = scene;
+  soft.materials[0].contact_stiffness = 1e5;
+  EXPECT_THROW(World{soft}, Error);
+}
+
 }  // namespace
 }  // namespace rotule

@@ -12,7 +12,7 @@ namespace rotule {
 namespace {
 
 constexpr int most_events = 1000;  // per step; bounces end then, and at twice as many events are no longer located
-constexpr int patience = 30;       // turns of slip, per step, before less of it counts as none
+constexpr int patience = 100;      // stretches of a step, before more slip counts as none
 constexpr int most_at_once = 50;   // events without any time between them
 constexpr double no_time = 1e-13;  // of the step
 constexpr double instant = 1e-13;  // of a stretch: how closely events are located
@@ -186,7 +186,7 @@ template <class AnyMethod>
 void TouchingMotion::advance_by(AnyMethod& method, State& s, double t, double h) {
   StepReport& report = mechanism_.now.report;
   const double end = t + h;
-  int events = 0, at_once = 0, stretches = 0, turns = 0;
+  int events = 0, at_once = 0, stretches = 0;
   touching_.standing_share = 1e-9;
   bool locating = true;
   touching_.strike(s, t, true);
@@ -194,16 +194,14 @@ void TouchingMotion::advance_by(AnyMethod& method, State& s, double t, double h)
     touching_.decide(s, t, end - t);
     touching_.close_velocities(s, t);
     const double made = make(method, s, t, end - t);
-    ++stretches;
+    // Slip that winds round zero many times before it stops is let go earlier, at a millionth of the fastest speed at most.
+    if (++stretches % patience == 0) touching_.standing_share = std::min(10 * touching_.standing_share, 1e-6);
     const Located located = locating ? first_event(method, s, t, made) : Located{};
     const bool cut = located.share < 1 || located.event.cause != TouchingMechanism::Cause::none;
     std::swap(s, end_of(method));
     t = located.share < 1 ? t + located.share * made : made == end - t ? end : t + made;
     touching_.settle(s, t);
     if (!cut) continue;
-    // Slip that winds round zero many times before it stops is let go earlier, at a millionth of the fastest speed at most.
-    if (located.event.cause == TouchingMechanism::Cause::none && ++turns % patience == 0)
-      touching_.standing_share = std::min(10 * touching_.standing_share, 1e-6);
     // The instant has come: what it was is found anew from the state itself.
     if (located.event.cause == TouchingMechanism::Cause::gap) touching_.strike(s, t, events < most_events);
     at_once = located.share * made < no_time * h ? at_once + 1 : 0;
