@@ -11,13 +11,15 @@ namespace {
 
 using Kind = Feature::Kind;
 
-constexpr double aligned = 1e-6;        // rad: a face whose normal is this near to the contact's is what touches
+constexpr double aligned_faces = 1e-6;  // rad: a face whose normal is this near to the contact's is what touches
 constexpr double on_feature = 1e-6;     // of a part's size: how near to an edge or a corner counts as on it
 constexpr double near_parallel = 1e-4;  // rad between lines that touch along more than a point
 
 // Names of features: what kind, and which.
-constexpr std::uint32_t name_of(std::uint32_t what, std::uint32_t which) { return (what << 24) | (which & 0xffffffu); }
-enum : std::uint32_t { corner = 1, edge, face, rim, side, core_end, core, apex, whole, spot };
+enum class Named : std::uint32_t { corner = 1, edge, face, rim, side, core_end, core, apex, whole, spot };
+constexpr std::uint32_t name_of(Named what, std::uint32_t which) {
+  return (static_cast<std::uint32_t>(what) << 24) | (which & 0xffffffu);
+}
 
 /// One side of a contact as it is looked at: the part, the point on it and the outward normal, all in the part's frame.
 struct Side {
@@ -28,12 +30,12 @@ struct Side {
 };
 
 Feature plane_at(const Vec3& at, const Vec3& normal, std::uint32_t which) {
-  return {.kind = Kind::plane, .at = at, .axis = normal, .name = name_of(face, which)};
+  return {.kind = Kind::plane, .at = at, .axis = normal, .name = name_of(Named::face, which)};
 }
 
 /// The flat face that the contact's normal belongs to.
 bool flat_face(const Side& s, Feature& out) {
-  const auto fits = [&](const Vec3& normal) { return normal.dot(s.normal) > 0 && normal.cross(s.normal).norm() < aligned; };
+  const auto fits = [&](const Vec3& normal) { return normal.dot(s.normal) > 0 && normal.cross(s.normal).norm() < aligned_faces; };
   if (s.part->kind == CollisionPart::Kind::plane) {
     out = plane_at(Vec3::Zero(), Vec3::UnitZ(), 0);
     return true;
@@ -74,7 +76,7 @@ bool flat_face(const Side& s, Feature& out) {
   }
 }
 
-Feature spot_at(const Side& s) { return {.at = s.point, .name = name_of(spot, s.label)}; }
+Feature spot_at(const Side& s) { return {.at = s.point, .name = name_of(Named::spot, s.label)}; }
 
 /// A corner, edge or a point of a face of a box, by how many coordinates of the core's point are at their ends.
 Feature box_feature(const Side& s, const Vec3& q) {
@@ -93,7 +95,7 @@ Feature box_feature(const Side& s, const Vec3& q) {
     }
   }
   if (ends < 2) return spot_at(s);
-  out.name = name_of(ends == 3 ? corner : edge, which);
+  out.name = name_of(ends == 3 ? Named::corner : Named::edge, which);
   if (ends == 3) return out;
   out.kind = Kind::line;
   out.axis = Vec3::Unit(free);
@@ -106,7 +108,7 @@ Feature hull_feature(const Side& s, const Vec3& q) {
   const double near = on_feature * c.hull->size;
   for (std::size_t v = 0; v < c.hull->vertices.size(); ++v)
     if ((c.hull->vertices[v] - q).norm() < near)
-      return {.at = c.hull->vertices[v], .radius = c.radius, .name = name_of(corner, static_cast<std::uint32_t>(v))};
+      return {.at = c.hull->vertices[v], .radius = c.radius, .name = name_of(Named::corner, static_cast<std::uint32_t>(v))};
   for (std::size_t e = 0; e < c.hull->edges.size(); ++e) {
     const Vec3 &from = c.hull->vertices[c.hull->edges[e].from], &to = c.hull->vertices[c.hull->edges[e].to];
     const double length = (to - from).norm();
@@ -117,30 +119,30 @@ Feature hull_feature(const Side& s, const Vec3& q) {
               .axis = axis,
               .size = 0.5 * length,
               .radius = c.radius,
-              .name = name_of(edge, static_cast<std::uint32_t>(e))};
+              .name = name_of(Named::edge, static_cast<std::uint32_t>(e))};
   }
   return spot_at(s);
 }
 
 Feature rim_at(double z, double size, double radius, std::uint32_t which) {
-  return {.kind = Kind::circle, .at = {0, 0, z}, .size = size, .radius = radius, .name = name_of(rim, which)};
+  return {.kind = Kind::circle, .at = {0, 0, z}, .size = size, .radius = radius, .name = name_of(Named::rim, which)};
 }
 
 /// What of a convex part is at the point, where no flat face of it touches. `on_flat`: the other side is one.
 Feature curved_feature(const Side& s, bool on_flat) {
   const Convex& c = s.part->convex;
   const Vec3 q = s.point - c.radius * s.normal;  // on the core
-  const Feature searched{.kind = Kind::searched, .name = name_of(whole, 0)};
+  const Feature searched{.kind = Kind::searched, .name = name_of(Named::whole, 0)};
   switch (c.kind) {
     case Convex::Kind::sphere:
-      return {.radius = c.radius, .name = name_of(whole, 0)};
+      return {.radius = c.radius, .name = name_of(Named::whole, 0)};
     case Convex::Kind::capsule: {
       const bool end = std::abs(q.z()) > c.size.z() * (1 - on_feature);
       if (end || on_flat)
         return {.at = {0, 0, end ? std::copysign(c.size.z(), q.z()) : q.z()},
                 .radius = c.radius,
-                .name = end ? name_of(core_end, q.z() > 0) : name_of(spot, s.label)};
-      return {.kind = Kind::line, .size = c.size.z(), .radius = c.radius, .name = name_of(core, 0)};
+                .name = end ? name_of(Named::core_end, q.z() > 0) : name_of(Named::spot, s.label)};
+      return {.kind = Kind::line, .size = c.size.z(), .radius = c.radius, .name = name_of(Named::core, 0)};
     }
     case Convex::Kind::box: {
       const Feature found = box_feature(s, q);
@@ -152,29 +154,29 @@ Feature curved_feature(const Side& s, bool on_flat) {
     }
     case Convex::Kind::cylinder: {
       const bool at_end = std::abs(q.z()) > c.size.z() * (1 - on_feature);
-      const bool round = std::hypot(s.normal.x(), s.normal.y()) > aligned;  // a disc that lies flat touches at spots
+      const bool round = std::hypot(s.normal.x(), s.normal.y()) > aligned_faces;  // a disc that lies flat touches at spots
       if (at_end && round) return rim_at(std::copysign(c.size.z(), q.z()), c.size.x(), c.radius, q.z() > 0);
       if (at_end || !round) return spot_at(s);
-      if (on_flat) return {.at = {0, 0, q.z()}, .radius = c.size.x() + c.radius, .name = name_of(spot, s.label)};
-      return {.kind = Kind::line, .size = c.size.z(), .radius = c.size.x() + c.radius, .name = name_of(side, 0)};
+      if (on_flat) return {.at = {0, 0, q.z()}, .radius = c.size.x() + c.radius, .name = name_of(Named::spot, s.label)};
+      return {.kind = Kind::line, .size = c.size.z(), .radius = c.size.x() + c.radius, .name = name_of(Named::side, 0)};
     }
     case Convex::Kind::cone: {
       const double near = on_feature * c.size.maxCoeff();
-      const bool round = std::hypot(s.normal.x(), s.normal.y()) > aligned;
-      if (q.z() > c.size.z() - near) return {.at = {0, 0, c.size.z()}, .radius = c.radius, .name = name_of(apex, 0)};
+      const bool round = std::hypot(s.normal.x(), s.normal.y()) > aligned_faces;
+      if (q.z() > c.size.z() - near) return {.at = {0, 0, c.size.z()}, .radius = c.radius, .name = name_of(Named::apex, 0)};
       if (q.z() < near) return round ? rim_at(0, c.size.x(), c.radius, 0) : spot_at(s);
       return on_flat ? spot_at(s) : searched;
     }
     case Convex::Kind::ellipsoid:
       if (!on_flat) return searched;
-      return {.kind = Kind::ellipsoid, .radius = c.radius, .radii = c.size, .name = name_of(whole, 0)};
+      return {.kind = Kind::ellipsoid, .radius = c.radius, .radii = c.size, .name = name_of(Named::whole, 0)};
     case Convex::Kind::triangle:
       break;
   }
   return spot_at(s);
 }
 
-bool is_corner(const Feature& f) { return f.kind == Kind::point && (f.name >> 24) == corner; }
+bool is_corner(const Feature& f) { return f.kind == Kind::point && (f.name >> 24) == static_cast<std::uint32_t>(Named::corner); }
 bool is_curve(const Feature& f) { return f.kind == Kind::line || f.kind == Kind::circle; }
 
 /// From the part's frame to the one that the body carries.
@@ -294,7 +296,7 @@ FeaturePair features_at(const Manifold& m, int point, const CollisionShape& a, c
   if (!plane &&
       (out.a.kind == Kind::searched || out.b.kind == Kind::searched || (sharp && !(is_curve(out.a) && is_curve(out.b))))) {
     out.a.kind = out.b.kind = Kind::searched;
-    out.a.name = out.b.name = name_of(whole, 0);
+    out.a.name = out.b.name = name_of(Named::whole, 0);
     out.part_a = &part_a.convex;
     out.part_b = &part_b.convex;
   }
@@ -307,7 +309,7 @@ FeaturePair features_at(const Manifold& m, int point, const CollisionShape& a, c
       (X_A.R * out.a.axis).cross(X_B.R * out.b.axis).norm() < near_parallel) {
     out.b.at += out.b.axis * place_on_curve(out.b, X_B.to_local(at.on_b));
     out.b.kind = Kind::point;
-    out.b.name = name_of(spot, at.feature);
+    out.b.name = name_of(Named::spot, at.feature);
   }
   out.s_a = place_on_curve(out.a, X_A.to_local(at.on_a));
   out.s_b = place_on_curve(out.b, X_B.to_local(at.on_b));

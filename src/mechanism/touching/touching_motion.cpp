@@ -11,11 +11,11 @@ namespace rotule {
 
 namespace {
 
-constexpr int most_events = 1000;  // per step; bounces end then, and at twice as many events are no longer located
-constexpr int patience = 100;      // stretches of a step, before more slip counts as none
-constexpr int most_at_once = 50;   // events without any time between them
-constexpr double no_time = 1e-13;  // of the step
-constexpr double instant = 1e-13;  // of a stretch: how closely events are located
+constexpr int most_events = 1000;        // per step; bounces end then, and at twice as many events are no longer located
+constexpr int patient_stretches = 100;   // stretches of a step, before more slip counts as none
+constexpr int most_at_once = 50;         // events without any time between them
+constexpr double no_event_time = 1e-13;  // of the step
+constexpr double event_instant = 1e-13;  // of a stretch: how closely events are located
 
 constexpr double longest_way = 0.5;  // rad, or bodies' sizes, that a point of contact goes in one stretch of a fixed step
 
@@ -94,7 +94,7 @@ double TouchingMotion::make(AnyMethod& method, State& s, double t, double remain
     for (double length = remaining;; length /= 2) {
       touching_.fastest_rate = 0;
       remake(method, s, t, length);
-      if (!(touching_.fastest_rate * length > longest_way) || length < no_time * remaining) return length;
+      if (!(touching_.fastest_rate * length > longest_way) || length < no_event_time * remaining) return length;
     }
   }
 }
@@ -167,7 +167,7 @@ TouchingMotion::Located TouchingMotion::first_event(AnyMethod& method, const Sta
           if (speed > 0.3 * touching_.slip_speed(at)) return {about.second, {}};
         }
       }
-      const auto root = bracket_root(value_at, before, 0.0, theta, found.value, instant);
+      const auto root = bracket_root(value_at, before, 0.0, theta, found.value, event_instant);
       Located out{root.second, made_until(root.second)};
       if (out.event.cause == TouchingMechanism::Cause::slip && !touching_.at_rest(touching_.slip_speed(out.event))) {
         out.share *= 0.9;
@@ -195,7 +195,7 @@ void TouchingMotion::advance_by(AnyMethod& method, State& s, double t, double h)
     touching_.close_velocities(s, t);
     const double made = make(method, s, t, end - t);
     // Slip that winds round zero many times before it stops is let go earlier, at a millionth of the fastest speed at most.
-    if (++stretches % patience == 0) touching_.standing_share = std::min(10 * touching_.standing_share, 1e-6);
+    if (++stretches % patient_stretches == 0) touching_.standing_share = std::min(10 * touching_.standing_share, 1e-6);
     const Located located = locating ? first_event(method, s, t, made) : Located{};
     const bool cut = located.share < 1 || located.event.cause != TouchingMechanism::Cause::none;
     std::swap(s, end_of(method));
@@ -204,7 +204,7 @@ void TouchingMotion::advance_by(AnyMethod& method, State& s, double t, double h)
     if (!cut) continue;
     // The instant has come: what it was is found anew from the state itself.
     if (located.event.cause == TouchingMechanism::Cause::gap) touching_.strike(s, t, events < most_events);
-    at_once = located.share * made < no_time * h ? at_once + 1 : 0;
+    at_once = located.share * made < no_event_time * h ? at_once + 1 : 0;
     if (++events == most_events) ++report.late_shocks;
     if (events >= 2 * most_events || at_once >= most_at_once) {
       locating = false;
