@@ -15,6 +15,7 @@ namespace rotule {
 namespace {
 
 constexpr double met_share = 1e-9;  // gaps that count as closed, of the smaller body's size
+constexpr double impact_tolerance = 1e-12;
 constexpr int most_blows = 200;
 
 }  // namespace
@@ -38,7 +39,7 @@ bool TouchingMechanism::apply_impacts(State& s, std::vector<Touch*>& closing, bo
         if (-touch.w[0] > settings_.restitution_speed) problem_.b[block.first_row] -= touch.law.restitution * touch.w[0];
       }
     problem_.x0.setZero();
-    solve_problem();
+    solve_problem(impact_tolerance);
     u = s.u;
     for (Eigen::Index k = 0; k < count; ++k) u += answer_[k] * responses_[static_cast<std::size_t>(k)];
   };

@@ -19,7 +19,8 @@ namespace {
 constexpr double touching_share = 1e-9;     // gaps that count as closed, of the smaller body's size
 constexpr double weightless_share = 1e-10;  // accelerations that count as none, of the largest
 constexpr double on_cone = 1e-7;            // how near to mu N friction counts as at its end
-constexpr double mode_tolerance = 1e-12;
+// Modes need no more: the forces themselves come from the rows in force, to rounding.
+constexpr double mode_tolerance = 1e-9;
 constexpr int most_friction_rounds = 60;
 constexpr int most_dropped = 100;
 
@@ -147,10 +148,10 @@ void TouchingMechanism::make_problem(std::span<Touch*> touches, bool undecided_o
   A.start.push_back(static_cast<int>(A.column.size()));
 }
 
-void TouchingMechanism::solve_problem() {
+void TouchingMechanism::solve_problem(double tolerance) {
   answer_.resize(problem_.rows());
   AutoSettings settings;
-  settings.tolerance = mode_tolerance;
+  settings.tolerance = tolerance;
   solve(problem_, settings, workspace_, view(answer_), report_);
   // The solver is asked for more than it may be able to give; what counts is that it is near.
   ++mechanism_.now.report.solves;
@@ -192,7 +193,7 @@ void TouchingMechanism::solve_complementarity(const VecX& udot) {
   std::vector<char> released(problem_.friction.size(), 0);
   for (int round = 0; round < most_friction_rounds; ++round) {
     problem_.b = b - pulled * normal;
-    solve_problem();
+    solve_problem(mode_tolerance);
     problem_.x0 = answer_;
     // Static friction that is overcome is so for good.
     bool changed = false;

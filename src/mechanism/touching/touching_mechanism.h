@@ -100,7 +100,7 @@ class TouchingMechanism {
   void solve_complementarity(const VecX& udot);
   /// w = A x - b over all rows of the touches given, as a problem for the solvers.
   void make_problem(std::span<Touch*> touches, bool undecided_only);
-  void solve_problem();
+  void solve_problem(double tolerance);
   bool apply_impacts(State& s, std::vector<Touch*>& closing, bool bounce);
 
   JointedMechanism& mechanism_;
