@@ -16,7 +16,7 @@ Scene named(Scene scene, const char* name) {
 }
 
 using Builder = Scene (*)();
-constexpr std::array<std::pair<std::string_view, Builder>, 43> shipped{{
+constexpr std::array<std::pair<std::string_view, Builder>, 45> shipped{{
     {"ball", soft_ball},
     {"block", [] { return named(block(4), "block"); }},
     {"bouncing_ball", bouncing_ball},
@@ -39,6 +39,7 @@ constexpr std::array<std::pair<std::string_view, Builder>, 43> shipped{{
     {"heavy_on_light", [] { return heavy_on_light(); }},
     {"incline", [] { return incline(); }},
     {"kepler", kepler},
+    {"ladder", ladder},
     {"mannequin", mannequin},
     {"mannequin_bounce", mannequin_bounce},
     {"marble_box", marble_box},
@@ -51,6 +52,7 @@ constexpr std::array<std::pair<std::string_view, Builder>, 43> shipped{{
     {"ragdoll_heap", ragdoll_heap},
     {"rock_pile", rock_pile},
     {"rod_pendulum", rod_pendulum},
+    {"rolling_coin", rolling_coin},
     {"rolling_mill", rolling_mill},
     {"rope", rope},
     {"six_bar_loop", six_bar_loop},

@@ -51,6 +51,10 @@ Scene slide_to_roll();
 Scene bouncing_ball();
 Scene newton_cradle();
 
+// Contact by accelerations, events located.
+Scene rolling_coin();
+Scene ladder();
+
 // Things that stand on each other.
 Scene brick_wall();
 Scene tower(int floors);

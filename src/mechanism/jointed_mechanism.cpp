@@ -74,6 +74,7 @@ void JointedMechanism::begin_step(const State& s, double t) {
 void JointedMechanism::sum_forces(double t, const State& s) {
   const StageClock::Scope stage(clock, Stage::forces);
   forces_ = external;
+  if (contact_forces.size() == forces_.size()) forces_ += contact_forces;
   add_weight(model, forces_);
   add_forces(model, s, t, recipe.threads, force_scratch_, forces_);
 }

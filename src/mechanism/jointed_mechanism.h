@@ -100,6 +100,7 @@ class JointedMechanism {
   Attempt now;                  // what the present step has come to
   Kinematics kinematics;
   VecX external;               // forces that a user set, laid out as u
+  VecX contact_forces;         // of contacts by accelerations (touching/), likewise; empty without them
   double h = 0;                // the step being made: stabilisation terms are scaled with it
   bool keep_problems = false;  // whether islands keep a copy of what they solved
   std::int64_t evaluations = 0;

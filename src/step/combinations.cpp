@@ -2,6 +2,8 @@
 #include <rotule/error.h>
 #include <rotule/recipe.h>
 
+#include "mechanism/touching/touching_methods.h"
+
 namespace rotule {
 
 void check_combination(const Recipe& recipe) {
@@ -29,14 +31,21 @@ void check_combination(const Recipe& recipe) {
       {stabilised && traits.adaptive,
        "formulation stabilised_acceleration pulls by the step's length, which an integrator with error control changes; set "
        "formulation to acceleration, with correction projection"},
-      {contacts && !impulses,
-       "contacts act by impulses, which methods of accelerations cannot take; set formulation to velocity and integrator to "
-       "semi_implicit_euler, or contacts to none"},
-      {contacts && !solver.bounds,
+      {contacts && !impulses && !std::holds_alternative<AccelerationSettings>(recipe.formulation),
+       "contacts go with formulation velocity or acceleration; set one of them, or contacts to none"},
+      {contacts && !impulses && !integrates_contacts(recipe.integrator),
+       "this integrator cannot take contacts: set it to rk4, dormand_prince or another explicit Runge-Kutta or Taylor method, or "
+       "formulation to velocity and integrator to semi_implicit_euler, or contacts to none"},
+      {contacts && !impulses && !cones,
+       "contacts by accelerations know Coulomb's cone alone; set contacts to cone, or formulation to velocity and integrator to "
+       "semi_implicit_euler"},
+      {contacts && !impulses && std::holds_alternative<TreePlacementSettings>(recipe.correction),
+       "tree_placement knows joints alone; with contacts set correction to projection"},
+      {contacts && impulses && !solver.bounds,
        "this solver knows equations alone; contacts need one that knows bounds (rotule list solvers)"},
-      {contacts && cones && solver.bounds && !solver.cone,
+      {contacts && impulses && cones && solver.bounds && !solver.cone,
        "this solver does not know friction cones; set contacts to box, or take another solver (rotule list solvers)"},
-      {contacts && !cones && solver.bounds && !solver.box,
+      {contacts && impulses && !cones && solver.bounds && !solver.box,
        "this solver does not know friction boxes; set contacts to cone, or take another solver (rotule list solvers)"},
   };
   for (const Rule& rule : rules)

@@ -115,7 +115,7 @@ TEST(ViewLive, ARefusedChangeOfTheRecipeChangesNothing) {
   const std::string before = *live.scene(1);
   EXPECT_THROW(live.change_recipe({{"dt", "0.01"}, {"integrator", "none_such"}}), Error);
   EXPECT_THROW(live.change_recipe({{"dt", "-1"}}), Error);
-  EXPECT_THROW(live.change_recipe({{"integrator", "rk4"}, {"contacts", "cone"}}), Error) << "RK4 knows no contacts";
+  EXPECT_THROW(live.change_recipe({{"integrator", "rattle"}, {"contacts", "cone"}}), Error) << "RATTLE knows no contacts";
   EXPECT_EQ(live.world().state_hash(), hash);
   EXPECT_EQ(*live.scene(1), before);
   live.change_recipe({{"dt", "0.01"}, {"integrator", "rk2"}});

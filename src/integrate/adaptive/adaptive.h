@@ -89,6 +89,15 @@ class Adaptive {
     if (has_events(m) && !locating) finish_events(m, s, t, h);
   }
 
+  // For who locates events in a way of their own: one step inside, made but not taken; the same, shorter; and where it leads.
+  double make_inner_step(M& m, State& s, double t, double remaining) {
+    m.begin_inner_step(s, t);
+    begin(m, s, t);
+    return make_step(m, s, t, remaining);
+  }
+  void remake_inner_step(M& m, const State& s, double t, double step) { pair_.attempt(m, s, t, step, norm_); }
+  [[nodiscard]] State& inner_end() { return pair_.end(); }
+
   ErrorControl control;
   AdaptiveMemory memory;
   std::int64_t steps = 0, rejected = 0;  // made so far

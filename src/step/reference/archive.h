@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "mechanism/touching/touching_motion.h"
 #include "step/reference/reference_stepper.h"
 
 namespace rotule {
@@ -57,6 +58,7 @@ void ReferenceStepper::archive(Archive& io) {
   io(mechanism.now.contacts);
   io(mechanism.now.drives);
   finder.archive(io);
+  if (touching_) touching_->archive(io);
   std::visit(
       [&](auto& chosen) {
         if constexpr (requires { chosen.memory; }) archive_memory(io, chosen.memory, mechanism.model.bodies.size());

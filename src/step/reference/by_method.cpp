@@ -1,6 +1,7 @@
 // Steps by an integrator, which asks for constrained accelerations as often as it likes; what steps by impulses share with them.
 #include <algorithm>
 
+#include "mechanism/touching/touching_motion.h"
 #include "step/checks.h"
 #include "step/reference/reference_stepper.h"
 
@@ -36,9 +37,26 @@ ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
       cone_(!std::holds_alternative<BoxContactSettings>(recipe.contacts)) {
   look_for_bounces();
   check_drives(model, recipe);
+  if (!velocity_ && !std::holds_alternative<NoContactSettings>(recipe.contacts))
+    touching_ = std::make_unique<TouchingMotion>(mechanism, recipe.integrator);
+}
+
+ReferenceStepper::~ReferenceStepper() = default;
+
+void ReferenceStepper::step_with_touching(State& s, double t, double h) {
+  touching_->advance(s, t, h);
+  require_finite(mechanism.model, s);
+  finder.forget();
+  finder.refresh(s, h, mechanism.now.contacts);
+  touching_->finish(s, t + h, mechanism.now.contacts);
+  mechanism.now.report.contacts = static_cast<int>(mechanism.now.contacts.size());
+  totals.shock_energy += touching_->struck_energy();
+  totals.push_energy += mechanism.now.push_energy;
+  last_h_ = 1;  // contacts hold forces
 }
 
 void ReferenceStepper::step_by_method(State& s, double t, double h) {
+  if (touching_) return step_with_touching(s, t, h);
   StepReport& report = mechanism.now.report;
   std::visit(
       [&]<class Method>(Method& chosen) {
@@ -68,6 +86,7 @@ void ReferenceStepper::step_by_method(State& s, double t, double h) {
 
 void ReferenceStepper::forget() {
   finder.forget();
+  if (touching_) touching_->forget();
   std::visit(
       [](auto& chosen) {
         if constexpr (requires { chosen.memory; }) chosen.memory.forget();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "mechanism/touching/touching_motion.h"
 #include "step/checks.h"
 #include "step/reference/reference_stepper.h"
 
@@ -23,6 +24,7 @@ std::vector<int> shifted(int count, int place, int by) {
 void ReferenceStepper::body_added() {
   finder.body_added();
   look_for_bounces();
+  if (touching_) touching_->shapes_changed();
   const Model& model = mechanism.model;
   // Particles that joints hold are numbered behind the bodies: the last step's islands speak of other numbers then.
   if (!model.joined.empty()) {
@@ -36,6 +38,7 @@ void ReferenceStepper::body_added() {
 
 void ReferenceStepper::body_removed(int body) {
   finder.body_removed(body, mechanism.now.contacts);
+  if (touching_) touching_->shapes_changed();
   mechanism.model_changed(shifted(mechanism.model.partner_count() + 1, body, -1), {});
   ledger.find_joints(mechanism);
   island_count_ = 0;
@@ -46,6 +49,7 @@ void ReferenceStepper::joint_added() {
   const Joint& joint = mechanism.model.joints.back();
   check_drives(mechanism.model, mechanism.recipe);
   finder.joint_added(joint);
+  if (touching_) touching_->shapes_changed();
   limits = JointLimits(mechanism.model);
   mechanism.model_changed({}, {});
   ledger.find_joints(mechanism);
@@ -56,6 +60,7 @@ void ReferenceStepper::joint_added() {
 
 void ReferenceStepper::joint_removed(int number, const Joint& joint) {
   finder.joint_removed(joint);
+  if (touching_) touching_->shapes_changed();
   limits = JointLimits(mechanism.model);
   mechanism.model_changed({}, shifted(static_cast<int>(mechanism.model.joints.size()) + 1, number, -1));
   ledger.find_joints(mechanism);

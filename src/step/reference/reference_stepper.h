@@ -1,5 +1,6 @@
 #pragma once
 // The reference path: integrator x formulation x solver, all double. It is one of those behind Stepper (step/stepper.h).
+#include <memory>
 #include <variant>
 
 #include "integrate/adaptive/adaptive.h"
@@ -18,6 +19,8 @@
 
 namespace rotule {
 
+class TouchingMotion;
+
 /// Every method, those included that want more of a mechanism than accelerations: error control, and RATTLE.
 using ReferenceMethod = WithMore<AnyIntegrator<JointedMechanism>, Adaptive<Course, DormandPrince5>,
                                  Adaptive<Course, DormandPrince8>, Rattle<JointedMechanism>>;
@@ -26,6 +29,9 @@ class ReferenceStepper {
  public:
   /// Throws Error where the recipe does not fit what the model has.
   ReferenceStepper(const Model& model, const Recipe& recipe);
+  ReferenceStepper(const ReferenceStepper&) = delete;
+  ReferenceStepper& operator=(const ReferenceStepper&) = delete;
+  ~ReferenceStepper();
 
   /// Moves the state from t to t + h. Throws Error, naming the body, where a number is no longer finite.
   const StepReport& step(State& s, double t, double h);
@@ -108,6 +114,8 @@ class ReferenceStepper {
   /// Bounces of contacts that touch and close.
   void strike_contacts(double t);
   void step_by_method(State& s, double t, double h);
+  /// The same where bodies touch.
+  void step_with_touching(State& s, double t, double h);
   /// Joints and overlaps closed as the recipe says.
   void close(State& s, double t, double h);
   [[nodiscard]] bool joints_are_closed() const;  // whether it says so at all
@@ -117,7 +125,8 @@ class ReferenceStepper {
   void look_for_bounces();
   [[nodiscard]] IslandParts parts() const;
 
-  const VelocitySettings* velocity_;  // of the recipe, where steps are made by impulses
+  const VelocitySettings* velocity_;          // of the recipe, where steps are made by impulses
+  std::unique_ptr<TouchingMotion> touching_;  // where contacts go by accelerations
   ContactRules rules_;
   bool cone_;
   std::vector<Island> islands_, late_, bouncing_;  // of the step; of overlaps found at its end; with the problems of bounces
