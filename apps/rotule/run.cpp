@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <thread>
@@ -212,6 +213,22 @@ std::string equilibrium_text(const Json& e) {
   return out;
 }
 
+Json json_of(const ErrorEstimate& e) {
+  return {{"position", e.position}, {"worst_position", e.worst_position},
+          {"angle", e.angle},       {"speed", e.speed},
+          {"energy", e.energy},     {"order", std::isfinite(e.order) ? Json(e.order) : Json()},
+          {"body", e.whose},        {"second_run", e.second}};
+}
+
+std::string estimate_text(const Json& e) {
+  const auto number = [&](const char* key) { return e[key].get<double>(); };
+  return fmt::format(
+      "  error         about {:.2g} m{} at the end ({:.2g} m at worst), {:.2g} rad, {:.2g} m/s, {:.2g} J; by a second run with "
+      "{}\n",
+      number("position"), e["body"].get<std::string>().empty() ? "" : fmt::format(" (of {})", e["body"].get<std::string>()),
+      number("worst_position"), number("angle"), number("speed"), number("energy"), e["second_run"].get<std::string>());
+}
+
 std::string table(const Json& r, double duration, bool free) {
   const auto number = [&](const char* group, const char* key) { return r[group][key].get<double>(); };
   std::string out = fmt::format(
@@ -240,6 +257,7 @@ std::string table(const Json& r, double duration, bool free) {
     out += fmt::format("  contacts      {:.4g} on average, {} at most; penetration {:.3g} m at most, {:.3g} m at the end\n",
                        number("contacts", "mean"), r["contacts"]["max"].get<int>(), number("penetration", "max"),
                        number("penetration", "final"));
+  if (r.contains("estimated_error")) out += estimate_text(r["estimated_error"]);
   out += fmt::format("  residual      {:.3g} mean, {:.3g} at most\n", number("residual", "mean"), number("residual", "max"));
   out += fmt::format("  time          {:.4g} ms per step (median {:.4g}, 99 % below {:.4g})\n", number("ms_per_step", "mean"),
                      number("ms_per_step", "p50"), number("ms_per_step", "p99"));
@@ -293,9 +311,12 @@ void run_in_slices(const NamedScene& named, const Recipe& recipe, std::int64_t s
 }  // namespace
 
 void run(const RunOptions& options) {
-  const NamedScene named = find_scene(options.scene);
+  NamedScene named = find_scene(options.scene);
+  apply_exactness(named.scene, options.exactness);
   const Recipe recipe = chosen_recipe(named.scene, options);
   const std::int64_t steps = step_count(recipe, options);
+  if (options.parareal && options.estimate_error)
+    throw Error("--estimate-error: parareal says its own; leave out one of the two");
   if (options.parareal) return run_in_slices(named, recipe, steps, options);
   if (!options.coarse.empty()) throw Error("--coarse: is for parareal; give --parareal too");
   check_outputs(named, options);
@@ -309,6 +330,13 @@ void run(const RunOptions& options) {
     }
   };
   World world = about_scene([&] { return World(named.scene, recipe); });
+  named.scene.recipe = recipe;  // by which it is run, recorded and looked at
+  std::optional<ErrorWatch> second;
+  if (options.estimate_error) {
+    if (options.relax || options.until_equilibrium)
+      throw Error("--estimate-error: compares motions over the same time; leave out --relax and --until-equilibrium");
+    about_scene([&] { second.emplace(named.scene, recipe); });
+  }
 
   std::vector<std::string> body_names, joint_names;
   for (const BodyId body : world.bodies()) body_names.push_back(world.name(body));
@@ -324,6 +352,9 @@ void run(const RunOptions& options) {
     problems.emplace(options.record_problems, scene_text, to_complete_json(recipe), joint_names);
     world.keep_problems(true);
   }
+
+  const std::vector<Remark> remarks = about_scene([&] { return examine(named.scene).remarks; });
+  if (!options.quiet && !options.json) std::fputs(in_one_line(remarks, named.name).c_str(), stderr);
 
   // An interrupt ends the run as an error does, so that nothing half-written stays.
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupted = 1; });
@@ -357,6 +388,7 @@ void run(const RunOptions& options) {
         for (int k = 0; k < world.islands(); ++k) problems->append(i, world.time(), k, world.problem(k), world.multipliers(k));
       now = about_scene([&] { return world.diagnostics(); });
       tallies.add({report, taken.count()}, now);
+      if (second) about_scene([&] { second->follow(world); });
       if (chooses) count_picks(world, picks);
       if (trajectory) {
         capture(world, frame);
@@ -398,6 +430,9 @@ void run(const RunOptions& options) {
   add_tallies(tallies, result);
   result["state_hash"] = fmt::format("{:016x}", world.state_hash());
   result["warnings"] = world.warnings();
+  result["remarks"] = Json::array();
+  for (const Remark& remark : remarks) result["remarks"].push_back(json_of(remark));
+  if (second) result["estimated_error"] = json_of(second->estimate(world));
   if (watch) result["equilibrium"] = watch->result(at_rest);
   if (relaxation) {
     result["relaxation"] = {
