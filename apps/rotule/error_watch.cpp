@@ -13,16 +13,30 @@ namespace {
 
 constexpr double tighter = 0.01;  // of the tolerance
 
-/// The recipe of the second run, how many of its steps make one of the first, and in words.
-struct Second {
-  Recipe recipe;
-  int steps = 1;
-  double order = 1;
-  std::string words;
+}  // namespace
+
+struct ErrorWatch::Inside {
+  /// The recipe of the second run, how many of its steps make one of the first, and in words.
+  struct Second {
+    Recipe recipe = {};
+    int steps = 1;
+    double order = 1;
+    std::string words = {};
+  };
+  static Second second_of(const Scene& scene, const Recipe& recipe);
+
+  Inside(const Scene& scene, const Recipe& recipe) : second(second_of(scene, recipe)), world(scene, second.recipe) {}
+  Second second;
+  World world;
+  double worst = 0;
+
+  /// From a difference to an error.
+  [[nodiscard]] double factor() const { return 1 / (1 - std::pow(2.0, -second.order)); }
 };
 
-Second second_of(const Scene& scene, const Recipe& recipe) {
-  Second out{recipe};
+ErrorWatch::Inside::Second ErrorWatch::Inside::second_of(const Scene& scene, const Recipe& recipe) {
+  Second out;
+  out.recipe = recipe;
   const IntegratorTraits traits = std::visit([](const auto& method) { return method.traits; }, recipe.integrator);
   if (traits.adaptive) {
     std::visit(
@@ -44,18 +58,6 @@ Second second_of(const Scene& scene, const Recipe& recipe) {
   out.words = fmt::format("steps of {} s", shortest(out.recipe.dt));
   return out;
 }
-
-}  // namespace
-
-struct ErrorWatch::Inside {
-  Inside(const Scene& scene, const Recipe& recipe) : second(second_of(scene, recipe)), world(scene, second.recipe) {}
-  Second second;
-  World world;
-  double worst = 0;
-
-  /// From a difference to an error.
-  [[nodiscard]] double factor() const { return 1 / (1 - std::pow(2.0, -second.order)); }
-};
 
 ErrorWatch::ErrorWatch(const Scene& scene, const Recipe& recipe) : inside_(std::make_unique<Inside>(scene, recipe)) {}
 ErrorWatch::~ErrorWatch() = default;

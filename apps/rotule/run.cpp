@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "model/content.h"
 #include "model/names.h"
 #include "progress.h"
 #include "record/problem_file.h"
@@ -150,6 +151,20 @@ bool is_free(const Scene& scene) {
   });
 }
 
+/// Whether nothing works on the bodies or takes their energy: only then is every change of it an error.
+bool keeps_energy(const Scene& scene, const Recipe& recipe) {
+  const JointNeeds needs = needs_of(scene);
+  const bool damped = std::any_of(scene.forces.begin(), scene.forces.end(), [](const ForceDef& force) {
+    return std::visit(
+        [](const auto& f) {
+          if constexpr (requires { f.damping; }) return f.damping > 0;
+          return std::is_same_v<std::decay_t<decltype(f)>, Drag> || std::is_same_v<std::decay_t<decltype(f)>, UserForce>;
+        },
+        force);
+  });
+  return std::holds_alternative<NoContactSettings>(recipe.contacts) && !needs.drives && !needs.limits && !damped;
+}
+
 /// Watches for the moment at which everything has come to rest and stays so (B3).
 class EquilibriumWatch {
  public:
@@ -246,8 +261,9 @@ std::string table(const Json& r, double duration, bool free) {
       picks += fmt::format("{}{} {}", picks.empty() ? "" : ", ", name, count.get<int>());
     out += fmt::format("  picked        {} (islands times steps)\n", picks);
   }
-  out += fmt::format("  energy        {:.9g} J -> {:.9g} J, relative error {:.3g}\n", number("energy", "initial"),
-                     number("energy", "final"), number("energy", "relative_error"));
+  out += fmt::format("  energy        {:.9g} J -> {:.9g} J, relative {} {:.3g}\n", number("energy", "initial"),
+                     number("energy", "final"), r["energy"]["conserved"].get<bool>() ? "error" : "change",
+                     number("energy", "relative_error"));
   if (free)
     out += fmt::format("  momentum      drift {:.3g} linear, {:.3g} angular (relative)\n", number("momentum", "linear_drift"),
                        number("momentum", "angular_drift"));
@@ -422,6 +438,7 @@ void run(const RunOptions& options) {
                   {{"initial", start.energy()},
                    {"final", now.energy()},
                    {"relative_error", scale > 0 ? change / scale : change},
+                   {"conserved", keeps_energy(named.scene, recipe)},
                    {"scale", scale}}},
                  {"momentum",
                   {{"linear_drift", drift(now.linear_momentum - start.linear_momentum, linear_start, linear_end)},

@@ -27,11 +27,7 @@ std::string json_of(double value) { return shortest(value); }
 std::string json_of(const Vec3& v) { return fmt::format("[{}, {}, {}]", shortest(v[0]), shortest(v[1]), shortest(v[2])); }
 
 /// Three digits are enough for what somebody will look at again.
-double in_short(double value) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const double power = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 2);
-  return std::round(value / power) * power;
-}
+double in_short(double value) { return to_double(fmt::format("{:.3g}", value)).value_or(value); }
 Vec3 in_short(const Vec3& v) { return {in_short(v[0]), in_short(v[1]), in_short(v[2])}; }
 
 bool has_extent(const Shape& shape) {
@@ -320,7 +316,8 @@ void look_at_lengths(const Patient& patient, std::vector<Remark>& out) {
                      .text = fmt::format("body {} is about {:.4g} m large; is that meant in metres?", in_quotes(body.name), size),
                      .flags = {},
                      .edits = {}});
-    if (const double density = body.mass / space; density < 0.1 || density > 30000)
+    // Where the inertia is given too, the shape is no more than a picture.
+    if (const double density = body.mass / space; !scene.bodies[i].inertia && (density < 0.1 || density > 30000))
       densities.push_back({.kind = "odd_density",
                            .grade = Grade::warning,
                            .text = fmt::format("body {} has {:.4g} kg in {:.4g} m^3, {:.4g} kg/m^3 (water has 1000); grams or "
@@ -471,7 +468,7 @@ void look_at_overlaps(const Patient& patient, std::vector<Remark>& out) {
     if (moved[i]) continue;
     moved[i] = true;
     const Vec3 to = scene.bodies[i].position + (second ? 1.0 : -1.0) * 1.01 * pair.depth * pair.normal;
-    remark.edits.push_back({fmt::format("/bodies/{}/position", i), json_of(to)});
+    remark.edits.push_back({fmt::format("/bodies/{}/position", i), fmt::format("[{:.6g}, {:.6g}, {:.6g}]", to[0], to[1], to[2])});
   }
   out.push_back(std::move(remark));
 }

@@ -20,8 +20,9 @@ constexpr int most_eigenvalues = 240;
 
 /// Below it and with one digit, so that it can be typed.
 double step_below(double h) {
-  const double power = std::pow(10.0, std::floor(std::log10(h)));
-  return std::max(1.0, std::floor(h / power)) * power;
+  const double exponent = std::floor(std::log10(h));
+  const double digit = std::max(1.0, std::floor(h / std::pow(10.0, exponent)));
+  return to_double(fmt::format("{}e{}", digit, exponent)).value_or(h);
 }
 
 }  // namespace

@@ -51,10 +51,10 @@ double seen(const SceneContent& content, double longest) {
 /// A step that people can read: 1, 2 or 5 times a power of ten, never longer than asked; those that are kept as they are pass.
 double rounded_step(double h, double longest) {
   if (h >= longest) return longest;
-  const double power = std::pow(10.0, std::floor(std::log10(h)));
-  for (const double digit : {5.0, 2.0})
-    if (digit * power <= h) return digit * power;
-  return power;
+  const double exponent = std::floor(std::log10(h));
+  for (const double digit : {5.0, 2.0, 1.0})
+    if (const double step = to_double(fmt::format("{}e{}", digit, exponent)).value_or(h); step <= h) return step;
+  return h;
 }
 
 /// The step of a recipe whose other fields are chosen already.
