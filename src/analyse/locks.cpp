@@ -115,7 +115,7 @@ void look_at_locks(const Patient& patient, const Checkup& checkup, std::vector<R
     Remark remark{
         .kind = "locked_mechanism",
         .grade = Remark::Grade::grave,
-        .text = fmt::format("the mechanism of {}{} cannot move: 0 degrees of freedom ({} of its bodies, {} equations, {} "
+        .text = fmt::format("the mechanism of {}{} cannot move: 0 degrees of freedom ({} of its bodies alone, {} equations, {} "
                             "of them independent; by counting alone {})",
                             names, axes > 4 ? " and others" : "", linkage.movable, linkage.rows, linkage.rank,
                             linkage.movable - linkage.rows),
