@@ -38,9 +38,9 @@ TEST_F(Cli, ErrorsAreAsLargeAsTheyAreSaidToBe) {
   const Scene scene = load_scene(path);
   // The method of the exact setting at a fraction of its step, extrapolated to no step at all.
   Recipe fine = recipe_for(scene, Dial::exact);
-  fine.dt = 2e-5;
+  fine.dt = 5e-5;
   Recipe finer = fine;
-  finer.dt = 1e-5;
+  finer.dt = 2.5e-5;
   Ending reference = ending_of(scene, finer);
   const Ending before = ending_of(scene, fine);
   for (std::size_t i = 0; i < reference.positions.size(); ++i)
