@@ -62,9 +62,15 @@ def commands_of_program(source):
     for variable, name in re.findall(r"(\w+)\s*=\s*\w+\.add_subcommand\(\s*\"([a-z]+)\"", source):
         variables[variable] = name
         commands[name] = {"--help"}
-    for variable, names in re.findall(r"(\w+)\s*->\s*add_(?:option|flag)\(\s*\"([^\"]+)\"", source):
+    given = re.findall(r"(\w+)\s*->\s*add_(?:option|flag)\(\s*\"([^\"]+)\"", source)
+    for variable, names in given:
         if variable in variables:
             commands[variables[variable]].update(OPTION.findall(names.replace("!", " ")))
+    # Options that several commands share, added by a function that calls its command `command`.
+    shared = {option for variable, names in given if variable == "command" for option in OPTION.findall(names)}
+    for variable in re.findall(r"\badd_exactness\((\w+),", source):
+        if variable in variables:
+            commands[variables[variable]].update(shared)
     return commands
 
 

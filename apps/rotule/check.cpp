@@ -3,12 +3,21 @@
 #include <rotule/analyse.h>
 #include <rotule/error.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
 #include "commands.h"
+#include "record/scene_json.h"
 
 namespace rotule::app {
 namespace {
 
-std::string report(const std::string& name, const Checkup& c) {
+std::string_view name_of(Remark::Grade grade) {
+  return grade == Remark::Grade::grave ? "grave" : grade == Remark::Grade::warning ? "warning" : "note";
+}
+
+std::string report(const std::string& name, const Recipe& recipe, const Checkup& c) {
   std::string out =
       fmt::format("{}: bodies {} ({} fixed), joints {}, islands {}\n", name, c.bodies, c.fixed, c.joints, c.islands);
   int redundant = 0;
@@ -19,24 +28,23 @@ std::string report(const std::string& name, const Checkup& c) {
   for (const Redundancy& r : c.redundant)
     out += fmt::format("    joint {}: {} of its equations follow from others{}\n", r.joint, r.rows,
                        c.conflicts.empty() ? "; motion is right, forces are not unique" : "");
-  for (const Checkup::Gap& x : c.open)
-    out += fmt::format("  open                 joint {} starts {:.3g} m or rad open; the first step will close it\n", x.joint,
-                       x.error);
-  for (const Checkup::Gap& x : c.conflicts)
-    out += fmt::format("  conflict             joint {} cannot be closed: {:.3g} m or rad stay open\n", x.joint, x.error);
   out += fmt::format("  largest mass ratio   {:.4g} across a joint\n", c.largest_mass_ratio);
   for (const Checkup::MassRatio& m : c.mass_ratios)
-    out += fmt::format("    joint {}: {} weighs {:.4g} times {}; use a direct solver\n", m.joint, m.heavy, m.ratio, m.light);
-  for (const std::string& body : c.point_masses)
-    out += fmt::format("  point mass           {}: without extent, its rotation means nothing\n", body);
-  for (const std::string& remark : c.remarks) out += fmt::format("  units                {}\n", remark);
-  if (c.redundant.empty() && c.open.empty() && c.conflicts.empty() && c.mass_ratios.empty() && c.point_masses.empty() &&
-      c.remarks.empty())
-    out += "  nothing to remark\n";
+    out += fmt::format("    joint {}: {} weighs {:.4g} times {}\n", m.joint, m.heavy, m.ratio, m.light);
+  out += fmt::format("  recipe               {}, {}, contacts {}, {}, dt {} s\n", name_of(recipe.integrator),
+                     name_of(recipe.formulation), name_of(recipe.contacts), name_of(recipe.solver), shortest(recipe.dt));
+  if (std::isfinite(c.stable_step)) out += fmt::format("  largest stable step  about {:.3g} s\n", c.stable_step);
+  if (c.ms_per_step > 0)
+    out += fmt::format("  cost                 {:.3g} ms per step; {:.3g} s for the {} s of the run\n", c.ms_per_step,
+                       1e-3 * c.ms_per_step * recipe.duration / recipe.dt, shortest(recipe.duration));
+  for (const Remark& remark : c.remarks) out += fmt::format("  {:<8} {}\n", name_of(remark.grade), text_of(remark));
+  if (c.remarks.empty()) out += "  nothing to remark\n";
   return out;
 }
 
-Json as_json(const std::string& name, const Checkup& c) {
+Json as_json(const std::string& name, const Recipe& recipe, const Checkup& c) {
+  Json remarks = Json::array();
+  for (const Remark& remark : c.remarks) remarks.push_back(json_of(remark));
   Json redundant = Json::array(), open = Json::array(), conflicts = Json::array(), ratios = Json::array();
   for (const Redundancy& r : c.redundant) redundant.push_back({{"joint", r.joint}, {"rows", r.rows}});
   for (const Checkup::Gap& x : c.open) open.push_back({{"joint", x.joint}, {"error", x.error}});
@@ -44,6 +52,7 @@ Json as_json(const std::string& name, const Checkup& c) {
   for (const Checkup::MassRatio& m : c.mass_ratios)
     ratios.push_back({{"joint", m.joint}, {"heavy", m.heavy}, {"light", m.light}, {"ratio", m.ratio}});
   return {{"scene", name},
+          {"recipe", Json::parse(to_complete_json(recipe))},
           {"bodies", c.bodies},
           {"fixed", c.fixed},
           {"particles", c.particles},
@@ -57,20 +66,51 @@ Json as_json(const std::string& name, const Checkup& c) {
           {"conflicting", std::move(conflicts)},
           {"mass_ratio", {{"max", c.largest_mass_ratio}, {"joints", std::move(ratios)}}},
           {"point_masses", c.point_masses},
-          {"units", c.remarks}};
+          {"stable_step", std::isfinite(c.stable_step) ? Json(c.stable_step) : Json()},
+          {"ms_per_step", c.ms_per_step},
+          {"remarks", std::move(remarks)}};
 }
 
 }  // namespace
 
+std::string text_of(const Remark& remark) {
+  std::string out = remark.text;
+  if (!remark.flags.empty()) out += "; remedy: " + remark.flags;
+  constexpr std::size_t most = 4;
+  for (std::size_t i = 0; i < std::min(remark.edits.size(), most); ++i)
+    out += fmt::format("{} {} = {}", i == 0 ? "; remedy:" : ",", remark.edits[i].place, remark.edits[i].value);
+  if (remark.edits.size() > most) out += fmt::format(" and {} more (--json lists them)", remark.edits.size() - most);
+  return out;
+}
+
+Json json_of(const Remark& remark) {
+  Json out = {{"kind", remark.kind}, {"grade", name_of(remark.grade)}, {"text", remark.text}};
+  if (!remark.flags.empty()) out["flags"] = remark.flags;
+  for (const Remark::Edit& edit : remark.edits)
+    out["edits"].push_back({{"place", edit.place}, {"value", Json::parse(edit.value)}});
+  return out;
+}
+
+std::string in_one_line(const std::vector<Remark>& remarks, const std::string& scene) {
+  const auto count =
+      std::count_if(remarks.begin(), remarks.end(), [](const Remark& r) { return r.grade != Remark::Grade::note; });
+  if (count == 0) return {};
+  return fmt::format("{}: {} (rotule check says all){} {}\n", scene, count == 1 ? "1 remark" : fmt::format("{} remarks", count),
+                     count == 1 ? ":" : ", the gravest:", text_of(remarks.front()));
+}
+
 void check(const CheckOptions& options) {
-  const NamedScene named = find_scene(options.scene);
+  NamedScene named = find_scene(options.scene);
+  apply_exactness(named.scene, options.exactness);
+  apply_settings(named.scene.recipe, options.settings);
   Checkup checkup;
   try {
-    checkup = examine(named.scene);
+    checkup = examine(named.scene, true);
   } catch (const Error& error) {
     throw Error(named.origin, error.what());
   }
-  print(options.json ? as_json(named.name, checkup).dump(2) + "\n" : report(named.name, checkup));
+  const Recipe& recipe = named.scene.recipe;
+  print(options.json ? as_json(named.name, recipe, checkup).dump(2) + "\n" : report(named.name, recipe, checkup));
 }
 
 }  // namespace rotule::app

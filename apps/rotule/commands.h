@@ -1,9 +1,11 @@
 #pragma once
 // The commands as plain functions: main.cpp fills in the options, each command has a file. They print to stdout when all is
 // done and throw rotule::Error for whatever is wrong.
+#include <rotule/analyse.h>
 #include <rotule/scene.h>
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -25,8 +27,49 @@ NamedScene find_scene(const std::string& given);
 /// The names that can be given without a path, in alphabetical order.
 std::vector<std::string> scene_names();
 
+/// How exact a run should be, as the command line says it: a setting of the dial, or an accuracy; neither: as the scene says.
+struct Exactness {
+  std::string dial;
+  std::optional<double> accuracy;
+  [[nodiscard]] bool given() const { return !dial.empty() || accuracy; }
+};
+/// The scene with the recipe that fits it.
+void apply_exactness(Scene& scene, const Exactness& exactness);
+
 /// KEY=VALUE, each applied to the recipe.
 void apply_settings(Recipe& recipe, const std::vector<std::string>& settings);
+
+/// What the doctor has to say beyond notes, before a run, in one line; empty where that is nothing.
+std::string in_one_line(const std::vector<Remark>& remarks, const std::string& scene);
+/// A remark and what to do about it.
+std::string text_of(const Remark& remark);
+Json json_of(const Remark& remark);
+
+/// What a second run says of the errors of the first (--estimate-error).
+struct ErrorEstimate {
+  double position = 0;        // m, the largest of any body or particle, at the end
+  double worst_position = 0;  // m, at any step
+  double angle = 0;           // rad, the largest turn between both at the end
+  double speed = 0;           // m/s
+  double energy = 0;          // J
+  double order = 1;           // that the method is taken to have
+  std::string whose;          // the body or particle that is furthest off at the end
+  std::string second;         // how the second run was made
+};
+/// A second run beside the first, with half the step or a tighter tolerance. Methods of order p have errors that fall by 2^p
+/// where the step is halved: what both differ by, times 2^p / (2^p - 1), is the error of the first.
+class ErrorWatch {
+ public:
+  ErrorWatch(const Scene& scene, const Recipe& recipe);
+  ~ErrorWatch();
+  /// After each step of the first run: the second one catches up.
+  void follow(const World& world);
+  [[nodiscard]] ErrorEstimate estimate(const World& world) const;
+
+ private:
+  struct Inside;
+  std::unique_ptr<Inside> inside_;
+};
 
 /// All of `text` to stdout; throws Error where it cannot be written.
 void print(const std::string& text);
@@ -39,7 +82,9 @@ struct RunOptions {
   std::optional<double> duration;
   std::optional<double> dt;
   std::optional<int> threads;
+  Exactness exactness;
   std::vector<std::string> settings;
+  bool estimate_error = false;
   std::string record, record_problems;
   std::optional<int> parareal;      // slices of time
   std::vector<std::string> coarse;  // KEY=VALUE for its coarse runs
@@ -59,14 +104,25 @@ std::vector<std::string> list_categories();
 
 struct CheckOptions {
   std::string scene;
+  Exactness exactness;
+  std::vector<std::string> settings;
   bool json = false;
 };
 void check(const CheckOptions& options);
+
+struct RecipeOptions {
+  std::string scene;
+  Exactness exactness;
+  std::vector<std::string> settings;
+  bool json = false;
+};
+void show_recipe(const RecipeOptions& options);
 
 struct ConvergenceOptions {
   std::string scene;
   std::vector<std::string> integrators;
   std::vector<std::int64_t> steps;
+  Exactness exactness;
   std::vector<std::string> settings;
   std::string reference = "fine";  // rk4 at 8 times the finest count, or "invariant": energy alone
   std::string svg;                 // work-precision plots: error against seconds and against evaluations
@@ -77,6 +133,7 @@ void convergence(const ConvergenceOptions& options);
 struct StabilityOptions {
   std::string scene;  // empty: the methods themselves
   std::vector<std::string> integrators;
+  Exactness exactness;
   std::vector<std::string> settings;
   std::string svg;
   int steps = 2000;  // of every observed run
@@ -144,6 +201,7 @@ struct ViewOptions {
   int port = 8765;  // 0: any that is free
   bool open = true;
   std::optional<double> duration;
+  Exactness exactness;
   std::vector<std::string> settings;
 };
 void view(const ViewOptions& options);
@@ -158,6 +216,7 @@ struct FilmOptions {
   std::string camera;              // x,y,z,tx,ty,tz; empty: all of the run in view
   std::string show;                // layers to switch on, separated by commas
   bool dark = false, quiet = false;
+  Exactness exactness;
   std::vector<std::string> settings;
 };
 void film(const FilmOptions& options);

@@ -137,7 +137,8 @@ std::string work_precision(const std::string& scene, const Json& rows, bool fine
 }  // namespace
 
 void convergence(const ConvergenceOptions& options) {
-  const NamedScene named = find_scene(options.scene);
+  NamedScene named = find_scene(options.scene);
+  apply_exactness(named.scene, options.exactness);
   Recipe recipe = named.scene.recipe;
   apply_settings(recipe, options.settings);
   std::vector<IntegratorSettings> integrators;

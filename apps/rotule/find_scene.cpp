@@ -33,7 +33,10 @@ bool is_file(const fs::path& path) {
   return fs::exists(path, error) && !fs::is_directory(path, error);
 }
 
+/// With its recipe complete: commands change single fields of it.
 NamedScene named(const std::string& origin, Scene scene) {
+  scene.recipe = recipe_of(scene);
+  scene.dial.reset();
   std::string name = scene.name.empty() ? fs::path(origin).stem().string() : scene.name;
   return {std::move(name), origin, std::move(scene)};
 }
@@ -60,6 +63,16 @@ NamedScene find_scene(const std::string& given) {
       return named(file, load_scene(file));
   if (std::optional<Scene> scene = scenes::build(given)) return named(given, std::move(*scene));
   throw Error(fmt::format("unknown scene {}; {}", in_quotes(given), suggestion(given, scene_names())));
+}
+
+void apply_exactness(Scene& scene, const Exactness& exactness) {
+  if (!exactness.dial.empty() && exactness.accuracy) throw Error("--accuracy: --recipe is given too; leave out one of the two");
+  try {
+    if (!exactness.dial.empty()) scene.recipe = recipe_for(scene, dial_named(exactness.dial));
+    if (exactness.accuracy) scene.recipe = recipe_for(scene, *exactness.accuracy);
+  } catch (const Error& error) {
+    throw Error(fmt::format("--{}", error.what()));
+  }
 }
 
 void apply_settings(Recipe& recipe, const std::vector<std::string>& settings) {

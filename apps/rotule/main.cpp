@@ -51,6 +51,14 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int count
   return fmt::format("{}; rotule {}--help says more", error.what(), command == &app ? "" : command->get_name() + " ");
 }
 
+/// --recipe and --accuracy, of every command that runs a scene.
+void add_exactness(CLI::App* command, Exactness& exactness) {
+  CLI::Option* dial =
+      command->add_option("--recipe", exactness.dial, "realtime, balanced or exact: the recipe of that name that fits the scene");
+  command->add_option("--accuracy", exactness.accuracy, "relative error that is wanted, e.g. 1e-6: the recipe that fits")
+      ->excludes(dial);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -66,8 +74,12 @@ int main(int argc, char** argv) {
   run_command->add_option("--duration", run_options.duration, "how long, in seconds")->excludes(steps);
   run_command->add_option("--dt", run_options.dt, "time step, in seconds");
   run_command->add_option("--threads", run_options.threads, "threads; 0 takes all");
+  add_exactness(run_command, run_options.exactness);
   run_command->add_option("--set", run_options.settings, "KEY=VALUE of the recipe, e.g. solver.relaxation=1.4")
       ->allow_extra_args(false);
+  run_command->add_flag(
+      "--estimate-error", run_options.estimate_error,
+      "run a second time beside it, with half the step or a tighter tolerance, and say how wrong the result is");
   run_command->add_option("--record", run_options.record, "write the motion to this HDF5 file");
   run_command->add_option("--record-problems", run_options.record_problems,
                           "write every step's constraint problems to this HDF5 file");
@@ -95,7 +107,16 @@ int main(int argc, char** argv) {
   CheckOptions check_options;
   CLI::App* check_command = app.add_subcommand("check", "the mechanism doctor: what is wrong with a scene, by name");
   check_command->add_option("SCENE", check_options.scene, "file or name")->required();
+  add_exactness(check_command, check_options.exactness);
+  check_command->add_option("--set", check_options.settings, "KEY=VALUE of the recipe")->allow_extra_args(false);
   check_command->add_flag("--json", check_options.json, "one JSON object on stdout");
+
+  RecipeOptions recipe_options;
+  CLI::App* recipe_command = app.add_subcommand("recipe", "how a scene would be run: every field, and why");
+  recipe_command->add_option("SCENE", recipe_options.scene, "file or name")->required();
+  add_exactness(recipe_command, recipe_options.exactness);
+  recipe_command->add_option("--set", recipe_options.settings, "KEY=VALUE of the recipe")->allow_extra_args(false);
+  recipe_command->add_flag("--json", recipe_options.json, "one JSON object on stdout, as a scene file takes it");
 
   ConvergenceOptions convergence_options;
   CLI::App* convergence_command = app.add_subcommand("convergence", "error against step count, method by method");
@@ -106,6 +127,7 @@ int main(int argc, char** argv) {
   convergence_command->add_option("--steps", convergence_options.steps, "step counts, separated by commas")
       ->required()
       ->delimiter(',');
+  add_exactness(convergence_command, convergence_options.exactness);
   convergence_command->add_option("--set", convergence_options.settings, "KEY=VALUE of the recipe")->allow_extra_args(false);
   convergence_command->add_option("--reference", convergence_options.reference,
                                   "fine: rk4 at 8 times the finest count (default); invariant: energy alone");
@@ -118,6 +140,7 @@ int main(int argc, char** argv) {
   stability_command->add_option("SCENE", stability_options.scene, "file or name; none: the methods themselves");
   stability_command->add_option("--integrator,--integrators", stability_options.integrators, "methods, separated by commas")
       ->delimiter(',');
+  add_exactness(stability_command, stability_options.exactness);
   stability_command->add_option("--set", stability_options.settings, "KEY=VALUE of the recipe")->allow_extra_args(false);
   stability_command->add_option("--svg", stability_options.svg, "draw the regions of stability to this file");
   stability_command->add_option("--steps", stability_options.steps, "steps of every observed run (default 2000)");
@@ -175,8 +198,7 @@ int main(int argc, char** argv) {
       ->delimiter(',');
   tournament_command->add_option("--set", tournament_options.settings, "KEY=VALUE, e.g. solver.max_iterations=100")
       ->allow_extra_args(false);
-  tournament_command->add_option("--to", tournament_options.goals, "residuals to reach, separated by commas")
-      ->delimiter(',');
+  tournament_command->add_option("--to", tournament_options.goals, "residuals to reach, separated by commas")->delimiter(',');
   tournament_command->add_option("--frames", tournament_options.frames, "frames taken of each recording, at most")
       ->check(CLI::PositiveNumber);
   tournament_command->add_option("--limit", tournament_options.limit, "seconds per solver and problem")
@@ -194,6 +216,7 @@ int main(int argc, char** argv) {
   view_command->add_flag("!--no-open", view_options.open, "do not open a browser");
   view_command->add_option("--duration", view_options.duration, "stop after so many seconds of the scene's time")
       ->check(CLI::PositiveNumber);
+  add_exactness(view_command, view_options.exactness);
   view_command->add_option("--set", view_options.settings, "KEY=VALUE of the recipe, e.g. solver.relaxation=1.4")
       ->allow_extra_args(false);
 
@@ -212,6 +235,7 @@ int main(int argc, char** argv) {
   film_command->add_option("--camera", film_options.camera, "x,y,z,tx,ty,tz: where from and where to; else all in view");
   film_command->add_option("--show", film_options.show, "layers of the viewer, e.g. forces,contacts");
   film_command->add_flag("--dark", film_options.dark, "before a dark background");
+  add_exactness(film_command, film_options.exactness);
   film_command->add_option("--set", film_options.settings, "KEY=VALUE of the recipe")->allow_extra_args(false);
   film_command->add_flag("--quiet", film_options.quiet, "no progress bar, no summary");
 
@@ -224,6 +248,7 @@ int main(int argc, char** argv) {
     const rotule::Budget listening(signal_bell());
     if (list_command->parsed()) list(list_options);
     if (check_command->parsed()) check(check_options);
+    if (recipe_command->parsed()) show_recipe(recipe_options);
     if (convergence_command->parsed()) convergence(convergence_options);
     if (stability_command->parsed()) stability(stability_options);
     if (export_command->parsed()) export_scene(export_options);

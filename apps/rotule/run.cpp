@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <thread>
 
 #include "base/text.h"
 #include "commands.h"
+#include "model/content.h"
 #include "model/names.h"
 #include "progress.h"
 #include "record/problem_file.h"
@@ -147,6 +149,20 @@ bool is_free(const Scene& scene) {
   });
 }
 
+/// Whether nothing works on the bodies or takes their energy: only then is every change of it an error.
+bool keeps_energy(const Scene& scene, const Recipe& recipe) {
+  const JointNeeds needs = needs_of(scene);
+  const bool damped = std::any_of(scene.forces.begin(), scene.forces.end(), [](const ForceDef& force) {
+    return std::visit(
+        [](const auto& f) {
+          if constexpr (requires { f.damping; }) return f.damping > 0;
+          return std::is_same_v<std::decay_t<decltype(f)>, Drag> || std::is_same_v<std::decay_t<decltype(f)>, UserForce>;
+        },
+        force);
+  });
+  return std::holds_alternative<NoContactSettings>(recipe.contacts) && !needs.drives && !needs.limits && !damped;
+}
+
 /// Watches for the moment at which everything has come to rest and stays so (B3).
 class EquilibriumWatch {
  public:
@@ -210,6 +226,22 @@ std::string equilibrium_text(const Json& e) {
   return out;
 }
 
+Json json_of(const ErrorEstimate& e) {
+  return {{"position", e.position}, {"worst_position", e.worst_position},
+          {"angle", e.angle},       {"speed", e.speed},
+          {"energy", e.energy},     {"order", std::isfinite(e.order) ? Json(e.order) : Json()},
+          {"body", e.whose},        {"second_run", e.second}};
+}
+
+std::string estimate_text(const Json& e) {
+  const auto number = [&](const char* key) { return e[key].get<double>(); };
+  return fmt::format(
+      "  error         about {:.2g} m{} at the end ({:.2g} m at worst), {:.2g} rad, {:.2g} m/s, {:.2g} J; by a second run with "
+      "{}\n",
+      number("position"), e["body"].get<std::string>().empty() ? "" : fmt::format(" (of {})", e["body"].get<std::string>()),
+      number("worst_position"), number("angle"), number("speed"), number("energy"), e["second_run"].get<std::string>());
+}
+
 std::string table(const Json& r, double duration, bool free) {
   const auto number = [&](const char* group, const char* key) { return r[group][key].get<double>(); };
   std::string out = fmt::format(
@@ -227,8 +259,9 @@ std::string table(const Json& r, double duration, bool free) {
       picks += fmt::format("{}{} {}", picks.empty() ? "" : ", ", name, count.get<int>());
     out += fmt::format("  picked        {} (islands times steps)\n", picks);
   }
-  out += fmt::format("  energy        {:.9g} J -> {:.9g} J, relative error {:.3g}\n", number("energy", "initial"),
-                     number("energy", "final"), number("energy", "relative_error"));
+  out += fmt::format("  energy        {:.9g} J -> {:.9g} J, relative {} {:.3g}\n", number("energy", "initial"),
+                     number("energy", "final"), r["energy"]["conserved"].get<bool>() ? "error" : "change",
+                     number("energy", "relative_error"));
   if (free)
     out += fmt::format("  momentum      drift {:.3g} linear, {:.3g} angular (relative)\n", number("momentum", "linear_drift"),
                        number("momentum", "angular_drift"));
@@ -238,6 +271,7 @@ std::string table(const Json& r, double duration, bool free) {
     out += fmt::format("  contacts      {:.4g} on average, {} at most; penetration {:.3g} m at most, {:.3g} m at the end\n",
                        number("contacts", "mean"), r["contacts"]["max"].get<int>(), number("penetration", "max"),
                        number("penetration", "final"));
+  if (r.contains("estimated_error")) out += estimate_text(r["estimated_error"]);
   out += fmt::format("  residual      {:.3g} mean, {:.3g} at most\n", number("residual", "mean"), number("residual", "max"));
   out += fmt::format("  time          {:.4g} ms per step (median {:.4g}, 99 % below {:.4g})\n", number("ms_per_step", "mean"),
                      number("ms_per_step", "p50"), number("ms_per_step", "p99"));
@@ -295,9 +329,12 @@ void run_in_slices(const NamedScene& named, const Recipe& recipe, std::int64_t s
 }  // namespace
 
 void run(const RunOptions& options) {
-  const NamedScene named = find_scene(options.scene);
+  NamedScene named = find_scene(options.scene);
+  apply_exactness(named.scene, options.exactness);
   const Recipe recipe = chosen_recipe(named.scene, options);
   const std::int64_t steps = step_count(recipe, options);
+  if (options.parareal && options.estimate_error)
+    throw Error("--estimate-error: parareal says its own; leave out one of the two");
   if (options.parareal) return run_in_slices(named, recipe, steps, options);
   if (!options.coarse.empty()) throw Error("--coarse: is for parareal; give --parareal too");
   check_outputs(named, options);
@@ -311,6 +348,13 @@ void run(const RunOptions& options) {
     }
   };
   World world = heeding_signals([&] { return about_scene([&] { return World(named.scene, recipe); }); });
+  named.scene.recipe = recipe;  // by which it is run, recorded and looked at
+  std::optional<ErrorWatch> second;
+  if (options.estimate_error) {
+    if (options.relax || options.until_equilibrium)
+      throw Error("--estimate-error: compares motions over the same time; leave out --relax and --until-equilibrium");
+    heeding_signals([&] { about_scene([&] { second.emplace(named.scene, recipe); }); });
+  }
 
   std::vector<std::string> body_names, joint_names;
   for (const BodyId body : world.bodies()) body_names.push_back(world.name(body));
@@ -326,6 +370,9 @@ void run(const RunOptions& options) {
     problems.emplace(options.record_problems, scene_text, to_complete_json(recipe), joint_names);
     world.keep_problems(true);
   }
+
+  const std::vector<Remark> remarks = heeding_signals([&] { return about_scene([&] { return examine(named.scene).remarks; }); });
+  if (!options.quiet && !options.json) std::fputs(in_one_line(remarks, named.name).c_str(), stderr);
 
   std::optional<RelaxationReport> relaxation;
   if (options.relax) relaxation = heeding_signals([&] { return about_scene([&] { return relax(world); }); });
@@ -364,6 +411,7 @@ void run(const RunOptions& options) {
         for (int k = 0; k < world.islands(); ++k) problems->append(i, world.time(), k, world.problem(k), world.multipliers(k));
       now = about_scene([&] { return world.diagnostics(); });
       tallies.add({report, taken.count()}, now);
+      if (second) about_scene([&] { second->follow(world); });
       if (chooses) count_picks(world, picks);
       if (trajectory) {
         capture(world, frame);
@@ -398,6 +446,7 @@ void run(const RunOptions& options) {
                   {{"initial", start.energy()},
                    {"final", now.energy()},
                    {"relative_error", scale > 0 ? change / scale : change},
+                   {"conserved", keeps_energy(named.scene, recipe)},
                    {"scale", scale}}},
                  {"momentum",
                   {{"linear_drift", drift(now.linear_momentum - start.linear_momentum, linear_start, linear_end)},
@@ -413,6 +462,9 @@ void run(const RunOptions& options) {
   if (signal_received() != 0) result["interrupted"] = true;
   result["state_hash"] = fmt::format("{:016x}", world.state_hash());
   result["warnings"] = world.warnings();
+  result["remarks"] = Json::array();
+  for (const Remark& remark : remarks) result["remarks"].push_back(json_of(remark));
+  if (second) result["estimated_error"] = json_of(second->estimate(world));
   if (watch) result["equilibrium"] = watch->result(at_rest);
   if (relaxation) {
     result["relaxation"] = {

@@ -12,6 +12,7 @@
 #include <complex>
 #include <filesystem>
 
+#include "analyse/remarks.h"
 #include "base/text.h"
 #include "commands.h"
 #include "integrate/stability.h"
@@ -121,35 +122,6 @@ void regions(const StabilityOptions& options) {
 
 constexpr int most_dense_unknowns = 1200;
 
-/// Growth that counts as unstable: an undamped mode on the border is allowed its rounding.
-constexpr double border_tolerance = 1e-6;
-
-/// The largest step at which no mode that decays or oscillates grows; infinity where none does at any step.
-double predicted_step(const IntegratorSettings& integrator, const std::vector<Complex>& spectrum) {
-  double fastest = 0;
-  for (const Complex& lambda : spectrum) fastest = std::max(fastest, std::abs(lambda));
-  if (fastest == 0) return infinity;
-  const auto stable = [&](double h) {
-    return std::all_of(spectrum.begin(), spectrum.end(), [&](const Complex& lambda) {
-      if (std::abs(lambda) < 1e-6 * fastest || lambda.real() > 1e-6 * fastest) return true;  // drifts, and true instabilities
-      const Complex z = h * Complex(std::min(lambda.real(), 0.0), lambda.imag());
-      return amplification(integrator, z).value_or(0) <= 1 + border_tolerance;
-    });
-  };
-  double low = 1e-3 / fastest, high = low;
-  if (!stable(low)) return 0;
-  while (stable(high)) {
-    high *= 1.25;
-    if (high * fastest > 1e4) return infinity;
-  }
-  low = high / 1.25;
-  for (int i = 0; i < 50; ++i) {
-    const double middle = 0.5 * (low + high);
-    (stable(middle) ? low : high) = middle;
-  }
-  return low;
-}
-
 /// Whether a run of `steps` steps of `h` stays bounded, from the scene's start with a slight disturbance of all velocities.
 bool stays_bounded(const NamedScene& named, const Recipe& recipe, double h, int steps) {
   try {
@@ -184,7 +156,8 @@ bool stays_bounded(const NamedScene& named, const Recipe& recipe, double h, int 
 }
 
 void scene_steps(const StabilityOptions& options) {
-  const NamedScene named = find_scene(options.scene);
+  NamedScene named = find_scene(options.scene);
+  apply_exactness(named.scene, options.exactness);
   Recipe recipe = named.scene.recipe;
   apply_settings(recipe, options.settings);
   std::vector<IntegratorSettings> methods =
@@ -212,7 +185,7 @@ void scene_steps(const StabilityOptions& options) {
     Recipe trial = recipe;
     trial.integrator = integrator;
     check_combination(trial);
-    const double predicted = predicted_step(integrator, spectrum);
+    const double predicted = largest_stable_step(integrator, spectrum);
     Json row = {{"integrator", name_of(integrator)}};
     row["predicted"] = std::isfinite(predicted) ? Json(predicted) : Json("infinite");
     row["observed"] = nullptr;

@@ -17,6 +17,20 @@ namespace rotule {
 //   a joint is in conflict where Newton projection (A7 c) cannot close it.
 // The rank is that of this very pose: a mechanism in a singular pose has more freedom there than elsewhere.
 
+/// Something that a user should know, with the number that gave it away and what to do.
+struct Remark {
+  enum class Grade { note, warning, grave };
+  /// A value for a place of the scene file, as a JSON pointer and JSON text; "/bodies/-" appends.
+  struct Edit {
+    std::string place, value;
+  };
+  std::string kind;  // contacts_off, motor_without_strength, ...
+  Grade grade = Grade::warning;
+  std::string text;         // a sentence, with the number
+  std::string flags;        // settings that mend it: "--set dt=1e-4"
+  std::vector<Edit> edits;  // or changes of the scene that do, all of them at once
+};
+
 struct Checkup {
   struct Gap {
     std::string joint;
@@ -30,18 +44,21 @@ struct Checkup {
   int bodies = 0, fixed = 0, particles = 0, joints = 0, islands = 0;  // particles: those that are not pinned
   int rows = 0;                                                       // equations of all joints
   int rank = 0;
-  int degrees_of_freedom = 0;
+  int degrees_of_freedom = 0;  // those that there are: 6 n - rank; by counting equations alone, 6 n - rows
   std::vector<Redundancy> redundant;
   std::vector<Gap> open;               // joints that do not meet in the pose described
   std::vector<Gap> conflicts;          // joints that projection cannot close
   double largest_mass_ratio = 1;       // across a joint
   std::vector<MassRatio> mass_ratios;  // those that iterative solvers will feel, largest first
   std::vector<std::string> point_masses;
-  std::vector<std::string> remarks;  // on sizes, densities and speeds that hint at wrong units, and shapes that will not collide
+  double stable_step = infinity;  // s: estimate of the longest step that the recipe's method bears, by springs and dampers
+  double ms_per_step = 0;         // measured over a few steps of a copy, where that was asked for
+  std::vector<Remark> remarks;    // gravest first
 };
 
-/// Throws Error where the scene makes no sense at all.
-Checkup examine(const Scene& scene);
+/// By the scene's own recipe (recipe_of). `measure`: also how long steps take. Throws Error where the scene makes no sense at
+/// all.
+Checkup examine(const Scene& scene, bool measure = false);
 
 // Small motions about an equilibrium. With sigma the small motion of all movable bodies (six each: translation, rotation
 // vector, world axes), then of all movable particles (three each), and no velocity but its own,

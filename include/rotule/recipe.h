@@ -5,6 +5,7 @@
 #include <rotule/integrators.h>
 #include <rotule/solver_choice.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -179,9 +180,20 @@ struct Recipe {
   }
 };
 
+/// The one dial (F6): how exact a run should be, for those who would rather not choose methods. `recipe_for` (scene.h) makes a
+/// recipe of it that fits what a scene contains.
+enum class Dial { realtime, balanced, exact };
+
+std::string_view name_of(Dial dial);
+/// By name; throws Error with the nearest one.
+Dial dial_named(std::string_view name);
+
+// The dial where nothing is known of the scene: recipes that are good for most, and refused where they do not fit.
 namespace recipes {
-/// RK4, exact multipliers, projection: for those who measure.
+/// RK4, exact multipliers, projection: for those who measure mechanisms. Bodies pass through each other.
 Recipe exact();
+/// Velocity level at 1 ms, contacts on: right enough for most questions.
+Recipe balanced();
 /// Velocity level at 1/60 s with implicit geometric stiffness: for those who watch.
 Recipe realtime();
 }  // namespace recipes
@@ -189,8 +201,15 @@ Recipe realtime();
 /// Sets one field by its dotted name, as `--set` does: ("solver", "sor"), ("solver.relaxation", "1.4"). Throws Error.
 void set(Recipe& recipe, std::string_view key, std::string_view value);
 
-/// Refuses combinations that make no sense, with the reason; `World` calls it. Throws Error.
-void check_combination(const Recipe& recipe);
+/// What the joints of a scene ask of a recipe.
+struct JointNeeds {
+  bool drives = false;  // motors, springs or friction on joints: impulses, and a solver that knows bounds
+  bool limits = false;  // limits alone: that, or a method that locates events
+};
+
+/// Refuses combinations that make no sense, with the reason and with all the settings that would mend it at once; `World` calls
+/// it. Throws Error.
+void check_combination(const Recipe& recipe, const JointNeeds& needs = {});
 
 std::string_view name_of(const IntegratorSettings&);
 std::string_view name_of(const FormulationSettings&);

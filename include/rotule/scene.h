@@ -63,6 +63,12 @@ struct Wall {
   bool sticking = false;
 };
 
+/// An angle beyond a full turn, as a file gave it: legal, but degrees more often than not. For the doctor (analyse.h).
+struct LargeAngle {
+  std::string place = {};
+  double angle = 0;
+};
+
 struct Scene {
   std::string name = {};
   std::string description = {};
@@ -76,6 +82,10 @@ struct Scene {
   std::vector<ImpulseDef> impulses = {};
   std::vector<Wall> walls = {};
   Recipe recipe = {};
+  /// Chooses, by what the scene contains, the fields of `recipe` that stand at their defaults, when a World is made without a
+  /// recipe of its own. None: `recipe` is complete, and taken as it is.
+  std::optional<Dial> dial = Dial::balanced;
+  std::vector<LargeAngle> large_angles = {};
 
   BodyId add(BodyDef body);
   JointId add(JointDef joint);
@@ -83,6 +93,16 @@ struct Scene {
   void add(SolidDef solid);
   void add(ForceDef force);
 };
+
+/// The recipe by which `World(scene)` runs: what the scene gives, and the rest chosen so that the whole fits.
+Recipe recipe_of(const Scene& scene);
+/// The full recipe of a setting of the dial, fitted to what the scene contains: contacts wherever shapes could meet, unless the
+/// scene's recipe is complete and says so itself; impulses where joints are driven; steps that springs and dampers bear. The
+/// scene's duration and number of threads stay.
+Recipe recipe_for(const Scene& scene, Dial dial);
+/// Likewise by the relative accuracy asked for (1e-6): a tolerance for methods that control their error, a step where bodies
+/// touch. Throws Error where it is not from 1e-12 to 0.1.
+Recipe recipe_for(const Scene& scene, double accuracy);
 
 /// Reads a scene file; throws Error with file, place and remedy.
 Scene load_scene(const std::string& path);

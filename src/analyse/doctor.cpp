@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 #include <rotule/analyse.h>
-#include <rotule/mass_properties.h>
+#include <rotule/error.h>
 
 #include <algorithm>
-#include <cmath>
+#include <chrono>
 
+#include "analyse/remarks.h"
 #include "base/text.h"
+#include "model/names.h"
 #include "world/moving_meshes.h"
 #include "world/world_implementation.h"
 
@@ -45,42 +47,46 @@ void look_at_masses(const Model& model, Checkup& out) {
                    [](const auto& a, const auto& b) { return a.ratio > b.ratio; });
 }
 
-// Numbers that are legal but hint at grams, millimetres or degrees.
-void look_at_units(const Scene& scene, const Model& model, Checkup& out) {
-  const auto remark = [&](std::string text) {
-    if (out.remarks.size() < 20) out.remarks.push_back(std::move(text));
-  };
-  if (const double g = scene.gravity.norm(); g > 100) remark(fmt::format("gravity is {:.4g} m/s^2; lengths in millimetres?", g));
-  for (std::size_t i = 0; i < model.bodies.size(); ++i) {
-    const Body& body = model.bodies[i];
-    if (body.fixed) continue;
-    const std::string name = in_quotes(body.name);
-    if (const bool has_volume = !std::holds_alternative<std::monostate>(body.shape); has_volume) {
-      const double space = volume(body.shape);
-      if (const double density = body.mass / space; density < 0.1 || density > 30000)
-        remark(fmt::format("body {} has {:.4g} kg in {:.4g} m^3, {:.4g} kg/m^3; grams or millimetres?", name, body.mass, space,
-                           density));
-      if (const double size = std::cbrt(space); size < 1e-4 || size > 1e4)
-        remark(fmt::format("body {} is about {:.4g} m large; is that meant in metres?", name, size));
-      // Files of drawings do not say their unit, which is mostly the millimetre.
-      const auto* mesh = std::get_if<TriangleMesh>(&body.shape);
-      if (mesh != nullptr && !mesh->file.empty() && mesh->scale == 1 && space > 1000)
-        remark(fmt::format("body {} has {:.4g} m^3 from {} with a scale of 1; if it was drawn in millimetres, \"scale\": 0.001",
-                           name, space, mesh->file));
-    }
-    const BodyDef& def = scene.bodies[i];
-    if (const double speed = def.velocity.norm(); speed > 1e4) remark(fmt::format("body {} moves at {:.4g} m/s", name, speed));
-    if (const double turn = def.angular_velocity.norm() * scene.recipe.dt; turn > 1)
-      remark(fmt::format("body {} turns by {:.3g} rad in one step of {:.3g} s; degrees in place of radians, or too large a step?",
-                         name, turn, scene.recipe.dt));
+/// A few steps of a copy: as many as fit into a tenth of a second, one at least.
+double measured_ms_per_step(const Scene& scene, const Recipe& recipe) {
+  using Clock = std::chrono::steady_clock;
+  try {
+    World world(scene, recipe);
+    world.step();  // allocates, finds who touches whom for the first time
+    const auto start = Clock::now();
+    int steps = 0;
+    std::chrono::duration<double, std::milli> taken{};
+    do {
+      world.step();
+      taken = Clock::now() - start;
+    } while (++steps < 20 && taken.count() < 100);
+    return taken.count() / steps;
+  } catch (const Error&) {
+    return 0;  // refused, or blown up: other remarks say why
   }
 }
 
 }  // namespace
 
-Checkup examine(const Scene& scene) {
-  check_combination(scene.recipe);
-  World world(scene, recipes::exact());
+namespace {
+
+/// Contacts would have moving meshes cut into convex parts.
+void look_at_meshes(const Patient& patient, std::vector<Remark>& out) {
+  if (std::holds_alternative<NoContactSettings>(patient.recipe.contacts)) return;
+  Model model = patient.model;
+  for (int i = 0; i < model.body_count(); ++i)
+    if (std::string text = cut_moving_mesh(model, i); !text.empty())
+      out.push_back({.kind = "mesh_cut", .grade = Remark::Grade::note, .text = std::move(text), .flags = {}, .edits = {}});
+}
+
+}  // namespace
+
+Checkup examine(const Scene& given, bool measure) {
+  Scene scene = given;
+  name_unnamed(scene);
+  const Recipe recipe = recipe_of(scene);
+  // Whatever drives the joints, the mechanism is the same: looked at by the recipe that solves it exactly.
+  World world(undriven(scene), recipes::exact());
   Checkup out;
   out.joints = static_cast<int>(scene.joints.size());
   out.bodies = static_cast<int>(scene.bodies.size());
@@ -100,13 +106,37 @@ Checkup examine(const Scene& scene) {
       out.conflicts.push_back({inside.model.joints[j].name, error});
   look_at_rank(world, out);
   look_at_masses(inside.model, out);
-  look_at_units(scene, inside.model, out);
-  // Contacts are off in this world; those of the scene would have meshes cut.
-  if (!std::holds_alternative<NoContactSettings>(scene.recipe.contacts)) {
-    Model model = inside.model;
-    for (int i = 0; i < model.body_count(); ++i)
-      if (std::string remark = cut_moving_mesh(model, i); !remark.empty()) out.remarks.push_back(std::move(remark));
-  }
+
+  const SceneContent content = content_of(scene);
+  const Patient patient{scene, recipe, content, inside.model};
+  look_at_solver(patient, out, out.remarks);
+  look_at_emptiness(patient, out.remarks);
+  for (const Checkup::Gap& gap : out.conflicts)
+    out.remarks.push_back(
+        {.kind = "conflict",
+         .grade = Remark::Grade::grave,
+         .text = fmt::format("joint {} cannot be closed: {:.3g} m or rad stay open", in_quotes(gap.joint), gap.error),
+         .flags = {},
+         .edits = {}});
+  for (const Checkup::Gap& gap : out.open)
+    out.remarks.push_back({.kind = "open_joint",
+                           .grade = Remark::Grade::warning,
+                           .text = fmt::format("joint {} starts {:.3g} m or rad open; the first step will close it",
+                                               in_quotes(gap.joint), gap.error),
+                           .flags = {},
+                           .edits = {}});
+  look_at_locks(patient, out, out.remarks);
+  look_at_contacts(patient, out.remarks);
+  look_at_drives(patient, out.remarks);
+  look_at_places(patient, out.remarks);
+  look_at_angles(patient, out.remarks);
+  look_at_lengths(patient, out.remarks);
+  look_at_bodies(patient, out.remarks);
+  look_at_overlaps(patient, out.remarks);
+  look_at_meshes(patient, out.remarks);
+  out.stable_step = look_at_stability(patient, world, measure, out.remarks);
+  std::stable_sort(out.remarks.begin(), out.remarks.end(), [](const Remark& a, const Remark& b) { return a.grade > b.grade; });
+  if (measure) out.ms_per_step = measured_ms_per_step(scene, recipe);
   return out;
 }
 

@@ -112,6 +112,12 @@ Recipe exact() {
   return recipe;
 }
 
+Recipe balanced() {
+  Recipe recipe = realtime();
+  recipe.dt = 1e-3;
+  return recipe;
+}
+
 Recipe realtime() {
   Recipe recipe;
   recipe.dt = 1.0 / 60;

@@ -110,7 +110,10 @@ void check_drive(const Drive& drive, bool angle, const Place& here) {
   for (const auto& [name, limit] : {std::pair("lower", drive.lower), std::pair("upper", drive.upper)})
     if (limit && !(std::abs(*limit) <= (angle ? std::numbers::pi : 1e9)))
       fail(here / name,
-           fmt::format("must be a number from {} to {}, is {}", angle ? "-pi" : "-1e9", angle ? "pi" : "1e9", *limit));
+           fmt::format("must be a number from {} to {}, is {}{}", angle ? "-pi" : "-1e9", angle ? "pi" : "1e9", *limit,
+                       angle && std::abs(*limit) <= 180
+                           ? fmt::format("; {} degrees are {:.4g} rad", *limit, *limit * std::numbers::pi / 180)
+                           : ""));
   if (drive.lower && drive.upper && *drive.lower > *drive.upper)
     fail(here / "lower", fmt::format("must not exceed upper ({}), is {}; exchange them", *drive.upper, *drive.lower));
 }

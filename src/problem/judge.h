@@ -1,6 +1,6 @@
 #pragma once
 // When is an answer good enough? The judge of all solvers, whose number depends neither on units nor on sizes nor on what else is
-// in the island (docs/decisions/0011-the-judge-has-no-units.md).
+// in the island (docs/decisions/0012-the-judge-has-no-units.md).
 //
 // Each law (a row, or a contact's normal and its cone together) is judged by the velocity that it has wrong:
 //

@@ -121,6 +121,28 @@ std::string recipe_name(const Run& run, const char* key) {
   return "";
 }
 
+/// Whether something in the scene works on the bodies, or takes energy, whose share is not on the books: the first of it, in
+/// words.
+std::string_view agent(const Scene& scene) {
+  const auto drives = [](const Drive& drive) {
+    return drive.motor_strength > 0 || drive.friction > 0 || drive.damping > 0 || drive.stiffness > 0;
+  };
+  for (const JointDef& joint : scene.joints) {
+    const bool driven = std::visit(
+        [&](const auto& j) {
+          if constexpr (requires { j.drive; }) return drives(j.drive);
+          if constexpr (requires { j.drives; })
+            return std::any_of(j.drives.begin(), j.drives.end(), [&](const AxisDrive& axis) { return drives(axis.drive); });
+          return false;
+        },
+        joint);
+    if (driven) return "motors, springs, dampers or friction of joints";
+  }
+  if (!scene.forces.empty() || !scene.solids.empty() || !scene.particles.empty())
+    return "forces (springs with dampers, drag, others)";
+  return {};
+}
+
 Finding energy_finding(const Run& run) {
   const double change = run.energy.back() + run.shock_energy - run.energy.front();
   double scale = largest(run.kinetic);
@@ -139,13 +161,19 @@ Finding energy_finding(const Run& run) {
             number,
             {"", by + ". Bodies touched: friction and impacts take energy, so a loss is no error by itself. Run again with half "
                       "the step to see the method's own share."}};
+  // Work that is not accounted for is no error of the method: a motor's above all.
+  if (const std::string_view who = agent(run.scene); !who.empty())
+    return {
+        "Energy",
+        number,
+        {"", fmt::format("{}. The work of {} is part of that, and not told apart: this says nothing of the method's error. Run "
+                         "again with --estimate-error to know that.",
+                         by, who)}};
   if (change < 0 && recipe_name(run, "formulation") == "velocity")
     return {"Energy",
             number,
             {relative < 0.05 ? "fair" : "bad",
              by + ". A step at velocity level damps; a smaller step, or the acceleration level with rk4, damps less."}};
-  if (!run.scene.forces.empty() || !run.scene.solids.empty() || !run.scene.particles.empty())
-    return {"Energy", number, {"", by + ". Forces act here that can do so (springs with dampers, drag, others)."}};
   return {"Energy",
           number,
           {relative < 1e-2 ? "fair" : "bad", by + ". Nothing in the scene should do that: take a smaller step or a method of "
@@ -154,6 +182,16 @@ Finding energy_finding(const Run& run) {
 
 std::vector<Finding> findings(const Run& run) {
   std::vector<Finding> out{energy_finding(run)};
+  if (const Json estimate = run.summary.value("estimated_error", Json()); estimate.is_object()) {
+    const double off = estimate.value("position", 0.0);
+    out.push_back(
+        {"Estimated error",
+         metres(off),
+         {"", fmt::format("At the end, by a second run with {}: the largest of any body's position; {:.2g} rad and {:.2g} J "
+                          "besides.",
+                          estimate.value("second_run", std::string()), estimate.value("angle", 0.0),
+                          estimate.value("energy", 0.0))}});
+  }
   if (run.summary.value(Json::json_pointer("/momentum/conserved"), false)) {
     const double drift = std::max(run.summary.value(Json::json_pointer("/momentum/linear_drift"), 0.0),
                                   run.summary.value(Json::json_pointer("/momentum/angular_drift"), 0.0));
@@ -331,9 +369,11 @@ std::string what_was_simulated(const TrajectoryReader& r, const Run& run) {
 
 /// What to do about a warning of World::warnings, by what it speaks of.
 std::string_view advice(const std::string& warning) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> known{{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> known{{
       {"did not converge", "The solver ran out of iterations there: give it more, a looser tolerance, or take another one."},
       {"out of each other has added", "Overlaps were lifted apart: a smaller step or a more exact solver leaves less to lift."},
+      {"closing joints and limits has added",
+       "Steps left joints open by a little, and closing them lifted bodies: a smaller step leaves less."},
       {"start in each other", "Move them apart in the scene."},
       {"redundant", "The motion is right; single joint forces are one answer of many."},
       {"starts", "Mend the scene: rotule check says where it stands open."},

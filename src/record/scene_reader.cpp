@@ -5,10 +5,12 @@
 
 #include <cmath>
 #include <filesystem>
+#include <numbers>
 
 #include "base/place.h"
 #include "base/text.h"
 #include "model/choices.h"
+#include "model/dial.h"
 #include "model/names.h"
 #include "model/scene_fields.h"
 #include "model/solver_list.h"
@@ -168,11 +170,12 @@ void read(const Json& json, const Place& place, std::optional<T>& out) {
   read(json, place, out.emplace());
 }
 
+void read(const Json& json, const Place& place, Recipe& out);
+
 template <class T>
 concept Readable = requires(T t) {
   SceneFields<T>::fields(t, [](auto&&...) {});
-}
-|| std::is_same_v<T, Recipe>;
+};
 template <Readable T>
 void read(const Json& json, const Place& place, T& out) {
   read_struct(json, place, out);
@@ -236,6 +239,60 @@ void read_struct(const Json& json, const Place& place, T& out, std::initializer_
   visit_fields(out, Reader{json, place});
 }
 
+/// Angles of orientations beyond a full turn, wherever they stand.
+void find_large_angles(const Json& json, const std::string& place, std::vector<LargeAngle>& out) {
+  if (json.is_object() && json.size() == 2 && json.contains("axis") && json.contains("angle") && json["angle"].is_number())
+    if (const double angle = json["angle"].get<double>(); std::abs(angle) > 2 * std::numbers::pi)
+      out.push_back({place + "/angle", angle});
+  if (!json.is_structured()) return;
+  std::size_t i = 0;
+  for (const auto& item : json.items()) {
+    find_large_angles(item.value(), fmt::format("{}/{}", place, json.is_array() ? std::to_string(i) : item.key()), out);
+    ++i;
+  }
+}
+
+/// A setting of the dial, by name.
+Dial read_dial(const Json& json, const Place& place) {
+  std::string name;
+  read(json, place, name);
+  try {
+    return dial_named(name);
+  } catch (const Error& error) {
+    throw Error(place.str(), error.what());
+  }
+}
+
+/// What was said of the recipe: a setting of the dial, fields, or both.
+void read(const Json& json, const Place& place, Recipe& out) {
+  if (json.is_string()) {
+    static_cast<void>(read_dial(json, place));
+    return;
+  }
+  if (!json.is_object()) wrong_type(place, "\"realtime\", \"balanced\" or \"exact\", or an object", json);
+  if (const auto dial = json.find("dial"); dial != json.end()) static_cast<void>(read_dial(*dial, place / "dial"));
+  read_struct(json, place, out, {"dial"});
+}
+
+/// Chooses what the file leaves open, now that the whole scene is known. The scene stays open where whoever opens it later would
+/// choose the same, so that it is written again as it was read.
+void choose_recipe(const Json& json, Scene& scene) {
+  GivenFields given;
+  if (const auto recipe = json.find("recipe"); recipe != json.end()) {
+    const Place place("/recipe");
+    if (recipe->is_string()) scene.dial = read_dial(*recipe, place);
+    if (recipe->is_object())
+      for (const auto& item : recipe->items()) {
+        if (item.key() == "dial") scene.dial = read_dial(item.value(), place / "dial");
+        given.add(item.key());
+      }
+  }
+  const Recipe chosen = fitted(content_of(scene), scene.recipe, given, {*scene.dial, {}});
+  if (same_recipe(chosen, recipe_of(scene))) return;
+  scene.recipe = chosen;
+  scene.dial.reset();
+}
+
 Scene read_scene(const Json& json, const std::filesystem::path& folder) {
   const Place top;
   if (!json.is_object()) fail(Place("/"), fmt::format("must be an object such as {{\"rotule\": 1, ...}}, is {}", type_of(json)));
@@ -248,9 +305,11 @@ Scene read_scene(const Json& json, const std::filesystem::path& folder) {
   Scene scene;
   read_struct(json, top, scene, {"rotule", "$schema"});
   if (!json.contains("rotule")) fail(Place("/"), "missing key \"rotule\": a scene file says {\"rotule\": 1, ...}");
+  if (const auto bodies = json.find("bodies"); bodies != json.end()) find_large_angles(*bodies, "/bodies", scene.large_angles);
   read_files(scene, folder);
   name_unnamed(scene);
   validate(scene);
+  choose_recipe(json, scene);
   cut_meshes(scene);
   return scene;
 }

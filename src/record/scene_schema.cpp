@@ -176,6 +176,19 @@ Json kind_schema() {
           {"maxProperties", 1}};
 }
 
+/// A setting of the dial, or fields with or without one. What is left out is chosen by what the scene contains: no defaults.
+Json recipe_schema() {
+  const Json dial = {{"enum", {name_of(Dial::realtime), name_of(Dial::balanced), name_of(Dial::exact)}},
+                     {"description", "how exact the run should be: chooses what is left out, by what the scene contains"}};
+  Json fields = object_schema<Recipe>();
+  for (auto& property : fields["properties"])
+    if (!property.contains("type") || property["type"] != "integer") property.erase("default");
+  Json properties = {{"dial", dial}};
+  properties.update(fields["properties"]);
+  fields["properties"] = std::move(properties);
+  return one_of({dial, std::move(fields)});
+}
+
 }  // namespace
 
 std::string scene_schema() {
@@ -200,7 +213,7 @@ std::string scene_schema() {
                      {"spring_set", object_schema<SpringSet>()},
                      {"compound_part", object_schema<CompoundPart>()},
                      {"axis_drive", object_schema<AxisDrive>()},
-                     {"recipe", object_schema<Recipe>()},
+                     {"recipe", recipe_schema()},
                      {"orientation", one_of({fixed_list(number, 4), object_schema<AxisAngle>()})},
                      {"inertia", one_of({fixed_list(number, 3), fixed_list(fixed_list(number, 3), 3)})}};
   return schema.dump(2) + "\n";

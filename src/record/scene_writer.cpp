@@ -198,8 +198,16 @@ std::string text_of(const SolverChoice& choice) {
   return named_text(choice.name(), [&](std::string first) { return object_text(std::move(first), fields.all, usual.all); });
 }
 
+/// Every field that could be chosen otherwise, and the rest where it differs from the usual.
+std::string complete_text(const Recipe& recipe) {
+  std::vector<WrittenField> fields = written_fields(recipe);
+  for (WrittenField& field : fields) field.required = field.name != "threads" && field.name != "implicit_solver";
+  return object_text({}, fields, default_fields<Recipe>());
+}
+
 // The scene itself, one line per item of its lists.
 struct SceneWriter {
+  std::optional<Dial> dial;
   std::string out = fmt::format("{{\n  \"rotule\": {}", scene_version);
   std::size_t next = 0;
 
@@ -207,6 +215,20 @@ struct SceneWriter {
   void operator()(const Field& field, const T& member, Need = Need::optional) {
     const std::string& usual = default_fields<Scene>()[next++].text;
     if (std::string text = text_of(member); text != usual) out += fmt::format(",\n  \"{}\": {}", field.name, text);
+  }
+  /// An open recipe is what was said of it; a complete one is every choice, so that nothing is left to be chosen.
+  void operator()(const Field& field, const Recipe& recipe, Need = Need::optional) {
+    const std::string& usual = default_fields<Scene>()[next++].text;
+    std::string text;
+    if (!dial) {
+      text = complete_text(recipe);
+    } else if (*dial == Dial::balanced) {
+      if (text = struct_text(recipe); text == usual) return;
+    } else {
+      const std::string name = fmt::format("\"{}\"", name_of(*dial));
+      text = struct_text(recipe) == usual ? name : struct_text(recipe, "\"dial\": " + name);
+    }
+    out += fmt::format(",\n  \"{}\": {}", field.name, text);
   }
   template <class T>
   void operator()(const Field& field, const std::vector<T>& items, Need = Need::optional) {
@@ -243,7 +265,7 @@ std::string to_complete_json(const Recipe& recipe) {
 }
 
 std::string to_json(const Scene& scene) {
-  SceneWriter writer;
+  SceneWriter writer{scene.dial};
   visit_fields(scene, writer);
   return writer.out + "\n}\n";
 }

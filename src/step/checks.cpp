@@ -7,7 +7,8 @@
 #include <limits>
 
 #include "dynamics/forces/weight.h"
-#include "mechanism/joint_limits.h"
+#include "mechanism/shock.h"
+#include "model/content.h"
 
 namespace rotule {
 
@@ -16,15 +17,14 @@ bool locates_events(const Recipe& recipe) {
 }
 
 void check_drives(const Model& model, const Recipe& recipe) {
-  const SolverTraits solver = recipe.solver.traits();
   for (const Joint& joint : model.joints) {
-    if (joint.drives.empty() || (locates_events(recipe) && JointLimits::only_limits(joint))) continue;
-    const auto refuse = [&](const char* why) { throw Error("joint \"" + joint.name + "\"", why); };
-    if (!std::holds_alternative<VelocitySettings>(recipe.formulation))
-      refuse(
-          "its motor, limit, spring or friction acts by impulses; set formulation to velocity and integrator to "
-          "semi_implicit_euler (limits alone also work with dormand_prince and dormand_prince_8)");
-    if (!solver.bounds) refuse("its motor, limit, spring or friction needs a solver that knows bounds (rotule list solvers)");
+    const JointNeeds needs = needs_of(joint);
+    if (!needs.drives && !needs.limits) continue;
+    try {
+      check_combination(recipe, needs);
+    } catch (const Error& error) {
+      throw Error("joint \"" + joint.name + "\"", error.what());
+    }
   }
 }
 
@@ -55,8 +55,8 @@ void require_joined(const Model& model, const Linkage& linkage, const Island& is
       if (!angular && std::abs(island.values.C[r]) > linkage.reach)
         throw Error("body \"" + model.name(model.movable(joint.b) ? joint.b : joint.a) + "\"",
                     "its joint \"" + joint.name +
-                        "\" is torn open, further than any body reaches; take a smaller step, or look for constraints in "
-                        "conflict (rotule check)");
+                        "\" is torn open, further than any body reaches; take a smaller step, or look for springs and "
+                        "dampers too stiff for it and for constraints in conflict (rotule check names both)");
     }
   }
 }

@@ -1,12 +1,15 @@
-// The table of combinations that make no sense, each with its reason.
+// The table of combinations that make no sense, each with its reason. What to do about one is found by trying: the least change
+// of the recipe that breaks no rule of the table (model/dial.cpp).
+#include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/recipe.h>
 
 #include "mechanism/touching/touching_methods.h"
+#include "model/dial.h"
 
 namespace rotule {
 
-void check_combination(const Recipe& recipe) {
+std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
   struct Rule {
     bool broken;
     std::string_view reason;
@@ -20,36 +23,43 @@ void check_combination(const Recipe& recipe) {
   const bool contacts = !std::holds_alternative<NoContactSettings>(recipe.contacts);
   const bool cones = std::holds_alternative<ConeContactSettings>(recipe.contacts);
   const SolverTraits solver = recipe.solver.traits();
+  const bool driven = needs.drives || (needs.limits && !traits.adaptive);
   const Rule rules[] = {
       {impulses && !semi_implicit,
-       "formulation velocity moves by impulses, once per step, and has no accelerations to integrate; set integrator to "
-       "semi_implicit_euler, or formulation to acceleration"},
-      {springs && corrected,
-       "formulation penalty pulls by the joints' errors, which a correction takes away; set correction to none"},
+       "formulation velocity moves by impulses, once per step, and has no accelerations to integrate: it goes with integrator "
+       "semi_implicit_euler alone"},
+      {springs && corrected, "formulation penalty pulls by the joints' errors, which a correction takes away"},
       {traits.constrained && !std::holds_alternative<AccelerationSettings>(recipe.formulation),
-       "rattle holds the joints by impulses of its own; set formulation to acceleration"},
+       "rattle holds the joints by impulses of its own: it goes with formulation acceleration alone"},
       {stabilised && traits.adaptive,
-       "formulation stabilised_acceleration pulls by the step's length, which an integrator with error control changes; set "
-       "formulation to acceleration, with correction projection"},
+       "formulation stabilised_acceleration pulls by the step's length, which an integrator with error control changes"},
       {contacts && !impulses && !std::holds_alternative<AccelerationSettings>(recipe.formulation),
-       "contacts go with formulation velocity or acceleration; set one of them, or contacts to none"},
+       "contacts go with formulation velocity or acceleration"},
       {contacts && !impulses && !integrates_contacts(recipe.integrator),
-       "this integrator cannot take contacts: set it to rk4, dormand_prince or another explicit Runge-Kutta or Taylor method, or "
-       "formulation to velocity and integrator to semi_implicit_euler, or contacts to none"},
-      {contacts && !impulses && !cones,
-       "contacts by accelerations know Coulomb's cone alone; set contacts to cone, or formulation to velocity and integrator to "
-       "semi_implicit_euler"},
+       "this integrator cannot take contacts: explicit Runge-Kutta and Taylor methods and those with error control can, and "
+       "semi_implicit_euler with formulation velocity"},
+      {contacts && !impulses && !cones, "contacts by accelerations know Coulomb's cone alone"},
       {contacts && !impulses && std::holds_alternative<TreePlacementSettings>(recipe.correction),
-       "tree_placement knows joints alone; with contacts set correction to projection"},
-      {contacts && impulses && !solver.bounds,
-       "this solver knows equations alone; contacts need one that knows bounds (rotule list solvers)"},
-      {contacts && impulses && cones && solver.bounds && !solver.cone,
-       "this solver does not know friction cones; set contacts to box, or take another solver (rotule list solvers)"},
-      {contacts && impulses && !cones && solver.bounds && !solver.box,
-       "this solver does not know friction boxes; set contacts to cone, or take another solver (rotule list solvers)"},
+       "tree_placement knows joints alone, and nothing of contacts"},
+      {driven && !impulses,
+       "motors, limits, springs and friction on joints act by impulses, which methods of accelerations cannot take (limits alone "
+       "also work with dormand_prince and dormand_prince_8)"},
+      {contacts && impulses && !solver.bounds, "this solver knows equations alone; contacts need one that knows bounds"},
+      {driven && impulses && !solver.bounds,
+       "this solver knows equations alone; motors, limits, springs and friction on joints need one that knows bounds"},
+      {contacts && impulses && cones && solver.bounds && !solver.cone, "this solver does not know friction cones"},
+      {contacts && impulses && !cones && solver.bounds && !solver.box, "this solver does not know friction boxes"},
   };
   for (const Rule& rule : rules)
-    if (rule.broken) throw Error("recipe", std::string(rule.reason));
+    if (rule.broken) return std::string(rule.reason);
+  return {};
+}
+
+void check_combination(const Recipe& recipe, const JointNeeds& needs) {
+  const std::string reason = misfit(recipe, needs);
+  if (reason.empty()) return;
+  const Remedy remedy = remedy_for(recipe, needs);
+  throw Error("recipe", fmt::format("{}; {} (in the file: \"recipe\": {})", reason, remedy.flags, remedy.json));
 }
 
 }  // namespace rotule

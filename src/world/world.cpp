@@ -8,6 +8,7 @@
 
 #include "base/budget.h"
 #include "base/text.h"
+#include "model/content.h"
 #include "model/names.h"
 #include "model/validate.h"
 #include "model/validate_forces.h"
@@ -124,14 +125,14 @@ void WorldImplementation::look_at_start() {
                     model.bodies[deepest->a].name, model.bodies[deepest->b].name, -deepest->gap));
 }
 
-World::World(const Scene& scene) : World(scene, scene.recipe) {}
+World::World(const Scene& scene) : World(scene, recipe_of(scene)) {}
 
 World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::make_unique<WorldImplementation>()) {
   Scene named = scene;
   named.recipe = recipe;
   name_unnamed(named);
   validate(named);
-  check_combination(recipe);
+  check_combination(recipe, needs_of(named));
   WorldImplementation& w = *implementation_;
   w.recipe = recipe;
   w.materials = named.materials;
@@ -200,7 +201,7 @@ const Recipe& World::recipe() const { return implementation_->recipe; }
 void World::set_recipe(const Recipe& recipe) {
   WorldImplementation& w = *implementation_;
   validate(recipe, Place(""));
-  check_combination(recipe);
+  check_combination(recipe, needs_of(w.model));
   const Recipe before = std::exchange(w.recipe, recipe);
   w.recipe_changed();
   try {
@@ -561,7 +562,10 @@ std::vector<std::string> World::warnings() const {
   }
   const StepTotals& totals = w.ready().totals();
   if (totals.push_energy > 1e-6)
-    out.push_back(fmt::format("moving bodies out of each other has added {:.3g} J", totals.push_energy));
+    out.push_back(fmt::format("{} has added {:.3g} J",
+                              std::holds_alternative<NoContactSettings>(w.recipe.contacts) ? "closing joints and limits"
+                                                                                           : "moving bodies out of each other",
+                              totals.push_energy));
   if (w.cut_steps)
     out.push_back(fmt::format("the budget ended {} steps before their solvers were done, at residuals up to {:.3g}", w.cut_steps,
                               w.worst_cut));

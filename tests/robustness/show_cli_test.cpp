@@ -237,5 +237,18 @@ TEST_F(ShowCli, ExportsOfScenesAndRecordings) {
   EXPECT_EQ(content(cwd() / "a_frames" / "notes.txt"), "mine");
 }
 
+// A motor that lifts an arm works on it: energy grows, and no report may call that an error.
+TEST_F(ShowCli, TheWorkOfAMotorIsNoError) {
+  const std::string scene = file("lift.json", R"({"rotule": 1, "bodies": [{"name": "arm", "mass": 1, "position": [0.25, 0, 0],
+    "shape": {"box": {"size": [0.5, 0.05, 0.05]}}}], "joints": [{"hinge": {"between": ["world", "arm"], "axis": [0, 1, 0],
+    "motor_speed": -1, "motor_strength": 50}}]})");
+  ASSERT_EQ(rotule("run " + scene + " --duration 1 --record lift.h5 --quiet").status, 0);
+  ASSERT_EQ(rotule("report lift.h5 --out lift.html").status, 0);
+  const std::string page = content(cwd() / "lift.html");
+  EXPECT_EQ(page.find("Not to be trusted"), std::string::npos);
+  EXPECT_NE(page.find("The work of motors"), std::string::npos);
+  EXPECT_EQ(page.find("out of each other"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace rotule

@@ -99,9 +99,9 @@ TEST(MeshScene, FilesAreFoundBesideTheSceneAndScaled) {
     // Without the scale it is a ring of 100 m.
     write(folder.path / "large.json",
           scene_with(R"({"file": ")" + std::string(file) + R"(", "convex_parts": {"max_hulls": 1}})"));
-    const std::vector<std::string> remarks = examine(load_scene(folder.path / "large.json")).remarks;
+    const std::vector<Remark> remarks = examine(load_scene(folder.path / "large.json")).remarks;
     ASSERT_EQ(remarks.size(), 1u);
-    EXPECT_NE(remarks[0].find("if it was drawn in millimetres, \"scale\": 0.001"), std::string::npos) << remarks[0];
+    EXPECT_NE(remarks[0].text.find("if it was drawn in millimetres, \"scale\": 0.001"), std::string::npos) << remarks[0].text;
   }
 }
 

@@ -132,6 +132,7 @@ Footage shoot_recording(const FilmOptions& options, const Job& job) {
 /// Simulates first and looks at it afterwards, so that the camera knows where things will go.
 Footage shoot_scene(const FilmOptions& options, const Job& job) {
   NamedScene named = find_scene(options.what);
+  apply_exactness(named.scene, options.exactness);
   apply_settings(named.scene.recipe, options.settings);
   Footage out;
   try {

@@ -35,11 +35,13 @@ void view(const ViewOptions& options) {
   std::unique_ptr<Replay> recording;
   std::string name;
   if (is_recording(options.what)) {
-    if (!options.settings.empty()) throw Error("--set: a recording has been made already; give a scene");
+    if (!options.settings.empty() || options.exactness.given())
+      throw Error("--set: a recording has been made already; give a scene");
     recording = std::make_unique<Replay>(options.what, 1);
     name = recording->name();
   } else {
     NamedScene named = find_scene(options.what.empty() ? "mannequin" : options.what);
+    apply_exactness(named.scene, options.exactness);
     keep_to_the_clock(named.scene.recipe);
     apply_settings(named.scene.recipe, options.settings);
     name = named.name;

@@ -1,0 +1,103 @@
+// rotule run --estimate-error: the same run a second time, finer, and what both differ by.
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "commands.h"
+
+namespace rotule::app {
+namespace {
+
+constexpr double tighter = 0.01;  // of the tolerance
+
+}  // namespace
+
+struct ErrorWatch::Inside {
+  /// The recipe of the second run, how many of its steps make one of the first, and in words.
+  struct Second {
+    Recipe recipe = {};
+    int steps = 1;
+    double order = 1;
+    std::string words = {};
+  };
+  static Second second_of(const Scene& scene, const Recipe& recipe);
+
+  Inside(const Scene& scene, const Recipe& recipe) : second(second_of(scene, recipe)), world(scene, second.recipe) {}
+  Second second;
+  World world;
+  double worst = 0;
+
+  /// From a difference to an error.
+  [[nodiscard]] double factor() const { return 1 / (1 - std::pow(2.0, -second.order)); }
+};
+
+ErrorWatch::Inside::Second ErrorWatch::Inside::second_of(const Scene& scene, const Recipe& recipe) {
+  Second out;
+  out.recipe = recipe;
+  const IntegratorTraits traits = std::visit([](const auto& method) { return method.traits; }, recipe.integrator);
+  if (traits.adaptive) {
+    std::visit(
+        [&](auto& method) {
+          if constexpr (requires { method.relative_tolerance; }) {
+            method.relative_tolerance = std::max(tighter * method.relative_tolerance, 1e-14);
+            method.absolute_tolerance *= tighter;
+            out.words = fmt::format("a tolerance of {:.3g}", method.relative_tolerance);
+          }
+        },
+        out.recipe.integrator);
+    out.order = infinity;  // the second run is taken for exact
+    return out;
+  }
+  out.recipe.dt = recipe.dt / 2;
+  out.steps = 2;
+  // Impulses, and walls that are met at the end of a step, are of first order whatever the method.
+  out.order = std::holds_alternative<VelocitySettings>(recipe.formulation) || !scene.walls.empty() ? 1 : traits.order;
+  out.words = fmt::format("steps of {} s", shortest(out.recipe.dt));
+  return out;
+}
+
+ErrorWatch::ErrorWatch(const Scene& scene, const Recipe& recipe) : inside_(std::make_unique<Inside>(scene, recipe)) {}
+ErrorWatch::~ErrorWatch() = default;
+
+void ErrorWatch::follow(const World& world) {
+  Inside& w = *inside_;
+  try {
+    for (int i = 0; i < w.second.steps; ++i) w.world.step();
+  } catch (const Error& error) {
+    throw Error(fmt::format("--estimate-error, the second run with {}", w.second.words), error.what());
+  }
+  for (const BodyId body : world.bodies())
+    w.worst = std::max(w.worst, (world.center_of_mass(body) - w.world.center_of_mass(body)).norm());
+  for (int k = 0; k < world.particles(); ++k)
+    w.worst = std::max(w.worst, (world.particle_position(k) - w.world.particle_position(k)).norm());
+}
+
+ErrorEstimate ErrorWatch::estimate(const World& world) const {
+  const Inside& w = *inside_;
+  ErrorEstimate out;
+  const auto at = [&](double distance, const std::string& name) {
+    if (distance <= out.position) return;
+    out.position = distance;
+    out.whose = name;
+  };
+  for (const BodyId body : world.bodies()) {
+    at((world.center_of_mass(body) - w.world.center_of_mass(body)).norm(), world.name(body));
+    out.angle = std::max(out.angle, world.orientation(body).angularDistance(w.world.orientation(body)));
+    out.speed = std::max(out.speed, (world.velocity(body) - w.world.velocity(body)).norm());
+  }
+  for (int k = 0; k < world.particles(); ++k) {
+    at((world.particle_position(k) - w.world.particle_position(k)).norm(), world.particle_name(k));
+    out.speed = std::max(out.speed, (world.particle_velocity(k) - w.world.particle_velocity(k)).norm());
+  }
+  out.energy = std::abs(world.diagnostics().energy() - w.world.diagnostics().energy());
+  out.worst_position = w.worst;
+  for (double* value : {&out.position, &out.worst_position, &out.angle, &out.speed, &out.energy}) *value *= w.factor();
+  out.order = w.second.order;
+  out.second = w.second.words;
+  return out;
+}
+
+}  // namespace rotule::app

@@ -1,0 +1,135 @@
+// Linkages that cannot move: by counting what is left of six degrees of freedom per body when all independent rows are taken
+// away.
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyse/remarks.h"
+#include "base/text.h"
+#include "base/union_find.h"
+#include "model/names.h"
+#include "world/world_implementation.h"
+
+namespace rotule {
+namespace {
+
+struct LinkageCount {
+  std::vector<int> joints;
+  int movable = 0, rows = 0, rank = 0;
+  [[nodiscard]] int freedom() const { return movable - rank; }
+};
+
+std::vector<LinkageCount> count_linkages(const Model& model, const std::vector<Redundancy>& redundant) {
+  UnionFind linked(static_cast<std::size_t>(model.partner_count()));
+  for (const Joint& joint : model.joints) {
+    int first = world_body;
+    for_each_partner(joint, [&](int partner) {
+      if (!model.movable(partner)) return;
+      if (first == world_body)
+        first = partner;
+      else
+        linked.join(first, partner);
+    });
+  }
+  std::map<int, LinkageCount> by_root;
+  for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
+    const Joint& joint = model.joints[j];
+    int root = world_body;
+    for_each_partner(joint, [&](int partner) {
+      if (model.movable(partner)) root = linked.root(partner);
+    });
+    LinkageCount& linkage = by_root[root];
+    linkage.joints.push_back(j);
+    linkage.rows += joint.rows();
+    linkage.rank += joint.rows();
+    for (const Redundancy& r : redundant)
+      if (r.joint == joint.name) linkage.rank -= r.rows;
+  }
+  for (int i = 0; i < model.partner_count(); ++i)
+    if (model.movable(i))
+      if (const auto found = by_root.find(linked.root(i)); found != by_root.end())
+        found->second.movable += model.is_particle(i) ? 3 : 6;
+  std::vector<LinkageCount> out;
+  for (auto& [root, linkage] : by_root) out.push_back(std::move(linkage));
+  return out;
+}
+
+Vec3* axis_of(JointDef& joint) {
+  return std::visit(
+      [](auto& j) -> Vec3* {
+        if constexpr (requires { j.axis; })
+          return &j.axis;
+        else
+          return nullptr;
+      },
+      joint);
+}
+
+/// The joint, and the axis of a neighbour, with which the linkage could move again.
+std::optional<std::pair<int, Vec3>> axis_that_frees(const Scene& scene, const LinkageCount& linkage) {
+  constexpr int most_trials = 40;
+  int trials = 0;
+  for (const int j : linkage.joints) {
+    Scene trial = scene;
+    Vec3* axis = axis_of(trial.joints[static_cast<std::size_t>(j)]);
+    if (axis == nullptr) continue;
+    const Vec3 before = axis->normalized();
+    std::vector<Vec3> tried{before};
+    for (const int other : linkage.joints) {
+      JointDef neighbour = scene.joints[static_cast<std::size_t>(other)];
+      const Vec3* its = axis_of(neighbour);
+      if (its == nullptr) continue;
+      const Vec3 direction = its->normalized();
+      const auto parallel = [&](const Vec3& known) { return std::abs(known.dot(direction)) > 1 - 1e-9; };
+      if (std::any_of(tried.begin(), tried.end(), parallel)) continue;
+      tried.push_back(direction);
+      if (++trials > most_trials) return std::nullopt;
+      *axis = direction;
+      const World world(trial, recipes::exact());
+      for (const LinkageCount& found : count_linkages(implementation_of(world).model, world.redundancies()))
+        if (std::find(found.joints.begin(), found.joints.end(), j) != found.joints.end() && found.freedom() > 0)
+          return std::pair(j, direction);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void look_at_locks(const Patient& patient, const Checkup& checkup, std::vector<Remark>& out) {
+  if (!checkup.conflicts.empty()) return;  // the rank of a pose that is not one says nothing
+  const Scene scene = undriven(patient.scene);
+  for (const LinkageCount& linkage : count_linkages(patient.model, checkup.redundant)) {
+    if (linkage.freedom() > 0) continue;
+    // What is welded or braced is meant to stand; a joint with an axis is meant to turn or slide.
+    std::string names;
+    int axes = 0;
+    for (const int j : linkage.joints) {
+      JointDef joint = scene.joints[static_cast<std::size_t>(j)];
+      if (axis_of(joint) == nullptr) continue;
+      if (++axes <= 4) names += (names.empty() ? "" : ", ") + in_quotes(name_of(joint));
+    }
+    if (axes == 0) continue;
+    Remark remark{
+        .kind = "locked_mechanism",
+        .grade = Remark::Grade::grave,
+        .text = fmt::format("the mechanism of {}{} cannot move: 0 degrees of freedom ({} of its bodies alone, {} equations, {} "
+                            "of them independent; by counting alone {})",
+                            names, axes > 4 ? " and others" : "", linkage.movable, linkage.rows, linkage.rank,
+                            linkage.movable - linkage.rows),
+        .flags = {},
+        .edits = {}};
+    if (const auto free = axis_that_frees(scene, linkage)) {
+      const auto& [j, axis] = *free;
+      const JointDef& joint = scene.joints[static_cast<std::size_t>(j)];
+      remark.text += fmt::format("; with the axis of joint {} along its neighbours' it could", in_quotes(name_of(joint)));
+      remark.edits.push_back({fmt::format("/joints/{}/{}/axis", j, kind_of(joint)),
+                              fmt::format("[{}, {}, {}]", shortest(axis[0]), shortest(axis[1]), shortest(axis[2]))});
+    }
+    out.push_back(std::move(remark));
+  }
+}
+
+}  // namespace rotule

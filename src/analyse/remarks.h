@@ -1,0 +1,41 @@
+#pragma once
+// What the doctor looks for, one function per kind of mistake; each says the number that gave it away and what to do.
+#include <rotule/analyse.h>
+
+#include <complex>
+#include <span>
+
+#include "model/content.h"
+
+namespace rotule {
+
+/// All that the looks below share.
+struct Patient {
+  const Scene& scene;  // with names, and its drives
+  const Recipe& recipe;
+  const SceneContent& content;
+  const Model& model;  // compiled, in the order of the scene
+};
+
+void look_at_emptiness(const Patient& patient, std::vector<Remark>& out);
+void look_at_contacts(const Patient& patient, std::vector<Remark>& out);
+void look_at_drives(const Patient& patient, std::vector<Remark>& out);
+void look_at_places(const Patient& patient, std::vector<Remark>& out);
+void look_at_angles(const Patient& patient, std::vector<Remark>& out);
+void look_at_lengths(const Patient& patient, std::vector<Remark>& out);
+void look_at_bodies(const Patient& patient, std::vector<Remark>& out);
+void look_at_solver(const Patient& patient, const Checkup& checkup, std::vector<Remark>& out);
+/// Bodies that stand in each other at the start.
+void look_at_overlaps(const Patient& patient, std::vector<Remark>& out);
+/// Linkages that cannot move at all.
+void look_at_locks(const Patient& patient, const Checkup& checkup, std::vector<Remark>& out);
+/// The estimate, and a remark where the recipe's step exceeds it. `closely`: by the eigenvalues, where there are not too many.
+double look_at_stability(const Patient& patient, const World& world, bool closely, std::vector<Remark>& out);
+
+/// The scene without what drives its joints: for questions to which that does not matter.
+Scene undriven(const Scene& scene);
+
+/// The longest step at which no mode that decays or oscillates grows; infinity where none does at any step.
+double largest_stable_step(const IntegratorSettings& integrator, std::span<const std::complex<double>> spectrum);
+
+}  // namespace rotule

@@ -1,0 +1,79 @@
+// Mistakes that beginners make, a scene each (tests/data/mistakes, named after what the doctor calls them): `check` and `run`
+// name each with a number, and the remedy that they print mends it when it is pasted.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "support/cli.h"
+#include "support/source_dir.h"
+
+namespace rotule {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Cli;
+using testing::content;
+using testing::Result;
+using Json = nlohmann::ordered_json;
+
+Json remark_of(const Json& remarks, const std::string& kind) {
+  for (const Json& remark : remarks)
+    if (remark["kind"] == kind) return remark;
+  return nullptr;
+}
+
+TEST_F(Cli, EveryMistakeIsNamedAndItsRemedyWorks) {
+  int mistakes = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(testing::source_dir()) / "tests/data/mistakes")) {
+    const std::string kind = entry.path().stem(), path = entry.path();
+    ++mistakes;
+    const Result check = rotule("check --json '" + path + "'");
+    ASSERT_EQ(check.status, 0) << kind << check.err;
+    const Json remark = remark_of(Json::parse(check.out)["remarks"], kind);
+    ASSERT_FALSE(remark.is_null()) << kind << "\n" << check.out;
+    const auto text = remark["text"].get<std::string>();
+    EXPECT_TRUE(kind == "recipe" || std::regex_search(text, std::regex("[0-9]"))) << text;
+    EXPECT_NE(rotule("check '" + path + "'").out.find(text), std::string::npos) << kind;
+
+    // The run says the same before it begins, or is refused with the same remedy.
+    const Result run = rotule("run '" + path + "' --steps 3");
+    const std::string flags = remark.value("flags", std::string());
+    EXPECT_EQ(run.status, kind == "recipe" ? 2 : 0) << kind << run.err;
+    EXPECT_NE(run.err.find(kind == "recipe" ? flags : text), std::string::npos) << kind << "\n" << run.err;
+
+    ASSERT_TRUE(!flags.empty() || remark.contains("edits")) << kind << " has no remedy";
+    Json scene = Json::parse(content(path));
+    if (remark.contains("edits"))
+      for (const Json& edit : remark["edits"]) scene[Json::json_pointer(edit["place"].get<std::string>())] = edit["value"];
+    const std::string mended = file(kind + ".json", scene.dump());
+    const Result again = rotule("check --json " + mended + " " + flags);
+    ASSERT_EQ(again.status, 0) << kind << again.err;
+    EXPECT_TRUE(remark_of(Json::parse(again.out)["remarks"], kind).is_null()) << kind << "\n" << again.out;
+    const Result steps = rotule("run " + mended + " " + flags + " --steps 200 --json");
+    EXPECT_EQ(steps.status, 0) << kind << steps.err;
+  }
+  EXPECT_GE(mistakes, 12);
+}
+
+// A body that moves needs a mass: refused, with what to write.
+TEST_F(Cli, AMovingBodyWithoutMassIsRefusedWithTheRemedy) {
+  const std::string scene = file("massless.json", R"({"rotule": 1, "bodies": [{"name": "b", "shape": {"box": {}}}]})");
+  for (const char* command : {"run ", "check "})
+    expect_refusal(rotule(command + scene), "/bodies/0/mass: missing; give mass", command);
+}
+
+// The doctor has nothing but notes on shipped scenes, and refuses none.
+TEST_F(Cli, ShippedScenesPassTheDoctor) {
+  for (const auto& entry : fs::directory_iterator(fs::path(testing::source_dir()) / "scenes")) {
+    if (entry.path().extension() != ".json" || entry.path().stem() == "schema") continue;
+    const std::string name = entry.path().stem();
+    const Result result = rotule("run " + name + " --steps 1 --json");
+    ASSERT_EQ(result.status, 0) << name << result.err;
+    for (const Json& remark : Json::parse(result.out)["remarks"]) EXPECT_EQ(remark["grade"], "note") << name << remark;
+  }
+}
+
+}  // namespace
+}  // namespace rotule
