@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "model/dial.h"
 #include "model/names.h"
-#include "model/passing_surfaces.h"
 #include "model/scene_fields.h"
 #include "model/support.h"
 #include "world/world_implementation.h"
@@ -88,11 +87,7 @@ void look_at_emptiness(const Patient& patient, std::vector<Remark>& out) {
 
 void look_at_contacts(const Patient& patient, std::vector<Remark>& out) {
   const auto& content = patient.content;
-  if (!std::holds_alternative<NoContactSettings>(patient.recipe.contacts)) {
-    for (const std::string& text : passing_surfaces(patient.model))
-      out.push_back({.kind = "passing_surface", .grade = Grade::warning, .text = text, .flags = {}, .edits = {}});
-    return;
-  }
+  if (!std::holds_alternative<NoContactSettings>(patient.recipe.contacts)) return;
   if (!content.could_meet && !content.folds) return;
   Recipe touching = patient.recipe;
   touching.contacts = ConeContactSettings{};
