@@ -294,6 +294,7 @@ namespace {
 Recipe resolved(const Scene& scene, const Wish& wish) {
   Scene named = scene;
   name_unnamed(named);
+  validate(named);
   Recipe given = named.recipe;
   GivenFields which;
   which.contacts = !named.dial || given_in(given).contacts;  // whether bodies touch is physics, which no dial changes
@@ -306,6 +307,7 @@ Recipe recipe_of(const Scene& scene) {
   if (!scene.dial) return scene.recipe;
   Scene named = scene;
   name_unnamed(named);
+  validate(named);
   return fitted(content_of(named), named.recipe, given_in(named.recipe), {*scene.dial, {}});
 }
 

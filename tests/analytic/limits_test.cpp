@@ -111,11 +111,11 @@ TEST(JointLimits, ItIsReleasedInTheMiddleOfAStep) {
 TEST(JointLimits, OtherMethodsStillWantImpulses) {
   Scene scene = stopped_pendulum();
   set(scene.recipe, "integrator", "rk4");
-  EXPECT_THROW(World{scene}, Error);
+  EXPECT_THROW(World(scene, scene.recipe), Error);
   set(scene.recipe, "integrator", "dormand_prince");
-  EXPECT_NO_THROW(World{scene});
+  EXPECT_NO_THROW(World(scene, scene.recipe));
   std::get<Hinge>(scene.joints[0]).drive.friction = 1;
-  EXPECT_THROW(World{scene}, Error);
+  EXPECT_THROW(World(scene, scene.recipe), Error);
 }
 
 }  // namespace

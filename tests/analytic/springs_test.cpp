@@ -14,6 +14,7 @@ Scene weightless() {
   Scene scene;
   scene.gravity.setZero();
   scene.recipe.dt = 1e-3;
+  scene.dial.reset();  // RK4, whatever could meet
   return scene;
 }
 

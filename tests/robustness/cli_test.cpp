@@ -131,9 +131,10 @@ TEST_F(Cli, RunReportsAsDocumented) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.err, "");
   const Json report = Json::parse(result.out);
-  for (const char* key : {"scene",       "stepper",  "integrator", "formulation", "solver",     "threads",  "steps",
-                          "dt",          "bodies",   "joints",     "contacts",    "energy",     "momentum", "joint_error",
-                          "penetration", "residual", "iterations", "ms_per_step", "state_hash", "warnings", "particles"})
+  for (const char* key :
+       {"scene",      "stepper",     "integrator", "formulation", "solver",    "threads",     "steps",       "dt",
+        "bodies",     "joints",      "contacts",   "energy",      "momentum",  "joint_error", "penetration", "residual",
+        "iterations", "ms_per_step", "state_hash", "warnings",    "particles", "remarks"})
     EXPECT_TRUE(report.contains(key)) << key;
   // And whatever else the list of quantities says of a run.
   std::size_t said = 0;
@@ -144,7 +145,7 @@ TEST_F(Cli, RunReportsAsDocumented) {
       ++said;
     }
   EXPECT_GE(said, 13u);
-  EXPECT_EQ(report.size(), 15 + said);
+  EXPECT_EQ(report.size(), 16 + said);
   EXPECT_EQ(report["scene"], "bob");
   EXPECT_EQ(report["solver"], "dense_ldlt");
   EXPECT_EQ(report["steps"], 30);
@@ -161,7 +162,9 @@ TEST_F(Cli, RunReportsAsDocumented) {
 
   const Result table = rotule("run " + scene);
   EXPECT_NE(table.out.find("energy"), std::string::npos);
-  EXPECT_EQ(table.err, "");  // no bar where there is no terminal
+  // No bar where there is no terminal; the doctor's line alone.
+  EXPECT_EQ(std::count(table.err.begin(), table.err.end(), '\n'), 1) << table.err;
+  EXPECT_NE(table.err.find("bob: 1 remark"), std::string::npos) << table.err;
   EXPECT_EQ(rotule("run " + scene + " --quiet").out, "");
 }
 

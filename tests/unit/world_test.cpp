@@ -144,6 +144,7 @@ TEST(World, AfterChangesItMovesAsAFreshWorldWithTheSameState) {
     described.bodies.push_back(brick("guest", Vec3(2, 0, 0.3)));
     Scene fresh_scene = as_scene(world, described);
     fresh_scene.recipe = world.recipe();
+    fresh_scene.dial.reset();  // that very one
     // The surviving joints were fixed in their bodies at the start: the same points, wherever the bodies are now.
     fresh_scene.add(Ball{.name = "pin_0", .between = {"world", "brick_0"}, .at = Vec3::Zero()});
     const Vec3 pin_2 = world.position("brick_2") + world.orientation("brick_2") * Vec3(-0.25, 0, 0);
