@@ -38,6 +38,7 @@ Scene rolling_coin() {
              .shape = Cylinder{radius, height},
              .material = "ground"});
   scene.recipe = touching_recipe(2e-3, 2);
+  scene.dial.reset();  // this very recipe: RK4
   return scene;
 }
 
@@ -60,6 +61,7 @@ Scene ladder() {
              .shape = Capsule{radius, length},
              .material = "ground"});
   scene.recipe = touching_recipe(5e-3, 1.2);
+  scene.dial.reset();  // this very recipe: RK4
   return scene;
 }
 

@@ -251,7 +251,7 @@ int JointedMechanism::project(const ProjectionSettings& settings, State& s, doub
   for (;; ++iterations) {
     Budget::listen();
     evaluate(s, t);
-    double error = 0, reach = 1;
+    double error = 0, reach = 0;
     for (const Island& island : islands) error = std::max(error, island.largest_error());
     for (const BodyLanes<double>& body : kinematics.bodies) reach = std::max(reach, body.p.cwiseAbs().maxCoeff());
     // Closed, or as closed as rounding at this distance from the origin allows, or no longer getting better.

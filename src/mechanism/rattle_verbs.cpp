@@ -72,7 +72,7 @@ void JointedMechanism::drift(State& s, double t, double step) {
     }
     drift_freely(start_, s, step);
     evaluate(s, t + step);
-    double error = 0, reach = 1;
+    double error = 0, reach = 0;
     for (const Island& island : islands) error = std::max(error, island.largest_error());
     for (const BodyLanes<double>& body : kinematics.bodies) reach = std::max(reach, body.p.cwiseAbs().maxCoeff());
     const double rounding = std::numeric_limits<double>::epsilon() * reach;

@@ -192,7 +192,8 @@ std::optional<Recipe> nearest_fit(const Recipe& recipe, const GivenFields& fixed
         for (std::size_t f = 0; f < formulations.size(); ++f)
           for (std::size_t i = 0; i < integrators.size(); ++i) {
             const bool lost = touching && std::holds_alternative<NoContactSettings>(contacts[c]);
-            const std::size_t cost = (lost ? 100 : 0) + 10 * ((c > 0) + (s > 0) + (r > 0) + (f > 0) + (i > 0)) + (i > 1);
+            const std::size_t cost =
+                (lost ? 100 : 0) + 10 * ((c > 0) + (s > 0) + (r > 0) + (f > 0) + (i > 0)) + (i > 1) - (r > 0);
             if (best && cost >= least) continue;
             Recipe trial = recipe;
             trial.contacts = contacts[c];

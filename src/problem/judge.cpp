@@ -112,7 +112,7 @@ void Judge::velocities(std::span<const double> x) {
       }
       w_[r] = sum - p.b[r];
       size_[r] = size;
-      stake_[r] = std::abs(sum) + single_share_without_bodies * size;
+      stake_[r] = std::abs(sum);
     }
     return;
   }
@@ -132,8 +132,7 @@ void Judge::velocities(std::span<const double> x) {
   }
   for (int body = 0; body < p.bodies(); ++body) {
     const Eigen::Map<const Vec6> u(u_.data() + 6 * body);
-    whole_[body] = {u.head<3>().norm() + single_share * single_[body].linear,
-                    u.tail<3>().norm() + single_share * single_[body].angular};
+    whole_[body] = {u.head<3>().norm(), u.tail<3>().norm()};
   }
   for (const ConstraintBlock& block : p.blocks)
     for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
@@ -218,11 +217,16 @@ double Judge::judge(std::span<const double> x) {
   const auto cone = [&](const FrictionRows& f) { gather(f.normal_row, f.count + 1, cone_alone(f, x[f.normal_row])); };
   walk_laws(p.friction, 0, p.rows(), row, group, cone);
 
+  // Impulses one by one count up to the largest that is at stake otherwise: those that grow without end, since equations
+  // contradict each other, must not pass for an answer.
+  const double share = p.has_matrix() ? single_share_without_bodies : single_share;
   const double floor = largest_share * std::sqrt(largest);
   double worst = 0;
   rounding_ = 0;
   const auto compare = [&](int first) {
-    const double stake = stake_[first] + floor * std::sqrt(d_[first]);
+    const double size = std::sqrt(d_[first]);
+    const double most = p.has_matrix() ? infinity : std::sqrt(largest) * size;
+    const double stake = stake_[first] + std::min(share * size_[first], most) + floor * size;
     if (w_[first] > 0) worst = std::max(worst, w_[first] / stake);
     if (stake > 0) rounding_ = std::max(rounding_, size_[first] / stake);
     if (!(w_[first] < infinity)) worst = infinity;  // no number

@@ -8,12 +8,12 @@
 //
 // against the velocity that is at stake there:
 //
-//   s = |d P(b / d)| + sum over its bodies |J| (|Delta u| + gamma sum |delta u|) + delta sqrt(d) E
+//   s = |d P(b / d)| + sum over its bodies |J| |Delta u| + min(gamma sum |J| |delta u|, sqrt(d) E) + delta sqrt(d) E
 //
 // What the row would do alone against b (a motor no more than its strength allows); the change of velocity Delta u that its
 // bodies get from all impulses together; a small part gamma of what they get from each impulse taken by itself (a body squeezed
-// between jaws gets none together); and what rounding leaves of the island's largest s / sqrt(d), E. The answer is as bad as its
-// worst law: max |psi| / s.
+// between jaws gets none together), up to the island's largest of the first two over sqrt(d), E, since impulses of equations that
+// contradict each other grow without end; and what rounding leaves of E. The answer is as bad as its worst law: max |psi| / s.
 #include <rotule/problem.h>
 
 #include <span>

@@ -41,6 +41,8 @@ std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
       {contacts && !impulses && !cones, "contacts by accelerations know Coulomb's cone alone"},
       {contacts && !impulses && std::holds_alternative<TreePlacementSettings>(recipe.correction),
        "tree_placement knows joints alone, and nothing of contacts"},
+      {contacts && !impulses && (needs.drives || needs.limits),
+       "contacts by accelerations do not know motors, limits, springs and friction on joints yet"},
       {driven && !impulses,
        "motors, limits, springs and friction on joints act by impulses, which methods of accelerations cannot take (limits alone "
        "also work with dormand_prince and dormand_prince_8)"},

@@ -261,7 +261,7 @@ SchurSettings schur_by_gradients() {
 INSTANTIATE_TEST_SUITE_P(Bilateral, Solvers,
                          ::testing::Values(SolverChoice(LdltSettings{}), SolverChoice(DenseLdltSettings{}),
                                            SolverChoice(ArticulatedBodySettings{}), SolverChoice(SchurSettings{}),
-                                           SolverChoice(schur_by_gradients()), SolverChoice(CgSettings{.tolerance = 1e-13}),
+                                           SolverChoice(schur_by_gradients()), SolverChoice(CgSettings{.tolerance = 1e-12}),
                                            SolverChoice(SorSettings{.tolerance = 1e-13}),
                                            SolverChoice(SorSettings{.relaxation = gauss_seidel.relaxation, .tolerance = 1e-13})),
                          [](const auto& solver) {

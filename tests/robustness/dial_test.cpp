@@ -16,7 +16,7 @@ namespace {
 
 using testing::Cli;
 using testing::Result;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 struct Ending {
   std::vector<Vec3> positions;
@@ -52,7 +52,7 @@ TEST_F(Cli, ErrorsAreAsLargeAsTheyAreSaidToBe) {
     const std::string name(name_of(dial));
     const Result run = rotule("run '" + path + "' --recipe " + name + " --estimate-error --json");
     ASSERT_EQ(run.status, 0) << run.err;
-    const Json said = Json::parse(run.out)["estimated_error"];
+    const OrderedJson said = OrderedJson::parse(run.out)["estimated_error"];
     Recipe recipe = recipe_for(scene, dial);
     const Ending is = ending_of(scene, recipe);
     double position = 0;

@@ -16,10 +16,10 @@ namespace fs = std::filesystem;
 using testing::Cli;
 using testing::content;
 using testing::Result;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json remark_of(const Json& remarks, const std::string& kind) {
-  for (const Json& remark : remarks)
+OrderedJson remark_of(const OrderedJson& remarks, const std::string& kind) {
+  for (const OrderedJson& remark : remarks)
     if (remark["kind"] == kind) return remark;
   return nullptr;
 }
@@ -31,7 +31,7 @@ TEST_F(Cli, EveryMistakeIsNamedAndItsRemedyWorks) {
     ++mistakes;
     const Result check = rotule("check --json '" + path + "'");
     ASSERT_EQ(check.status, 0) << kind << check.err;
-    const Json remark = remark_of(Json::parse(check.out)["remarks"], kind);
+    const OrderedJson remark = remark_of(OrderedJson::parse(check.out)["remarks"], kind);
     ASSERT_FALSE(remark.is_null()) << kind << "\n" << check.out;
     const auto text = remark["text"].get<std::string>();
     EXPECT_TRUE(kind == "recipe" || std::regex_search(text, std::regex("[0-9]"))) << text;
@@ -44,13 +44,14 @@ TEST_F(Cli, EveryMistakeIsNamedAndItsRemedyWorks) {
     EXPECT_NE(run.err.find(kind == "recipe" ? flags : text), std::string::npos) << kind << "\n" << run.err;
 
     ASSERT_TRUE(!flags.empty() || remark.contains("edits")) << kind << " has no remedy";
-    Json scene = Json::parse(content(path));
+    OrderedJson scene = OrderedJson::parse(content(path));
     if (remark.contains("edits"))
-      for (const Json& edit : remark["edits"]) scene[Json::json_pointer(edit["place"].get<std::string>())] = edit["value"];
+      for (const OrderedJson& edit : remark["edits"])
+        scene[OrderedJson::json_pointer(edit["place"].get<std::string>())] = edit["value"];
     const std::string mended = file(kind + ".json", scene.dump());
     const Result again = rotule("check --json " + mended + " " + flags);
     ASSERT_EQ(again.status, 0) << kind << again.err;
-    EXPECT_TRUE(remark_of(Json::parse(again.out)["remarks"], kind).is_null()) << kind << "\n" << again.out;
+    EXPECT_TRUE(remark_of(OrderedJson::parse(again.out)["remarks"], kind).is_null()) << kind << "\n" << again.out;
     const Result steps = rotule("run " + mended + " " + flags + " --steps 200 --json");
     EXPECT_EQ(steps.status, 0) << kind << steps.err;
   }
@@ -71,7 +72,8 @@ TEST_F(Cli, ShippedScenesPassTheDoctor) {
     const std::string name = entry.path().stem();
     const Result result = rotule("run " + name + " --steps 1 --json");
     ASSERT_EQ(result.status, 0) << name << result.err;
-    for (const Json& remark : Json::parse(result.out)["remarks"]) EXPECT_EQ(remark["grade"], "note") << name << remark;
+    for (const OrderedJson& remark : OrderedJson::parse(result.out)["remarks"])
+      EXPECT_EQ(remark["grade"], "note") << name << remark;
   }
 }
 

@@ -45,10 +45,15 @@ TEST(Dial, WithoutARecipeTheBallRestsOnTheFloor) {
 
 TEST(Dial, WhatIsGivenIsKept) {
   EXPECT_EQ(name_of(recipe_of(scene_of(ball_on_floor, R"({"solver": "pgs"})")).solver), "pgs");
-  // A method that knows no contacts is kept, and contacts are not: the doctor says so.
+  // A method of accelerations takes contacts as events.
   const Recipe by_rk4 = recipe_of(scene_of(ball_on_floor, R"({"integrator": "rk4"})"));
   EXPECT_EQ(name_of(by_rk4.integrator), "rk4");
-  EXPECT_FALSE(touching(by_rk4));
+  EXPECT_EQ(name_of(by_rk4.formulation), "acceleration");
+  EXPECT_TRUE(touching(by_rk4));
+  // One that knows no contacts is kept, and contacts are not: the doctor says so.
+  const Recipe by_ab4 = recipe_of(scene_of(ball_on_floor, R"({"integrator": "ab4"})"));
+  EXPECT_EQ(name_of(by_ab4.integrator), "ab4");
+  EXPECT_FALSE(touching(by_ab4));
   const Recipe off = recipe_of(scene_of(ball_on_floor, R"({"contacts": "none"})"));
   EXPECT_FALSE(touching(off));
   EXPECT_EQ(name_of(off.integrator), "rk4");

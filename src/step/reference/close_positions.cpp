@@ -48,7 +48,7 @@ void PositionClosing::close(const ProjectionSettings& settings, const ContactRul
     mechanism.evaluate(s, t);
     limits_ = mechanism.now.drives;
     evaluate_drives(model, mechanism.kinematics, h, limits_);
-    double reach = 1;
+    double reach = 0;
     for (const BodyLanes<double>& body : mechanism.kinematics.bodies) reach = std::max(reach, body.p.cwiseAbs().maxCoeff());
     const double tolerance = std::max(settings.tolerance, 4 * std::numeric_limits<double>::epsilon() * reach);
     errors_.resize(islands.size());

@@ -22,7 +22,10 @@ struct ImpulseStep {
 /// Whether a body's velocities, from `first` on in u, are others than forces alone give, by more than rounding.
 inline bool pushes(const VecX& u, const VecX& free, Eigen::Index first) {
   constexpr double rounding = 1e-12;
-  return (u - free).segment<6>(first).cwiseAbs().maxCoeff() > rounding * free.segment<6>(first).cwiseAbs().maxCoeff();
+  const auto differ = [&](Eigen::Index k) {
+    return (u.segment<3>(k) - free.segment<3>(k)).squaredNorm() > rounding * rounding * free.segment<3>(k).squaredNorm();
+  };
+  return differ(first) || differ(first + 3);
 }
 
 /// Rows of the island's joints, drives and contacts, masses, and right-hand sides for velocities `free`.
