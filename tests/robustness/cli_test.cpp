@@ -144,7 +144,7 @@ TEST_F(Cli, RunReportsAsDocumented) {
       EXPECT_TRUE(report.contains(quantity["name"].get<std::string>())) << quantity["name"];
       ++said;
     }
-  EXPECT_GE(said, 13u);
+  EXPECT_GE(said, 12u);
   EXPECT_EQ(report.size(), 16 + said);
   EXPECT_EQ(report["scene"], "bob");
   EXPECT_EQ(report["solver"], "dense_ldlt");
