@@ -289,10 +289,10 @@ TEST(Contacts, AreReportedWithTheirForces) {
 TEST(Contacts, NeedImpulsesAndASolverThatKnowsThem) {
   Scene scene = scenes::incline();
   scene.recipe.integrator = Rk4Settings{};
-  EXPECT_THROW(World{scene}, Error);
+  EXPECT_THROW(World(scene, scene.recipe), Error);
   scene = scenes::incline();
   scene.recipe.solver = LdltSettings{};
-  EXPECT_THROW(World{scene}, Error);
+  EXPECT_THROW(World(scene, scene.recipe), Error);
 }
 
 TEST(Snapshot, GoesOnWithTheSameBitsThroughContacts) {

@@ -16,7 +16,7 @@ namespace {
 
 using testing::Cli;
 using testing::Result;
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 struct Ending {
   std::vector<Vec3> positions;

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using testing::Cli;
 using testing::content;
 using testing::Result;
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 Json remark_of(const Json& remarks, const std::string& kind) {
   for (const Json& remark : remarks)
