@@ -22,8 +22,9 @@ struct NamedScene {
   Scene scene;
 };
 
-/// SCENE of the command line: a file, or the name of a shipped scene or builder. Throws Error with the nearest name.
-NamedScene find_scene(const std::string& given);
+/// SCENE of the command line: a file, or the name of a shipped scene or builder. Its recipe is complete, unless it is wanted as
+/// written. Throws Error with the nearest name.
+NamedScene find_scene(const std::string& given, bool as_written = false);
 /// The names that can be given without a path, in alphabetical order.
 std::vector<std::string> scene_names();
 

@@ -37,7 +37,7 @@ void export_scene(const ExportOptions& options) {
   if (ending == ".json") {
     const bool recorded = names_recording(options.scene);
     const Scene scene =
-        recorded ? parse_scene(TrajectoryReader(options.scene).scene(), options.scene) : find_scene(options.scene).scene;
+        recorded ? parse_scene(TrajectoryReader(options.scene).scene(), options.scene) : find_scene(options.scene, true).scene;
     if (options.out.empty()) return print(to_json(scene));
     return save_scene(scene, options.out);
   }

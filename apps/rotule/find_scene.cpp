@@ -33,10 +33,12 @@ bool is_file(const fs::path& path) {
   return fs::exists(path, error) && !fs::is_directory(path, error);
 }
 
-/// With its recipe complete: commands change single fields of it.
-NamedScene named(const std::string& origin, Scene scene) {
-  scene.recipe = recipe_of(scene);
-  scene.dial.reset();
+/// With its recipe complete, as a rule: commands change single fields of it.
+NamedScene named(const std::string& origin, Scene scene, bool as_written) {
+  if (!as_written) {
+    scene.recipe = recipe_of(scene);
+    scene.dial.reset();
+  }
   std::string name = scene.name.empty() ? fs::path(origin).stem().string() : scene.name;
   return {std::move(name), origin, std::move(scene)};
 }
@@ -54,14 +56,14 @@ std::vector<std::string> scene_names() {
   return {out.begin(), out.end()};
 }
 
-NamedScene find_scene(const std::string& given) {
+NamedScene find_scene(const std::string& given, bool as_written) {
   if (given.empty()) throw Error("the scene's name is empty; rotule list scenes shows the names");
   const bool is_path = given.find('/') != given.npos || given.ends_with(".json");
-  if (is_path || is_file(given)) return named(given, load_scene(given));
+  if (is_path || is_file(given)) return named(given, load_scene(given), as_written);
   for (const fs::path& folder : scene_folders())
     if (const fs::path file = folder / (given + ".json"); is_file(file) && given != "schema")
-      return named(file, load_scene(file));
-  if (std::optional<Scene> scene = scenes::build(given)) return named(given, std::move(*scene));
+      return named(file, load_scene(file), as_written);
+  if (std::optional<Scene> scene = scenes::build(given)) return named(given, std::move(*scene), as_written);
   throw Error(fmt::format("unknown scene {}; {}", in_quotes(given), suggestion(given, scene_names())));
 }
 

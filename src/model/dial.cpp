@@ -59,7 +59,8 @@ double rounded_step(double h, double longest) {
 
 /// The step of a recipe whose other fields are chosen already.
 double step_for(const SceneContent& content, const Recipe& recipe, const Wish& wish) {
-  if (is_adaptive(recipe.integrator)) return 0.01;  // how often it reports; its own steps are another matter
+  // How often a method with error control reports; its own steps are another matter.
+  if (is_adaptive(recipe.integrator)) return wish.dial == Dial::balanced ? 1e-3 : 0.01;
   if (std::holds_alternative<VelocitySettings>(recipe.formulation)) {
     // First order: in one second a fall is off by about g/2 h per metre, so that an accuracy in seconds is a step.
     double longest = wish.dial == Dial::realtime ? 1.0 / 60 : wish.dial == Dial::balanced ? 1e-3 : 1e-4;
@@ -192,8 +193,8 @@ std::optional<Recipe> nearest_fit(const Recipe& recipe, const GivenFields& fixed
         for (std::size_t f = 0; f < formulations.size(); ++f)
           for (std::size_t i = 0; i < integrators.size(); ++i) {
             const bool lost = touching && std::holds_alternative<NoContactSettings>(contacts[c]);
-            const std::size_t cost =
-                (lost ? 100 : 0) + 10 * ((c > 0) + (s > 0) + (r > 0) + (f > 0) + (i > 0)) + (i > 1) - (r > 0);
+            // A correction is the least that anybody asked for, a formulation the most.
+            const std::size_t cost = (lost ? 100 : 0) + 10 * ((c > 0) + (s > 0) + (i > 0)) + 8 * (r > 0) + 12 * (f > 0) + (i > 1);
             if (best && cost >= least) continue;
             Recipe trial = recipe;
             trial.contacts = contacts[c];

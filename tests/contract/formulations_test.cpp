@@ -146,9 +146,8 @@ TEST(Formulations, PenaltyConvergesLinearlyInItsStiffness) {
 
 TEST(Formulations, SenselessCombinationsAreRefusedWithTheirReason) {
   const auto reason = [](const Recipe& recipe) -> std::string {
-    Scene scene = scenes::four_bar();
     try {
-      World world(scene, recipe);
+      World world(scenes::four_bar(), recipe);
     } catch (const Error& error) {
       return error.what();
     }

@@ -91,7 +91,8 @@ TEST(Determinism, AnIslandMovesAsIfItWereAlone) {
   Scene together = part;
   together.add({.name = "other", .mass = 1.0, .position = {50, 0, 0}, .shape = Box{}});
   together.add(Ball{.name = "other_pin", .between = {"world", "other"}, .at = {51, 0, 0}});
-  World alone(part), crowd(together);
+  const Recipe recipe = recipe_of(part);  // that of both: the newcomer could meet the mannequin, and contacts would be on
+  World alone(part, recipe), crowd(together, recipe);
   for (int i = 0; i < 50; ++i) {
     alone.step();
     crowd.step();
