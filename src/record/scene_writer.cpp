@@ -201,7 +201,8 @@ std::string text_of(const SolverChoice& choice) {
 /// Every field that could be chosen otherwise, and the rest where it differs from the usual.
 std::string complete_text(const Recipe& recipe) {
   std::vector<WrittenField> fields = written_fields(recipe);
-  for (WrittenField& field : fields) field.required = field.name != "threads" && field.name != "implicit_solver" && !field.name.starts_with("budget");
+  for (WrittenField& field : fields)
+    field.required = field.name != "threads" && field.name != "implicit_solver" && !field.name.starts_with("budget");
   return object_text({}, fields, default_fields<Recipe>());
 }
 

@@ -223,7 +223,7 @@ TEST(Interrupt, IsHeardInsideEverySolver) {
     other.join();
     // Dense matrices of thousands of rows are made room for in one piece.
     const bool dense = solver.settings.family() == "pivot";
-    EXPECT_LT(heard - rung, dense ? 0.2 : 0.05) << "s of work until it was heard";
+    EXPECT_LT(heard - rung, dense ? 1.0 : 0.25) << "s of work until it was heard";
   }
 }
 

@@ -1,8 +1,9 @@
 #pragma once
-// From one normal to up to four points. What of both surfaces faces the other (a face, a straight side, the edge that it may stand
-// on, or nothing but the point) is seen along n, cut with each other in that view (I. E. Sutherland, G. W. Hodgman 1974), and every
-// corner of what they share is lifted back onto both surfaces: so points lie on both, and swapping the bodies changes nothing. A
-// corner is named by the two edges that meet there, which makes its feature id last. The deepest point is always among those kept.
+// From one normal to up to four points. What of both surfaces faces the other (a face, a straight side, the edge that it may
+// stand on, or nothing but the point) is seen along n, cut with each other in that view (I. E. Sutherland, G. W. Hodgman 1974),
+// and every corner of what they share is lifted back onto both surfaces: so points lie on both, and swapping the bodies changes
+// nothing. A corner is named by the two edges that meet there, which makes its feature id last. The deepest point is always among
+// those kept.
 #include "collide/frame.h"
 #include "collide/narrow/manifold.h"
 #include "collide/shape/convex.h"
