@@ -95,8 +95,8 @@ void expect_no_trace(const Scene& scene, int steps, int& interruptions) {
 
 TEST(Interrupt, LeavesNoTraceWithContacts) {
   int interruptions = 0;
-  expect_no_trace(with(ball_at_wall(), "budget_iterations", "30"), 12, interruptions);
-  expect_no_trace(with(scenes::ragdoll_heap(), "threads", "2"), 12, interruptions);
+  expect_no_trace(with(ball_at_wall(), "budget_iterations", "4"), 4, interruptions);
+  expect_no_trace(with(scenes::ragdoll_heap(), "threads", "2"), 4, interruptions);
   EXPECT_GT(interruptions, 0);
 }
 

@@ -11,6 +11,7 @@
 #include <rotule/contacts.h>
 #include <rotule/problem.h>
 
+#include <array>
 #include <span>
 
 #include "collide/narrow/manifold.h"
@@ -25,11 +26,12 @@ struct Contact {
   Vec3 on_a, on_b;           // the surfaces' points, in each body's axes from its centre of mass
   Vec3 drag = Vec3::Zero();  // from the point to where friction acts, along the surfaces: nearer to the middle of a flat patch
   double gap = 0;
-  SurfaceLaw law;         // of the two surfaces together
-  bool sliding = false;   // which coefficient is in force
-  bool met = false;       // on the way: each body has its own point, which is not near the other's yet
-  double closing = 0;     // m/s, at which the surfaces approach each other at the start of the step
-  Vec6 x = Vec6::Zero();  // impulses of the last solve, N s and N m s
+  SurfaceLaw law;                  // of the two surfaces together
+  bool sliding = false;            // which coefficient is in force
+  bool met = false;                // on the way: each body has its own point, which is not near the other's yet
+  std::array<char, 6> spare = {};  // no byte of a snapshot is left to chance
+  double closing = 0;              // m/s, at which the surfaces approach each other at the start of the step
+  Vec6 x = Vec6::Zero();           // impulses of the last solve, N s and N m s
 
   /// Rows of its block: the normal; sliding, if there is friction; turning; rolling.
   [[nodiscard]] bool slides() const { return law.static_friction > 0; }
