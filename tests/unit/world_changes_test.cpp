@@ -65,6 +65,34 @@ TEST(WorldChanges, ANewBodyLeavesContactsAndJointsWarm) {
   }
 }
 
+// Particles that joints hold are numbered behind the bodies: a new body moves their numbers on.
+TEST(WorldChanges, ANewBodyLeavesParticlesOnTheirJoints) {
+  const auto board_with_weight = [] {
+    Scene scene;
+    scene.recipe = recipes::realtime();
+    scene.add({.name = "board", .mass = 2.0, .position = {0.5, 0, 0}, .shape = Box{Vec3(1, 0.2, 0.1)}});
+    scene.add_particles({.name = "weight", .positions = {Vec3(1, 0, 0)}, .mass = 0.7});
+    scene.add(Hinge{.name = "hinge", .between = {"world", "board"}, .axis = {0, 1, 0}});
+    scene.add(Ball{.name = "held", .between = {"board", "weight"}, .at = {1, 0, 0}});
+    return World(scene);
+  };
+  World world = board_with_weight(), alone = board_with_weight();
+  for (int i = 0; i < 10; ++i) world.step();
+  const BodyId late = world.add(BodyDef{.name = "late", .mass = 1.0, .position = Vec3(-8, 0, 9), .shape = Sphere{0.3}});
+
+  // What is asked before the next step speaks of the partners by their new numbers: the board and the weight behind both bodies.
+  ASSERT_EQ(world.islands(), 1);
+  const IslandView island = implementation_of(world).stepper->island(0);
+  EXPECT_EQ(std::vector<int>(island.bodies.begin(), island.bodies.end()), (std::vector<int>{0, 2}));
+  EXPECT_LT(world.diagnostics().joint_error.position, 1e-12);
+
+  for (int i = 0; i < 10; ++i) world.step();
+  for (int i = 0; i < 20; ++i) alone.step();
+  EXPECT_EQ(world.particle_position(0), alone.particle_position(0));
+  EXPECT_EQ(world.position("board"), alone.position("board"));
+  EXPECT_LT(world.position(late).z(), 9);
+}
+
 TEST(WorldChanges, ABodyThatLeavesLeavesTheRestWarm) {
   Scene scene = stacks_and_chain();
   scene.bodies.insert(scene.bodies.begin() + 1,
