@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <rotule/error.h>
 #include <rotule/solve.h>
+#include <rotule/solvers/auto.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,6 +159,8 @@ std::vector<NamedSolver> solvers_by_name(const std::vector<std::string>& names, 
   const auto add = [&](const std::string& name) {
     NamedSolver named = named_solver(name, Place("--solver"));
     Recipe recipe{.solver = named.settings};
+    // A step's bound is not a study's, which has a limit of time.
+    if (recipe.solver.holds<AutoSettings>()) *recipe.solver.find<int>("max_iterations") = 30000;
     apply_settings(recipe, settings);
     named.settings = recipe.solver;
     out.push_back(named);

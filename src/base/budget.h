@@ -8,9 +8,11 @@
 // Without a budget of time nothing depends on the clock, and results are the same to the bit.
 #include <rotule/error.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 
 namespace rotule {
 
@@ -66,6 +68,14 @@ class Budget {
       up = up || (budget->timed_ && Clock::now() >= budget->end_);
     }
     return up;
+  }
+
+  /// What is left of the time; without end where none is set.
+  [[nodiscard]] static double seconds_left() {
+    double left = std::numeric_limits<double>::infinity();
+    for (const Budget* budget = current_; budget; budget = budget->outer_)
+      if (budget->timed_) left = std::min(left, std::chrono::duration<double>(budget->end_ - Clock::now()).count());
+    return left;
   }
 
   /// Listens, and tells whether an iterative loop should end: time is up, or this solve has had its iterations.

@@ -107,6 +107,18 @@ void Island::scatter(VecX& global) const {
 void Island::solve(const SolverChoice& solver) {
   const SolveBudget budget;
   rotule::solve(problem, solver, workspace, view(x), report);
+  if (!report.converged && !(drives.empty() && contacts.empty())) shorten();
+}
+
+void Island::shorten() {
+  after.setZero(static_cast<Eigen::Index>(6 * bodies.size()));
+  rotule::apply_impulses(problem, view(x), view(after));
+  double length = 0;
+  for (const ConstraintBlock& block : problem.blocks)
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r)
+      length += x[r] * (row_velocity(problem, block, r, view(after)) + problem.C[r] * x[r]);
+  const double wanted = x.dot(problem.b);
+  if (length > wanted) x *= std::max(0.0, wanted / length);
 }
 
 void Island::keep() {

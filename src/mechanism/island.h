@@ -62,7 +62,7 @@ struct Island {
   /// The island's part of a vector over all bodies, into `u` or `local`; and back.
   void gather(const VecX& global, VecX& into) const;
   void scatter(VecX& global) const;
-  /// Solves `problem` into `x`, iterations starting from problem.x0.
+  /// Solves `problem` into `x`, iterations starting from problem.x0. What a solver did not finish does at least no harm.
   void solve(const SolverChoice& solver);
   /// Copies the problem and its answer aside.
   void keep();
@@ -70,6 +70,9 @@ struct Island {
   void judge();
   /// local += M^-1 J^T x.
   void apply_impulses();
+
+  /// Takes x back to where ½ x . A x - b . x is least along it, if it is beyond: no contact then adds energy (Judge::excess).
+  void shorten();
 
   [[nodiscard]] double largest_error() const { return values.C.size() ? values.C.cwiseAbs().maxCoeff() : 0.0; }
   /// Rows of joints come first.

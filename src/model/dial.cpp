@@ -76,9 +76,12 @@ double step_for(const SceneContent& content, const Recipe& recipe, const Wish& w
 
 /// Methods for scenes in which bodies touch or joints are driven: the place to change where contacts become legal at acceleration
 /// level.
-Recipe with_impulses() {
+Recipe with_impulses(const Wish& wish) {
   Recipe out = recipes::realtime();
   out.contacts = NoContactSettings{};
+  // Work that a step may cost where contacts jam, in sweeps over all rows.
+  const int most = wish.dial == Dial::realtime ? 1000 : wish.dial == Dial::balanced ? 3000 : 30000;
+  out.solver = AutoSettings{.tolerance = 1e-10, .max_iterations = most};
   return out;
 }
 
@@ -97,7 +100,7 @@ Recipe without_impulses(const SceneContent& content, const Wish& wish) {
     else
       out.integrator = DormandPrince8Settings{{.relative_tolerance = tolerance}};
   } else if (wish.dial == Dial::realtime) {
-    if (content.joints) return with_impulses();  // joints that hold at any step
+    if (content.joints) return with_impulses(wish);  // joints that hold at any step
     if (explicit_step < 1.0 / 60) out.integrator = LinearImplicitEulerSettings{};
   } else if (content.needs.limits) {
     out.integrator = DormandPrinceSettings{};  // meets them at their instants
@@ -111,7 +114,7 @@ Recipe chosen(const SceneContent& content, const ContactChoice& contacts, const 
   const bool touching = !std::holds_alternative<NoContactSettings>(contacts);
   const bool impulses =
       touching || content.needs.drives || (content.needs.limits && wish.dial == Dial::realtime && !wish.accuracy);
-  Recipe out = impulses ? with_impulses() : without_impulses(content, wish);
+  Recipe out = impulses ? with_impulses(wish) : without_impulses(content, wish);
   out.contacts = contacts;
   if (std::holds_alternative<VelocitySettings>(out.formulation) && !touching && !content.needs.drives && !content.needs.limits)
     out.solver = LdltSettings{};
@@ -258,6 +261,7 @@ Recipe fitted(const SceneContent& content, const Recipe& given, const GivenField
   take(true, &Recipe::duration);
   take(true, &Recipe::threads);
   take(true, &Recipe::implicit_solver);
+  take(true, &Recipe::budget);
   take(which.integrator, &Recipe::integrator);
   take(which.formulation, &Recipe::formulation);
   take(which.correction, &Recipe::correction);

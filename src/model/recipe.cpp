@@ -125,7 +125,7 @@ Recipe realtime() {
   recipe.formulation = VelocitySettings{};
   recipe.correction = ProjectionSettings{};
   recipe.contacts = ConeContactSettings{};
-  recipe.solver = AutoSettings{.tolerance = 1e-10};
+  recipe.solver = AutoSettings{.tolerance = 1e-10, .max_iterations = 1000};
   return recipe;
 }
 

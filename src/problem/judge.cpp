@@ -18,6 +18,8 @@ constexpr double single_share = 1e-3;
 constexpr double single_share_without_bodies = 0.1;
 /// Share of the island's largest that counts as at stake everywhere: with a tolerance of 1e-8 this is rounding.
 constexpr double largest_share = 1e-6;
+/// How much longer than right an answer may be along itself before that counts, beyond what rounding leaves of it.
+constexpr double excess_share = 0.1, excess_rounding = 1e-10;
 
 double square_of(double v) { return v * v; }
 
@@ -190,9 +192,25 @@ void Judge::psi(std::span<const double> x, std::span<double> w) const {
       });
 }
 
+/// 1 - x . b / x . A x: by how much an answer is too long. Along t x the quadratic is least at t = x . b / x . A x, and no law
+/// lets its answer be beyond it: x . w <= 0 row by row, unless bounds leave out zero. Bodies would leave with more energy than
+/// they had.
+double Judge::excess(std::span<const double> x) const {
+  double too_much = 0, length = 0, parts = 0;
+  for (std::size_t r = 0; r < x.size(); ++r) {
+    if (problem_->lower[r] > 0 || problem_->upper[r] < 0) return 0;
+    const double given = x[r] * problem_->b[r], taken = x[r] * w_[r];
+    too_much += taken;
+    length += taken + given;
+    parts += std::abs(given);
+  }
+  return length > 0 && too_much > excess_share * length + excess_rounding * parts ? std::min(too_much / length, 1.0) : 0;
+}
+
 double Judge::judge(std::span<const double> x) {
   const ConstraintProblem& p = *problem_;
   velocities(x);
+  const double too_long = excess(x);
   psi(x, w_);
   // What is at stake per law, left in stake_ of its first row; then each against its own, none below the share of the largest.
   double largest = 0;
@@ -221,7 +239,7 @@ double Judge::judge(std::span<const double> x) {
   // contradict each other, must not pass for an answer.
   const double share = p.has_matrix() ? single_share_without_bodies : single_share;
   const double floor = largest_share * std::sqrt(largest);
-  double worst = 0;
+  double worst = too_long;
   rounding_ = 0;
   const auto compare = [&](int first) {
     const double size = std::sqrt(d_[first]);

@@ -14,6 +14,8 @@
 // bodies get from all impulses together; a small part gamma of what they get from each impulse taken by itself (a body squeezed
 // between jaws gets none together), up to the island's largest of the first two over sqrt(d), E, since impulses of equations that
 // contradict each other grow without end; and what rounding leaves of E. The answer is as bad as its worst law: max |psi| / s.
+// What is at stake grows with x, so that a wild answer may pass; one that is far too long along itself is as bad as it is too
+// long.
 #include <rotule/problem.h>
 
 #include <span>
@@ -48,6 +50,7 @@ class Judge {
 
   void velocities(std::span<const double> x);
   void psi(std::span<const double> x, std::span<double> w) const;
+  [[nodiscard]] double excess(std::span<const double> x) const;
   [[nodiscard]] double alone(int r) const;
   [[nodiscard]] double friction_alone(int first, int count, double limit) const;
   [[nodiscard]] double cone_alone(const FrictionRows& f, double x_normal) const;

@@ -17,7 +17,7 @@ struct AutoSettings {
   static constexpr std::string_view summary =
       "picks a solver per island by joints, contacts, height, mass ratio and size, and a stronger one where that fails";
   double tolerance = 1e-8;
-  int max_iterations = 30000;
+  int max_iterations = 3000;
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {

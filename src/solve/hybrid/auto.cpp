@@ -13,11 +13,12 @@
 //
 // Sweeps go on for as long as their rate promises the tolerance sooner than Newton's steps would be there; then those that factor
 // take turns (solve_by_factors), each from the best answer so far, until the tolerance is met or max_iterations sweeps' worth of
-// work is done. The report names the one whose answer it is, and counts the iterations of all. Measured in
-// docs/contact_solvers.md.
+// work is done. Where that is too little for Newton to come near, sweeps have all of it: what they leave is small at any time.
+// The report names the one whose answer it is, and counts the iterations of all. Measured in docs/contact_solvers.md.
 #include <rotule/solvers/admm.h>
 #include <rotule/solvers/anderson.h>
 #include <rotule/solvers/auto.h>
+#include <rotule/solvers/block_gauss_seidel.h>
 #include <rotule/solvers/block_pivoting.h>
 #include <rotule/solvers/homotopy.h>
 #include <rotule/solvers/hybrid.h>
@@ -46,6 +47,7 @@ constexpr int most_rows_for_complement = 60;
 constexpr int tall = 4;
 constexpr double heavy = 30;
 constexpr double at_rest = 1e-10;  // a residual that leaves stacks where they are
+constexpr int least_newton = 20;   // steps below which Newton, from afar, rarely comes near
 constexpr double most_pairs_per_body = 1.5, least_contacts_per_face = 2;
 
 struct Looks {
@@ -171,6 +173,12 @@ class Ladder {
     }
   }
 
+  /// Whether so many steps of Newton are left, in work and, where time is limited, in time: a row takes a sweep some 20 ns.
+  [[nodiscard]] bool affords(int newton_steps) {
+    constexpr double seconds_per_row = 20e-9;
+    return std::min(left(), Budget::seconds_left() / (seconds_per_row * problem_.rows())) >= newton_steps * newton_cost();
+  }
+
   /// How many sweeps one step of Newton is worth: 25 for all that is no factor (20 to 40 were measured on piles, walls and
   /// machines of 25 to 800 contacts), and the factor's multiplications, which are about three times as fast as those of a sweep.
   double newton_cost() {
@@ -241,7 +249,7 @@ void sweep(double tolerance, Ladder& ladder) {
     if (ladder.over()) return;
     needed[way] = sweeps_needed(before, ladder.best(), tolerance, chunk);
     const double least = std::min(needed[0], needed[1]);
-    if (least > newton_steps * ladder.newton_cost()) return;
+    if (least > newton_steps * ladder.newton_cost() && ladder.affords(least_newton)) return;
     chunk = turn == 0 ? first : std::clamp(1.2 * least, chunk, 4 * chunk);
   }
 }
@@ -288,6 +296,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   work.answer.begin(problem, "auto", report);
   report.solver = AutoSettings::name;
   std::copy_n(problem.x0.data(), x.size(), x.begin());
+  constexpr double nearly_right = 0.03;
   const double start = work.answer.judge(x);
   Ladder ladder(problem, settings, work, workspace, x, report);
   const bool follows = problem.x0.squaredNorm() > 0;  // another problem, and will be followed by one: it has a warm start
@@ -300,7 +309,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
       ladder.climb(BlockPivotingSettings{}, pivots, 1);
     } else {
       if (looks.stack(problem)) ladder.climb(TwoLevelSettings{}, two_level_sweeps, 2);
-      if (!ladder.over() && looks.faces(problem))
+      if (!ladder.over() && looks.faces(problem) && (start < nearly_right || ladder.affords(least_newton)))
         ladder.climb_to(follows ? std::min(settings.tolerance, at_rest) : settings.tolerance, ProxNewtonSettings{}, newton_steps,
                         ladder.newton_cost());
       sweep(settings.tolerance, ladder);
@@ -310,12 +319,17 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   }
   // A start that was nearly right belongs to what is at rest, or soon will be. What a rough tolerance leaves of the residual
   // keeps it moving, points of contact come and go, and every step costs anew; a few steps of Newton end that. Where Newton was
-  // at work already its last steps are the cheapest.
-  constexpr double nearly_right = 0.03, further = 5e-12;
+  // at work already its last steps are the cheapest. An answer also undoes what the last one left of the velocities, so that two
+  // in a row must be clean for the third to be right as it stands: starts that pass, but not by far, are solved too.
+  const double clean = std::max(0.1 * at_rest, 4 * work.answer.best_rounding());
+  constexpr int last_sweeps = 10;
   const int last_steps = start < nearly_right ? 4 : 12;
-  if (follows && ladder.solved() && start > at_rest && ladder.best() > std::min(at_rest, 0.1 * settings.tolerance) &&
-      (start < nearly_right || factored || mostly_sticks(problem, work.answer.best_x())))
-    ladder.climb_to(further, ProxNewtonSettings{.first_sweeps = 0}, last_steps, ladder.newton_cost());
+  if (follows && ladder.solved() && start > clean && ladder.best() > 0.1 * clean &&
+      (start < nearly_right || factored || mostly_sticks(problem, work.answer.best_x()))) {
+    if (ladder.best() <= at_rest) ladder.climb_to(0.1 * clean, BlockGaussSeidelSettings{}, last_sweeps, 1);  // mostly local
+    if (ladder.best() > clean)
+      ladder.climb_to(0.1 * clean, ProxNewtonSettings{.first_sweeps = 0}, last_steps, ladder.newton_cost());
+  }
   work.answer.finish(settings.tolerance, x, report);
 }
 
