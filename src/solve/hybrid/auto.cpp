@@ -327,7 +327,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   if (follows && ladder.solved() && start > clean && ladder.best() > 0.1 * clean &&
       (start < nearly_right || factored || mostly_sticks(problem, work.answer.best_x()))) {
     if (ladder.best() <= at_rest) ladder.climb_to(0.1 * clean, BlockGaussSeidelSettings{}, last_sweeps, 1);  // mostly local
-    if (ladder.best() > clean)
+    if (start > at_rest && ladder.best() > clean)
       ladder.climb_to(0.1 * clean, ProxNewtonSettings{.first_sweeps = 0}, last_steps, ladder.newton_cost());
   }
   work.answer.finish(settings.tolerance, x, report);
