@@ -2,6 +2,7 @@
 // The program as a user calls it: in a folder of its own, with what it says and what it leaves.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -28,9 +29,8 @@ inline std::string content(const fs::path& path) {
 /// An empty folder to run in, and a folder beside it for what the test itself needs.
 class Cli : public ::testing::Test {
  protected:
-  Cli()
-      : base_(fs::temp_directory_path() /
-              ("rotule_cli_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()))) {
+  // Tests of one name in two suites, and suites of two trees, run side by side.
+  Cli() : base_(fs::temp_directory_path() / ("rotule_cli_" + std::to_string(::getpid()))) {
     fs::remove_all(base_);
     fs::create_directories(base_ / "cwd");
     fs::create_directories(base_ / "in");
