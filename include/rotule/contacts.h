@@ -17,24 +17,33 @@ struct NoContactSettings {
   static void fields(Self&, Visitor&&) {}
 };
 
-/// What contacts with either friction law are told.
+/// What contacts with either friction law are told. Lengths and speeds that are not given are shares of what the scene itself
+/// has: the smaller body's size, and the speed of a fall through it. So no default has a unit.
 struct ContactSettings {
-  double margin = 0.01;             // m
-  double slop = 1e-6;               // m
-  double baumgarte = 0.2;           // of the overlap, per step
-  double restitution_speed = 0.01;  // m/s
-  double stick_speed = 1e-3;        // m/s
+  double margin = 0;             // m
+  double slop = 0;               // m
+  double baumgarte = 0.2;        // of the overlap, per step
+  double restitution_speed = 0;  // m/s
+  double stick_speed = 0;        // m/s
   int max_blows = 16;
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
-    visit(Field{"margin", "m", "gaps up to this are looked at ahead, besides those that may close within the step", 0, 1e6},
-          s.margin);
-    visit(Field{"slop", "m", "overlap that is left alone", 0, 1e6}, s.slop);
+    visit(
+        Field{"margin", "m",
+              "gaps up to this are looked at ahead, besides those that may close within the step; 0: a fiftieth of the smallest "
+              "moving body's size",
+              0, 1e6},
+        s.margin);
+    visit(Field{"slop", "m", "overlap that is left alone; 0: a millionth of the smaller body's size", 0, 1e6}, s.slop);
     visit(Field{"baumgarte", "", "share of an overlap that a step pushes out, where no projection takes all of it", 0, 1},
           s.baumgarte);
-    visit(Field{"restitution_speed", "m/s", "what meets more slowly does not bounce", 0, 1e9}, s.restitution_speed);
-    visit(Field{"stick_speed", "m/s", "what slides more slowly has static friction", 0, 1e9}, s.stick_speed);
+    visit(Field{"restitution_speed", "m/s",
+                "what meets more slowly does not bounce; 0: 0.003 of a fall through the smaller body's size", 0, 1e9},
+          s.restitution_speed);
+    visit(Field{"stick_speed", "m/s",
+                "what slides more slowly has static friction; 0: 0.0003 of a fall through the smaller body's size", 0, 1e9},
+          s.stick_speed);
     visit(Field{"max_blows", "", "times per step at which something bounces, each for itself; later ones are taken together", 0,
                 1e9},
           s.max_blows);

@@ -27,17 +27,17 @@ LargestFrequency largest_frequency(const World& world, double tolerance) {
     if (!model.movable(i)) continue;
     const Mat3 R = s.theta[i].toRotationMatrix();
     place[2 * i] = static_cast<int>(mass.size());
-    mass.push_back(model.bodies[i].mass * Mat3::Identity());
-    inverse_mass.push_back(model.inverse_mass[i] * Mat3::Identity());
+    mass.emplace_back(model.bodies[i].mass * Mat3::Identity());
+    inverse_mass.emplace_back(model.inverse_mass[i] * Mat3::Identity());
     place[2 * i + 1] = static_cast<int>(mass.size());
-    mass.push_back(R * model.inertia[i] * R.transpose());
-    inverse_mass.push_back(R * model.inverse_inertia[i] * R.transpose());
+    mass.emplace_back(R * model.inertia[i] * R.transpose());
+    inverse_mass.emplace_back(R * model.inverse_inertia[i] * R.transpose());
   }
   for (int k = 0; k < model.particle_count(); ++k) {
     if (!model.particles.movable(k)) continue;
     place[2 * bodies + k] = static_cast<int>(mass.size());
-    mass.push_back(model.particles.mass[k] * Mat3::Identity());
-    inverse_mass.push_back(model.particles.inverse_mass[k] * Mat3::Identity());
+    mass.emplace_back(model.particles.mass[k] * Mat3::Identity());
+    inverse_mass.emplace_back(model.particles.inverse_mass[k] * Mat3::Identity());
   }
   std::vector<Eigen::Triplet<double>> entries;
   auto sink = [&](int row, int column, const Mat3& block) {
@@ -70,8 +70,8 @@ LargestFrequency largest_frequency(const World& world, double tolerance) {
     VecX Mq = times(mass, q);
     const double length = std::sqrt(q.dot(Mq));
     if (!(length > 0)) break;
-    basis.push_back(q / length);
-    basis_times_mass.push_back(Mq / length);
+    basis.emplace_back(q / length);
+    basis_times_mass.emplace_back(Mq / length);
     const VecX Kq = K * basis.back();
     diagonal.push_back(basis.back().dot(Kq));
     q = times(inverse_mass, Kq);

@@ -27,16 +27,10 @@ void carry_over(const Contact& from, Contact& to) {
 
 }  // namespace
 
-ContactSettings contact_settings(const Recipe& recipe) {
-  if (const auto* cone = std::get_if<ConeContactSettings>(&recipe.contacts)) return *cone;
-  if (const auto* box = std::get_if<BoxContactSettings>(&recipe.contacts)) return *box;
-  return {};
-}
-
 namespace {
 
 // Shares of the smaller body's size.
-constexpr double touching_share = 1e-4, ahead_share = 0.1;
+constexpr double touching_share = 1e-4, ahead_share = 0.1, margin_share = 0.02;
 /// What a sweep takes for touching, of the distance that counts as such.
 constexpr double sweep_precision = 1e-2;
 
@@ -51,10 +45,14 @@ double turning_reach(const CollisionShape& shape) {
 }  // namespace
 
 ContactFinder::ContactFinder(const Model& model, const Recipe& recipe)
-    : model_(model), recipe_(recipe), wanted_(!std::holds_alternative<NoContactSettings>(recipe.contacts)) {
+    : model_(model),
+      recipe_(recipe),
+      rules_(model, recipe),
+      wanted_(!std::holds_alternative<NoContactSettings>(recipe.contacts)) {
   if (!wanted_) return;
   for (int i = 0; i < model.body_count(); ++i) add_proxy(i);
   for (const Joint& joint : model.joints) joint_added(joint);
+  choose_margin();
 }
 
 void ContactFinder::add_proxy(int i) {
@@ -77,7 +75,9 @@ int ContactFinder::proxy(int partner) const {
 
 void ContactFinder::body_added() {
   current_ = false;
-  if (wanted_) add_proxy(model_.body_count() - 1);
+  if (!wanted_) return;
+  add_proxy(model_.body_count() - 1);
+  choose_margin();
 }
 
 void ContactFinder::body_removed(int body, std::vector<Contact>& contacts) {
@@ -96,6 +96,7 @@ void ContactFinder::body_removed(int body, std::vector<Contact>& contacts) {
     c.a -= c.a > body;
     c.b -= c.b > body;
   }
+  choose_margin();
 }
 
 void ContactFinder::joint_added(const Joint& joint) {
@@ -117,9 +118,16 @@ void ContactFinder::refresh(const State& s, double h, std::vector<Contact>& cont
   current_ = true;
 }
 
-double ContactFinder::touch(int a, int b) const { return std::max(contact_settings(recipe_).slop, touching_share * size(a, b)); }
+double ContactFinder::touch(int a, int b) const { return std::max(rules_.slop(size(a, b)), touching_share * size(a, b)); }
 
-double ContactFinder::ahead(int a, int b) const { return std::min(contact_settings(recipe_).margin, ahead_share * size(a, b)); }
+double ContactFinder::ahead(int a, int b) const { return std::min(margin_, ahead_share * size(a, b)); }
+
+void ContactFinder::choose_margin() {
+  double smallest = infinity;
+  for (const int i : body_of_)
+    if (i >= 0 && model_.movable(i)) smallest = std::min(smallest, reach_[i]);
+  margin_ = rules_.settings.margin > 0 ? rules_.settings.margin : std::isfinite(smallest) ? margin_share * smallest : 0;
+}
 
 double ContactFinder::swing(int body, double angle) const {
   return std::isfinite(arm_[body]) ? 2 * arm_[body] * std::sin(0.5 * std::min(angle, std::numbers::pi)) : 0;
@@ -132,7 +140,6 @@ bool ContactFinder::may_touch(int a, int b) const {
 }
 
 bool ContactFinder::counts_ahead(const Contact& c, double least_gap, double h) const {
-  const ContactSettings settings = contact_settings(recipe_);
   const BodyLanes<double>&A = kinematics_[c.a], &B = kinematics_[c.b];
   const Vec3 approach = (A.v + A.omega.cross(c.point - A.p)) - (B.v + B.omega.cross(c.point - B.p));
   const double closing = std::max(c.normal.dot(approach), 0.0), weight = model_.gravity.norm();
@@ -141,7 +148,7 @@ bool ContactFinder::counts_ahead(const Contact& c, double least_gap, double h) c
   const bool in_reach = c.gap <= margin + h * (closing + h * weight);
   if (least_gap <= touch(c.a, c.b)) return in_reach;
   if (c.law.restitution > 0 && c.law.stiffness == 0 &&
-      closing * closing + 2 * weight * c.gap > settings.restitution_speed * settings.restitution_speed)
+      closing * closing + 2 * weight * c.gap > rules_.restitution_speed(c.size) * rules_.restitution_speed(c.size))
     return false;
   // So does that of a half-space, wherever one stands.
   if (std::isinf(reach_[c.a]) || std::isinf(reach_[c.b])) return in_reach;
@@ -161,7 +168,7 @@ void ContactFinder::find(const State& s, double h, std::vector<Contact>& contact
     furthest = std::max(furthest, turned);
     fastest = std::max(fastest, motion.norm());
   }
-  const double margin = contact_settings(recipe_).margin + 2 * furthest;
+  const double margin = margin_ + 2 * furthest;
   world_.find_contacts(margin, margin + fastest, manifolds_, recipe_.threads);
 
   found_.clear();
@@ -172,6 +179,7 @@ void ContactFinder::find(const State& s, double h, std::vector<Contact>& contact
     const std::size_t first = found_.size();
     const double least = m.gap();
     append_contacts(m, model, kinematics_, found_);
+    for (std::size_t k = first; k < found_.size(); ++k) found_[k].size = size(m.body_a, m.body_b);
     found_.erase(std::remove_if(found_.begin() + static_cast<std::ptrdiff_t>(first), found_.end(),
                                 [&](const Contact& c) { return !touching(c) && !counts_ahead(c, least, h); }),
                  found_.end());
@@ -196,7 +204,6 @@ void ContactFinder::sweep(const State& s, std::span<const Passage> passages, dou
                           std::vector<Meeting>& out) {
   out.clear();
   if (!wanted_) return;
-  const ContactSettings settings = contact_settings(recipe_);
   motions_.resize(body_of_.size());
   for (std::size_t k = 0; k < body_of_.size(); ++k) {
     const int i = body_of_[k];
@@ -219,7 +226,7 @@ void ContactFinder::sweep(const State& s, std::span<const Passage> passages, dou
     const double turning = swing(a, h * passages[a].omega.norm()) + swing(b, h * passages[b].omega.norm());
     const double way = h * (v.norm() + bend.norm()) + turning;
     const double e = std::max(model_.bodies[a].surface.restitution, model_.bodies[b].surface.restitution);
-    if (e > 0 ? way <= h * settings.restitution_speed : way <= ahead(a, b)) return none;
+    if (e > 0 ? way <= h * rules_.restitution_speed(size(a, b)) : way <= ahead(a, b)) return none;
     if ((s.p[a] - s.p[b]).norm() > reach_[a] + reach_[b] + way) return none;
     // Contacts that are there hold their parts apart, up to what turning makes of it; other parts may still meet.
     const bool held = known(a, b);
@@ -231,7 +238,7 @@ void ContactFinder::sweep(const State& s, std::span<const Passage> passages, dou
   for (const BodyMeeting& m : met_) {
     const int a = body_of_[m.a], b = body_of_[m.b];
     const SurfaceLaw law = combine(model_.bodies[a].surface, model_.bodies[b].surface);
-    const bool bounces = law.restitution > 0 && law.stiffness == 0 && m.hit.closing > settings.restitution_speed;
+    const bool bounces = law.restitution > 0 && law.stiffness == 0 && m.hit.closing > rules_.restitution_speed(size(a, b));
     out.push_back({a, b, m.hit.t, bounces, motions_[m.a].at(m.hit.t), motions_[m.b].at(m.hit.t)});
   }
   std::stable_sort(out.begin(), out.end(), [](const Meeting& p, const Meeting& q) { return p.time < q.time; });
@@ -257,7 +264,10 @@ void ContactFinder::add_meeting(const Meeting& meeting, const State& s, std::vec
     }
     append_contacts(m, model_, kinematics_, found_);
   }
-  for (Contact& c : found_) c.met = true;
+  for (Contact& c : found_) {
+    c.met = true;
+    c.size = size(c.a, c.b);
+  }
   for (const Contact& c : found_) contacts.insert(std::upper_bound(contacts.begin(), contacts.end(), c, before), c);
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "collide/collision_world.h"
-#include "constraint/pool/contact.h"
+#include "constraint/formulation/contact_formulation.h"
 #include "mechanism/linkage.h"
 
 namespace rotule {
@@ -80,6 +80,7 @@ class ContactFinder {
   void add_proxy(int body);
   [[nodiscard]] int proxy(int partner) const;
   [[nodiscard]] double size(int a, int b) const { return std::min(reach_[a], reach_[b]); }
+  void choose_margin();
   [[nodiscard]] double touch(int a, int b) const;
   [[nodiscard]] double ahead(int a, int b) const;
   /// How far turning by an angle carries points of a body.
@@ -90,6 +91,8 @@ class ContactFinder {
 
   const Model& model_;
   const Recipe& recipe_;
+  ContactRules rules_;
+  double margin_ = 0;     // as given, or of the smallest body that moves
   bool wanted_;           // whether contacts are on
   bool current_ = false;  // whether those at hand are of the present state
   Kinematics kinematics_;
@@ -106,8 +109,5 @@ class ContactFinder {
   std::vector<int> order_;
   BroadPhase::Memory memory_;  // on its way into or out of an archive
 };
-
-/// What the recipe says of contacts, whichever law of friction holds.
-ContactSettings contact_settings(const Recipe& recipe);
 
 }  // namespace rotule

@@ -29,10 +29,11 @@ bool plane_convex(const Convex& b, const Frame& X, double margin, CandidateList&
     extent = std::max(extent, (edge.to - edge.from).cwiseAbs().maxCoeff());
     for (const auto& [corner, label] : {std::pair{edge.from, edge.label_from}, std::pair{edge.to, edge.label_to}}) {
       const Vec3 p = X * corner;
-      const auto same = [&](const Candidate& c) { return c.point.feature == std::uint32_t(label); };
+      const auto feature = std::uint32_t(label);
+      const auto same = [&](const Candidate& c) { return c.point.feature == feature; };
       if (p.z() > margin || std::any_of(out.items.begin(), out.items.begin() + out.count, same)) continue;
       reached = std::min(reached, p.z());
-      add(p, std::uint32_t(label));
+      add(p, feature);
     }
   }
   if (patch.count > 4 && b.kind != Convex::Kind::hull && out.count == patch.count) out.lever = 2 * b.size.x() / 3;

@@ -21,10 +21,10 @@ double normal_bias(const Contact& c, const ContactRules& rules, double h, double
   // What rounding and closing leave of a gap, 1e-12 m or so, is none: it would differ from step to step, and what rests there
   // would be solved anew each time.
   constexpr double touching_share = 1e-3;
-  if (c.gap > touching_share * rules.settings.slop) return c.gap / h;
+  if (c.gap > touching_share * rules.slop(c.size)) return c.gap / h;
   if (c.gap > 0) return 0;
   if (rules.projected) return 0;
-  return rules.settings.baumgarte * std::min(c.gap + rules.settings.slop, 0.0) / h;
+  return rules.settings.baumgarte * std::min(c.gap + rules.slop(c.size), 0.0) / h;
 }
 
 /// b = -(J u), x0 = the last answer.
@@ -37,6 +37,12 @@ void hold(const Contact& c, const ConstraintBlock& block, const VecX& u, Constra
 
 }  // namespace
 
+ContactRules::ContactRules(const Model& model, const Recipe& recipe)
+    : projected(std::holds_alternative<ProjectionSettings>(recipe.correction)), gravity(model.gravity.norm()), dt(recipe.dt) {
+  if (const auto* cone = std::get_if<ConeContactSettings>(&recipe.contacts)) settings = *cone;
+  if (const auto* box = std::get_if<BoxContactSettings>(&recipe.contacts)) settings = *box;
+}
+
 void look_at_start(const ContactRules& rules, const Kinematics& bodies, const VecX& u, const VecX& free, double h, Contact& c) {
   const auto relative = [&](const VecX& velocities) -> Vec3 {
     const auto velocity = [&](int i, const Vec3& on_body) -> Vec3 {
@@ -47,7 +53,7 @@ void look_at_start(const ContactRules& rules, const Kinematics& bodies, const Ve
   };
   const Vec3 now = relative(u);
   const double along = now.dot(c.normal);
-  c.sliding = (now - along * c.normal).norm() > rules.settings.stick_speed;
+  c.sliding = (now - along * c.normal).norm() > rules.stick_speed(c.size);
   c.closing = -along;
   if (c.gap > 0 && c.closing > 0) {  // weight makes it faster until it arrives
     const double gain = (along - relative(free).dot(c.normal)) / h;
@@ -62,11 +68,11 @@ void formulate_velocity(const Contact& c, const ContactRules& rules, double h, c
 }
 
 bool bounces(const Contact& c, const ContactRules& rules) {
-  return c.law.restitution > 0 && c.law.stiffness == 0 && c.x[0] > 0 && c.closing > rules.settings.restitution_speed;
+  return c.law.restitution > 0 && c.law.stiffness == 0 && c.x[0] > 0 && c.closing > rules.restitution_speed(c.size);
 }
 
 bool arrives(const Contact& c, const ContactRules& rules, double h) {
-  return c.law.stiffness == 0 && c.x[0] > 0 && c.gap > h * rules.settings.restitution_speed;
+  return c.law.stiffness == 0 && c.x[0] > 0 && c.gap > h * rules.restitution_speed(c.size);
 }
 
 void formulate_blow(const Contact& c, double speed, const ConstraintBlock& block, const VecX& u, ConstraintProblem& problem) {

@@ -6,15 +6,37 @@
 //               b = -(J u*) - phi k/(h k + d), C = 1/(h (h k + d))   a soft surface: spring and damper, at the step's end
 //   blow        b = -(J u*) + e c          Newton's law of restitution
 //   position    b = -phi                   the smallest move that leaves no gap negative (A7 c)
+#include <rotule/recipe.h>
+
+#include <algorithm>
+#include <cmath>
+
 #include "constraint/pool/contact.h"
 #include "constraint/pool/drive.h"
 
 namespace rotule {
 
-/// What the recipe says of contacts, whichever law of friction holds.
+/// What the recipe says of contacts, whichever law of friction holds. What it does not say is a share of the size of the smaller
+/// body and of the speed of a fall through it; without weight, of crossing it in a million steps.
 struct ContactRules {
   ContactSettings settings;
   bool projected = true;  // whether overlaps are taken out by a projection of positions
+  double gravity = 0;     // m/s^2
+  double dt = 1;          // s
+
+  ContactRules() = default;
+  ContactRules(const Model& model, const Recipe& recipe);
+
+  [[nodiscard]] double slop(double size) const { return settings.slop > 0 ? settings.slop : 1e-6 * size; }
+  [[nodiscard]] double restitution_speed(double size) const {
+    return settings.restitution_speed > 0 ? settings.restitution_speed : 3e-3 * natural_speed(size);
+  }
+  [[nodiscard]] double stick_speed(double size) const {
+    return settings.stick_speed > 0 ? settings.stick_speed : 3e-4 * natural_speed(size);
+  }
+
+ private:
+  [[nodiscard]] double natural_speed(double size) const { return std::max(std::sqrt(gravity * size), 1e-6 * size / dt); }
 };
 
 /// How the contact stands at the start of a step: whether it slides, and at which speed the surfaces will meet, `u` being the

@@ -26,6 +26,7 @@ struct Contact {
   Vec3 on_a, on_b;           // the surfaces' points, in each body's axes from its centre of mass
   Vec3 drag = Vec3::Zero();  // from the point to where friction acts, along the surfaces: nearer to the middle of a flat patch
   double gap = 0;
+  double size = 0;                 // of the smaller body, m
   SurfaceLaw law;                  // of the two surfaces together
   bool sliding = false;            // which coefficient is in force
   bool met = false;                // on the way: each body has its own point, which is not near the other's yet

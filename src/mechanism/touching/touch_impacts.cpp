@@ -25,7 +25,7 @@ bool TouchingMechanism::apply_impacts(State& s, std::vector<Touch*>& closing, bo
   for (FrictionRows& f : problem_.friction) {
     const Touch& touch = touches_[rows_[f.first_row].touch];
     if (rows_[f.first_row].row == 1 && touch.law.static_friction > 0 &&
-        std::hypot(touch.w[1], touch.w[2]) > settings_.stick_speed)
+        std::hypot(touch.w[1], touch.w[2]) > rules_.stick_speed(touch.size))
       f.mu = touch.friction[0].mu_slip;
   }
   const auto count = static_cast<Eigen::Index>(rows_.size());
@@ -36,7 +36,7 @@ bool TouchingMechanism::apply_impacts(State& s, std::vector<Touch*>& closing, bo
     if (bouncing)
       for (const ConstraintBlock& block : problem_.blocks) {
         const Touch& touch = touches_[rows_[block.first_row].touch];
-        if (-touch.w[0] > settings_.restitution_speed) problem_.b[block.first_row] -= touch.law.restitution * touch.w[0];
+        if (-touch.w[0] > rules_.restitution_speed(touch.size)) problem_.b[block.first_row] -= touch.law.restitution * touch.w[0];
       }
     problem_.x0.setZero();
     solve_problem(impact_tolerance);
@@ -92,7 +92,7 @@ bool TouchingMechanism::strike(State& s, double t, bool bounce) {
     chosen_.clear();
     const bool one_by_one = bounce && blow < most_blows;
     for (Touch& touch : touches_)
-      if (one_by_one && touch.law.restitution > 0 && -touch.w[0] > std::max(settings_.restitution_speed, approaching))
+      if (one_by_one && touch.law.restitution > 0 && -touch.w[0] > std::max(rules_.restitution_speed(touch.size), approaching))
         chosen_.push_back(&touch);
     const bool bouncing = !chosen_.empty();
     if (!bouncing) {

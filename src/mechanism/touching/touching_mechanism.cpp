@@ -19,9 +19,8 @@ constexpr double touching_gap = 1e-9;  // of the smaller body's size
 
 }  // namespace
 
-TouchingMechanism::TouchingMechanism(JointedMechanism& mechanism) : mechanism_(mechanism) {
-  const Recipe& recipe = mechanism.recipe;
-  if (const auto* cone = std::get_if<ConeContactSettings>(&recipe.contacts)) settings_ = *cone;
+TouchingMechanism::TouchingMechanism(JointedMechanism& mechanism)
+    : mechanism_(mechanism), rules_(mechanism.model, mechanism.recipe) {
   shapes_changed();
 }
 

@@ -9,8 +9,7 @@
 //   N = 0            the contact opens
 //   |x_t| = mu N     what stuck slips
 //   w_t = 0          what slipped stops: it sticks, or slips the other way
-#include <rotule/contacts.h>
-
+#include "constraint/formulation/contact_formulation.h"
 #include "mechanism/course.h"
 #include "mechanism/touching/touch.h"
 
@@ -105,7 +104,7 @@ class TouchingMechanism {
 
   JointedMechanism& mechanism_;
   Course* course_ = nullptr;
-  ContactSettings settings_;
+  ContactRules rules_;
   CollisionWorld world_;
   std::vector<int> proxy_of_, body_of_;
   std::vector<double> reach_;

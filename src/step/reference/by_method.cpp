@@ -33,7 +33,7 @@ ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
       ledger(mechanism),
       method(make_integrator<JointedMechanism, ReferenceMethod>(recipe.integrator, MoreMethods{})),
       velocity_(std::get_if<VelocitySettings>(&recipe.formulation)),
-      rules_{contact_settings(recipe), std::holds_alternative<ProjectionSettings>(recipe.correction)},
+      rules_(model, recipe),
       cone_(!std::holds_alternative<BoxContactSettings>(recipe.contacts)) {
   look_for_bounces();
   check_drives(model, recipe);

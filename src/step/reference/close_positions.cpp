@@ -17,11 +17,18 @@ double PositionClosing::error_of(const ContactRules& rules, const JointedMechani
   for (const int k : island.drives) joint = std::max(joint, limits_[k].overshoot);
   for (const int k : island.contacts)
     if (contacts[k].law.stiffness == 0)
-      overlap = std::max(overlap, -gap_now(contacts[k], mechanism.kinematics) - rules.settings.slop);
+      overlap = std::max(overlap, -gap_now(contacts[k], mechanism.kinematics) - rules.slop(contacts[k].size));
   return joint > tolerance || overlap > tolerance ? std::max(joint, overlap) : 0;
 }
 
 namespace {
+
+/// Of the smallest body that touches something, m.
+double size_of(std::span<const Contact> contacts) {
+  double size = infinity;
+  for (const Contact& c : contacts) size = std::min(size, c.size);
+  return contacts.empty() ? 0 : size;
+}
 
 /// The weight's potential energy of an island's bodies, where they touch something: joints have no business lifting anything.
 double touching_potential(const Model& model, const Island& island, const State& s) {
@@ -59,7 +66,7 @@ void PositionClosing::close(const ProjectionSettings& settings, const ContactRul
     }
     if (worst == 0) break;
     if (iteration == settings.max_iterations || (iteration >= 2 && worst > 0.5 * before) || (iteration > 0 && Budget::spent())) {
-      report.converged = report.converged && worst < 1e3 * std::max(tolerance, rules.settings.slop);
+      report.converged = report.converged && worst < 1e3 * std::max(tolerance, rules.slop(size_of(mechanism.now.contacts)));
       break;
     }
     before = worst;

@@ -57,7 +57,7 @@ int Impacts::resolve(JointedMechanism& mechanism, const ContactRules& rules, std
   const std::vector<Contact>& contacts = mechanism.now.contacts;
   const auto rigid_bounce = [&](const Contact& c) { return c.law.restitution > 0 && c.law.stiffness == 0; };
   const auto closes = [&](const Contact& c) {
-    return rigid_bounce(c) && closing_speed(c, mechanism.kinematics, s.u) > rules.settings.restitution_speed;
+    return rigid_bounce(c) && closing_speed(c, mechanism.kinematics, s.u) > rules.restitution_speed(c.size);
   };
   const auto any_closes = [&] {
     for (std::size_t k = 0; k < contacts.size(); ++k)

@@ -35,7 +35,7 @@ bool release_slipping(const ImpulseStep& step, Island& island) {
       }
       const double slip = std::hypot(row_velocity(p, block, block.first_row + 1, view(island.after)),
                                      row_velocity(p, block, block.first_row + 2, view(island.after)));
-      if (slip > slip_over_stick_speed * step.rules.settings.stick_speed) {
+      if (slip > slip_over_stick_speed * step.rules.stick_speed(c.size)) {
         c.sliding = changed = true;
         p.friction[group].mu = c.friction();
       }
@@ -134,7 +134,8 @@ bool bounce(const ImpulseStep& step, const VecX& free, Island& island, Island& b
 
   // Contacts that were still open play no part.
   bouncing.take_parts(island);
-  std::erase_if(bouncing.contacts, [&](int k) { return contacts[k].x[0] == 0 && contacts[k].gap > step.rules.settings.slop; });
+  std::erase_if(bouncing.contacts,
+                [&](int k) { return contacts[k].x[0] == 0 && contacts[k].gap > step.rules.slop(contacts[k].size); });
   bouncing.assemble(step.parts, step.search.local_of);
   bouncing.evaluate(step.parts, step.mechanism.model, step.mechanism.kinematics, step.t);
   ConstraintProblem& p = bouncing.problem;
