@@ -142,8 +142,7 @@ class JointedMechanism {
   VecX last_accelerations_;
   VecX held_u_;  // of hold_joints; g is 0 where it is not in force
   double held_g_ = 0;
-  std::unique_ptr<ImplicitSystem> implicit_;   // made when first asked for
-  std::unique_ptr<ImplicitSystem> separated_;  // likewise
+  std::unique_ptr<ImplicitSystem> implicit_;  // made when first asked for
   std::vector<JointAnswer> answers_;           // put aside while a query solves
   std::vector<Placement> placements_;
   /// Of one island and drift: the rows at its start, and what the joints gave.
@@ -154,6 +153,7 @@ class JointedMechanism {
   std::vector<Drift> drifts_;
   std::vector<FreeRotor> rotors_;
   State start_;
+  std::unique_ptr<ImplicitSystem> separated_;  // of methods with coupled stages; made when first asked for
 };
 
 /// Throws where the state holds something that is not a number, with the body's name.

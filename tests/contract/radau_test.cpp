@@ -101,7 +101,7 @@ RadauResult radau_step(double h) {
   StiffState middle;
   VecX a;
   m.accelerations(0, s, a);
-  step.begin(s, a, none);
+  step.begin(s, a, none, true);
   const double estimate = step.attempt(
       m, s, 0, h, [&](const VecX& q, const VecX& u) { return m.error_norm(q, u); }, infinity);
   step.interpolate(m, s, 0.5, middle);

@@ -113,7 +113,7 @@ class Adaptive {
     begin(m, s, t);
     return make_step(m, s, t, remaining);
   }
-  void remake_inner_step(M& m, const State& s, double t, double step) { attempt(m, s, t, step); }
+  void remake_inner_step(M& m, const State& s, double t, double step) { pair_.attempt(m, s, t, step, norm_); }
   [[nodiscard]] State& inner_end() { return pair_.end(); }
 
   ErrorControl control;
@@ -174,11 +174,12 @@ class Adaptive {
       memory.knows_acceleration = true;
     }
     m.error_scale(s, memory.acceleration);
+    const bool first = !(memory.step > 0);
+    if (first) memory.step = first_step(m, s, t);
     if constexpr (coupled)
-      pair_.begin(s, memory.acceleration, memory.polynomial);
+      pair_.begin(s, memory.acceleration, memory.polynomial, !first);
     else
       pair_.begin(s, memory.acceleration);
-    if (!(memory.step > 0)) memory.step = first_step(m, s, t);
   }
 
   /// A step whose error would be a hundredth of the tolerance, judged by a trial step of Euler's (Hairer, Norsett and Wanner,
@@ -284,17 +285,18 @@ class Adaptive {
 
   /// Makes the step again, up to the event after this share of it; returns the share that was made.
   double remake(M& m, const State& s, double t, double made, double share) {
-    double error = attempt(m, s, t, share * made);
     if constexpr (coupled) {
       // The polynomial between is of lower order than the end: look again on shorter ones, whose ends come close.
-      for (int k = 0; k < 3 && std::isfinite(error); ++k) {
+      constexpr int most_looks = 4;
+      for (int k = 0; k < most_looks; ++k) {
+        if (!std::isfinite(attempt(m, s, t, share * made))) throw Error("error control", "the step up to an event is not solved");
         const double part = first_event(m, s, share * made);
         if (part > 1 - 1e-12) break;
-        share *= part;
-        error = attempt(m, s, t, share * made);
+        if (k + 1 < most_looks) share *= part;
       }
+    } else {
+      pair_.attempt(m, s, t, share * made, norm_);
     }
-    if (!std::isfinite(error)) throw Error("error control", "the step up to an event is not solved");
     return share;
   }
 

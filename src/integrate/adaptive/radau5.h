@@ -92,13 +92,13 @@ class RadauStep {
   /// Whatever was kept of earlier steps is of another motion.
   void forget() { matrix_ = Matrix::none; }
 
-  /// Fixes the start of the step; `acceleration` is the one there, and was found last.
-  void begin(const State& s, const VecX& acceleration, const StagePolynomial& before) {
+  /// Fixes the start of the step; `acceleration` is the one there. `evaluated`: it was the last one that the mechanism found.
+  void begin(const State& s, const VecX& acceleration, const StagePolynomial& before, bool evaluated) {
     const Eigen::Index n = s.u.size();
     start_acceleration_ = acceleration;
     before_ = &before;
     if (matrix_ != Matrix::kept) matrix_ = Matrix::none;
-    evaluated_ = true;
+    evaluated_ = evaluated;
     if (Z_[0].size() == n) return;
     stage_ = end_ = s;
     for (auto* list : {&Z_, &sigma_, &rate_, &accelerations_})
