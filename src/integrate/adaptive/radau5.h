@@ -92,7 +92,10 @@ class RadauStep {
   using State = typename M::State;
 
   /// Whatever was kept of earlier steps is of another motion.
-  void forget() { matrix_ = Matrix::none; }
+  void forget() {
+    matrix_ = Matrix::none;
+    contraction_ = left_ = 1;
+  }
 
   /// Fixes the start of the step; `acceleration` is the one there. `evaluated`: it was the last one that the mechanism found.
   void begin(const State& s, const VecX& acceleration, const StagePolynomial& before, bool evaluated) {
