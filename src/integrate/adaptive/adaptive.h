@@ -92,14 +92,16 @@ class Adaptive {
       begin(m, s, t);
       const double made = make_step(m, s, t, end - t);
       double share = locating ? first_event(m, s, made) : 1;
-      if (share < 1) {
+      bool reached = share < 1;
+      if (reached) {
         share = remake(m, s, t, made, share);
         memory.step = std::max(memory.step, made);
+        if constexpr (coupled) reached = event(m, pair_.end(), h) < 0;  // else the next step will get there
       }
       take_end(s);
       t = share < 1 ? t + share * made : made == end - t ? end : t + made;
       m.settle(s, t);
-      if (share < 1) {
+      if (reached) {
         locating = strike(m, s, t, h) && t - last_event >= control.min_event_interval;
         last_event = t;
       }
