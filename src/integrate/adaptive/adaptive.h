@@ -96,7 +96,8 @@ class Adaptive {
       if (reached) {
         share = remake(m, s, t, made, share);
         memory.step = std::max(memory.step, made);
-        if constexpr (coupled) reached = event(m, pair_.end(), h) < 0;  // else the next step will get there
+        // Where it is not, the next step will get there; unless what is left is rounding.
+        if constexpr (coupled) reached = event(m, pair_.end(), h) < 0 || share < 1e-9;
       }
       take_end(s);
       t = share < 1 ? t + share * made : made == end - t ? end : t + made;
