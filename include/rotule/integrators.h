@@ -160,6 +160,6 @@ using IntegratorSettings =
                  VerletSettings, ModifiedEulerSettings, TwoThirdsSettings, Taylor2Settings, Taylor3Settings,
                  LinearImplicitEulerSettings, ImplicitEulerSettings, TrapezoidSettings, ImplicitMidpointSettings, Gauss4Settings,
                  Gauss6Settings, Bdf2Settings, SdirkSettings, GeneralisedAlphaSettings, DormandPrinceSettings,
-                 DormandPrince8Settings, RattleSettings, Rattle4Settings, Rattle6Settings>;
+                 DormandPrince8Settings, Radau5Settings, RattleSettings, Rattle4Settings, Rattle6Settings>;
 
 }  // namespace rotule

@@ -9,9 +9,10 @@
 namespace rotule {
 
 /// What every method with error control is asked for. An error counts relative to the mechanism: lengths to its extent, turns to
-/// one radian, velocities to its fastest motion; the absolute tolerance is added for what is at rest.
+/// one radian, velocities to its fastest motion; the absolute tolerance is added for what is at rest. The default leaves room for
+/// motions that are sensitive: a body that spins about its middle axis makes a hundred thousand times as much of an error.
 struct ErrorControl {
-  double relative_tolerance = 1e-6;
+  double relative_tolerance = 1e-8;
   double absolute_tolerance = 1e-12;
   double max_step = 1e9;             // s
   double min_step = 1e-12;           // s
@@ -38,9 +39,19 @@ struct DormandPrinceSettings : ErrorControl {
 };
 
 struct DormandPrince8Settings : ErrorControl {
+  DormandPrince8Settings() : ErrorControl{.relative_tolerance = 1e-10} {}
+  explicit DormandPrince8Settings(const ErrorControl& control) : ErrorControl(control) {}
   static constexpr std::string_view name = "dormand_prince_8";
   static constexpr std::string_view summary = "Runge-Kutta 8(5,3) with error control, for tight tolerances";
   static constexpr IntegratorTraits traits{.order = 8, .evaluations = 12, .adaptive = true};
+};
+
+/// Implicit, so that what is stiff costs no steps: springs and dampers of any stiffness, with joints or without.
+struct Radau5Settings : ErrorControl {
+  static constexpr std::string_view name = "radau5";
+  static constexpr std::string_view summary =
+      "Radau IIA with three stages and error control, implicit and L-stable: stiff and exact";
+  static constexpr IntegratorTraits traits{.order = 5, .stages = 3, .evaluations = 3, .implicit = true, .adaptive = true};
 };
 
 struct RattleSettings : NoFields {

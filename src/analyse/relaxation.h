@@ -3,9 +3,10 @@
 //   (M - h^2 K) d = h^2 f(q),   q <- q moved by alpha d.
 // One linear solve each. As h grows this becomes Newton's method for f = 0; as it shrinks, descent along M^-1 f. alpha comes from
 // the force along the way: where f . d < 0 the energy rises; a zero is sought by false position, roughly, as evaluations are
-// cheap beside solves. h doubles where whole steps are good and halves where little of them was. Joints are closed after each
-// step. Linear, not quadratic, convergence where springs push (springs.h, `positive`). Fails to arrive, and says so, where there
-// is no equilibrium, or where it takes more than max_iterations.
+// cheap beside solves. h doubles where whole steps are good and halves where little of them was. Joints are closed in every
+// trial, and a trial whose joints cannot be closed near by is too long. Linear, not quadratic, convergence where springs push
+// (springs.h, `positive`). Fails to arrive, and says so, where there is no equilibrium, or where it takes more than
+// max_iterations.
 #include <rotule/relaxation.h>
 
 #include "mechanism/jointed_mechanism.h"
@@ -27,7 +28,9 @@ class Relaxation {
   [[nodiscard]] double largest_force() const;
   /// M times v, at the place evaluated last.
   void times_mass(const VecX& v, VecX& out) const;
-  /// The force along d, with everything moved by alpha d; into `trial_` and `udot_`.
+  /// Moves everything by alpha d, and on until the joints are closed, into `trial_`; false where they cannot be, or not near by.
+  bool place(double alpha);
+  /// The force along d there; minus infinity where joints are not closed.
   double pull(double alpha);
   double search();
   bool find_direction();

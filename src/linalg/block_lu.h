@@ -5,7 +5,8 @@
 //
 // There is no pivoting between blocks: it is meant for matrices whose blocks are dominated by a definite part, such as the
 // Jacobians of contact laws. A block that turns out singular gets its pivot replaced by a small one (`replaced_pivots` counts
-// them); callers look at the residual of what they solved.
+// them); callers look at the residual of what they solved. Numbers are real, or complex for the stages of Radau's methods.
+#include <complex>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,7 +15,8 @@
 
 namespace rotule {
 
-class BlockLu {
+template <class Scalar>
+class BasicBlockLu {
  public:
   /// Finds the pattern of L for this order and reserves everything. `adjacency` lists both directions.
   void analyse(std::span<const int> sizes, const Graph& adjacency, std::span<const int> order);
@@ -22,7 +24,7 @@ class BlockLu {
   /// Where a block of A stands in `values()`, row by row. Off the diagonal there must be an edge.
   [[nodiscard]] std::int32_t offset(int row_node, int column_node) const;
   [[nodiscard]] std::int32_t offset(int node) const { return columns_[position_[node]].values; }
-  [[nodiscard]] std::vector<double>& values() { return values_; }
+  [[nodiscard]] std::vector<Scalar>& values() { return values_; }
 
   /// A node whose row and column are zero off the diagonal takes no part in the elimination; set before `factor`.
   void set_alone(int node, bool alone) { alone_[position_[node]] = alone; }
@@ -30,7 +32,7 @@ class BlockLu {
   /// Factors in place what was written to `values()`.
   void factor();
   /// Overwrites the right-hand side, nodes in the caller's order one after the other, with the solution.
-  void solve(double* x) const;
+  void solve(Scalar* x) const;
 
   [[nodiscard]] int replaced_pivots() const { return replaced_; }
   /// Multiplications of one factorisation.
@@ -54,20 +56,24 @@ class BlockLu {
   template <int S>
   void factor_columns();
   template <int S>
-  void solve_columns(double* x) const;
+  void solve_columns(Scalar* x) const;
 
   std::vector<Column> columns_;
   std::vector<Below> below_;
   std::vector<std::int32_t> position_;
   std::vector<char> alone_;
-  std::vector<double> values_;
+  std::vector<Scalar> values_;
   int uniform_size_ = 0;
   int replaced_ = 0;
   double work_ = 0;
 };
 
+using BlockLu = BasicBlockLu<double>;
+using ComplexBlockLu = BasicBlockLu<std::complex<double>>;
+
 /// Replaces the row-major n x n matrix by its inverse, pivoting by rows; n is at most 6. Pivots below `tiny` times the largest
 /// entry are replaced by that; returns how many were.
-int invert_block(double* A, int n, double tiny);
+template <class Scalar>
+int invert_block(Scalar* A, int n, double tiny);
 
 }  // namespace rotule

@@ -51,6 +51,12 @@ void Course::error_scale(const State& s, const VecX& acceleration) {
     speed = std::max(speed, s.particle_velocity(k).squaredNorm());
     pull = std::max(pull, acceleration.segment<3>(s.first(k)).squaredNorm());
   }
+  // A single point has no extent: lengths are then those of its way, the distance from the origin or how far it goes until its
+  // velocity is another one. (At a turning point the one counts, where it passes the origin the other.)
+  if (extent == 0 && s.bodies() + s.particles() == 1) {
+    extent = s.particles() > 0 ? s.particle_position(0).norm() : s.p[0].norm();
+    if (pull > 0) extent = std::max(extent, speed / std::sqrt(pull));
+  }
   speed = std::max(std::sqrt(speed), std::sqrt(std::sqrt(pull) * extent));
   spin = std::max(std::sqrt(spin), std::sqrt(std::sqrt(twist)));
   const double rel = control_.relative_tolerance, abs = control_.absolute_tolerance;

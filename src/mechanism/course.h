@@ -27,13 +27,18 @@ class Course {
   void rate(const VecX& sigma, const VecX& u, VecX& out) const { mechanism_.rate(sigma, u, out); }
   void difference(const State& q, const State& base, VecX& sigma) const { mechanism_.difference(q, base, sigma); }
 
+  // What implicit methods ask for: joints and forces; limits that hold are no part of the matrix.
+  void separate(double t, const State& s, double a) { mechanism_.separate(t, s, a); }
+  void solve_separated(double a, const VecX& r, VecX& out) { mechanism_.solve_separated(a, r, out); }
+  void solve_separated(std::complex<double> a, const VecXc& r, VecXc& out) { mechanism_.solve_separated(a, r, out); }
+
   void begin_inner_step(const State& s, double t);
   /// A trial step that is not taken leaves no trace.
   void reject_trial() { mechanism_.now.report.converged = converged_; }
   /// Corrects drift as the recipe says, as closely as the tolerance makes sense, or all the way.
   void settle(State& s, double t);
   void settle_all_the_way() { all_the_way_ = true; }
-  /// The mechanism's extent L, its fastest motion V and spin W. Bodies at rest under accelerations a are about to move at sqrt(a
+  /// The mechanism's extent L (of a single point: of its way), its fastest motion V and spin W. Bodies at rest under accelerations a are about to move at sqrt(a
   /// L).
   void error_scale(const State& s, const VecX& acceleration);
   /// The largest over bodies of |dp| / L, |dsigma| / 1 rad, |dv| / V and |domega| / W, each over the tolerance.

@@ -62,6 +62,11 @@ int ImplicitSystem::visit_mechanism(Visit&& visit) const {
       const int first_row = row;
       for (int r = block.first_row; r < block.first_row + block.rows; ++r, ++row) {
         const double scale = row_scale(island, r);
+        double spring = 0;  // of a penalty joint: the row says that mu is what it exerts
+        if (penalty) {
+          const auto [k, d] = penalty_row(island.problem, block, r, penalty->stiffness, penalty->damping, h_);
+          spring = b_ * k + a_ * d;
+        }
         // `change` gives how the row's own acceleration changes with velocity and configuration, partner by partner.
         const auto visit_partners = [&](auto&& change) {
           for_each_body(island.problem, block, [&](int body, const JacobianRows& J, int first) {
@@ -69,7 +74,7 @@ int ImplicitSystem::visit_mechanism(Visit&& visit) const {
             const double* const beside = change();
             const int k = first + r - block.first_row;
             for (int c = 0; c < (island.slots[body].turns ? 6 : 3); ++c) {
-              visit(row, column + c, scale * (J(k, c) + beside[c]));
+              visit(row, column + c, penalty ? spring * J(k, c) : scale * (J(k, c) + beside[c]));
               visit(column + c, row, -J(k, c));
             }
           });
@@ -86,11 +91,7 @@ int ImplicitSystem::visit_mechanism(Visit&& visit) const {
             });
           });
         }
-        double compliance = scale * island.problem.C[r];
-        if (penalty) {
-          const auto [k, d] = penalty_row(island.problem, block, r, penalty->stiffness, penalty->damping, h_);
-          compliance = 1 / (b_ * k + a_ * d);
-        }
+        const double compliance = penalty ? 1.0 : scale * island.problem.C[r];
         for (int c = 0; c < block.rows; ++c) visit(row, first_row + c, row == first_row + c ? compliance : 0.0);
       }
     }
@@ -98,109 +99,45 @@ int ImplicitSystem::visit_mechanism(Visit&& visit) const {
 }
 
 void ImplicitSystem::analyse_mechanism() {
-  const int size = visit_mechanism([&](int row, int column, double value) { entries_.push_back({row, column, 0, value}); });
-  rhs_.resize(size);
-  solution_.resize(size);
-  remainder_.resize(size);
+  visit_mechanism([&](int row, int column, double) { pattern_.entries.push_back({row, column}); });
 
   // Nodes in the order of their rows.
-  std::vector<int> node_of(static_cast<std::size_t>(size)), first_row;
-  const auto add = [&](int rows) {
-    const auto row = first_row.empty() ? 0 : static_cast<std::size_t>(first_row.back() + node_sizes_.back());
-    std::fill_n(node_of.begin() + static_cast<std::ptrdiff_t>(row), rows, static_cast<int>(node_sizes_.size()));
-    first_row.push_back(static_cast<int>(row));
-    node_sizes_.push_back(rows);
-  };
   const int bodies = 2 * model_.body_count();
   for (std::size_t n = 0; n < mechanism_.triple.size(); ++n) {
     const bool turns = mechanism_.triple[n] < bodies;
-    add(turns ? 6 : 3);
+    pattern_.node_sizes.push_back(turns ? 6 : 3);
     if (turns) ++n;
   }
-  const std::size_t partners = node_sizes_.size();
+  const std::size_t partners = pattern_.node_sizes.size();
   for (const Island& island : islands_)
-    for (const ConstraintBlock& block : island.problem.blocks) add(block.rows);
-
-  std::vector<std::vector<int>> neighbours(node_sizes_.size());
-  for (const Entry& e : entries_)
-    if (node_of[e.row] != node_of[e.column]) neighbours[node_of[e.row]].push_back(node_of[e.column]);
-  Graph graph;
-  graph.start.push_back(0);
-  for (std::vector<int>& list : neighbours) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-    graph.neighbours.insert(graph.neighbours.end(), list.begin(), list.end());
-    graph.start.push_back(static_cast<int>(graph.neighbours.size()));
-  }
+    for (const ConstraintBlock& block : island.problem.blocks) pattern_.node_sizes.push_back(block.rows);
+  rhs_.resize(pattern_.size());
+  solution_.resize(pattern_.size());
 
   // A joint's own block is empty until its partners are eliminated: it waits for them. Each pivot is then one of J S^-1 J'^T.
-  std::vector<int> order, when(node_sizes_.size());
-  minimum_degree(graph, order);
-  for (std::size_t k = 0; k < order.size(); ++k) when[order[k]] = static_cast<int>(k);
-  for (std::size_t joint = partners; joint < node_sizes_.size(); ++joint)
-    for (const int partner : neighbours[joint]) when[joint] = std::max(when[joint], when[partner]);
-  std::stable_sort(order.begin(), order.end(), [&](int i, int j) {
+  const Graph graph = pattern_.graph();
+  std::vector<int> when(pattern_.node_sizes.size());
+  minimum_degree(graph, order_);
+  for (std::size_t k = 0; k < order_.size(); ++k) when[order_[k]] = static_cast<int>(k);
+  for (std::size_t joint = partners; joint < when.size(); ++joint)
+    for (const int partner : graph.of(static_cast<int>(joint))) when[joint] = std::max(when[joint], when[partner]);
+  std::stable_sort(order_.begin(), order_.end(), [&](int i, int j) {
     return std::pair(when[i], i >= static_cast<int>(partners)) < std::pair(when[j], j >= static_cast<int>(partners));
   });
-  lu_.analyse(node_sizes_, graph, order);
-  for (Entry& e : entries_) {
-    const int i = node_of[e.row], j = node_of[e.column];
-    e.place = (i == j ? lu_.offset(i) : lu_.offset(i, j)) + (e.row - first_row[i]) * node_sizes_[j] + e.column - first_row[j];
-  }
+}
+
+void ImplicitSystem::write_mechanism(std::vector<double>& values) {
+  std::size_t next = 0;
+  values.resize(pattern_.entries.size());
+  visit_mechanism([&](int, int, double value) { values[next++] = value; });
 }
 
 void ImplicitSystem::factor_mechanism() {
   if (mechanism_.S.rows() == 0) return;
-  pivoted_ = false;
-  if (entries_.empty()) {
-    analyse_mechanism();
-  } else {
-    std::size_t next = 0;
-    visit_mechanism([&](int, int, double value) { entries_[next++].value = value; });
-  }
-  std::vector<double>& values = lu_.values();
-  std::fill(values.begin(), values.end(), 0.0);
-  for (const Entry& e : entries_) values[static_cast<std::size_t>(e.place)] += e.value;
-  lu_.factor();
-}
-
-bool ImplicitSystem::solve_by_blocks() {
-  constexpr double small = 1e-10;
-  constexpr int most_refinements = 2;
-  solution_.setZero();
-  for (int refinement = 0;; ++refinement) {
-    // What the equations lack, and how large the numbers in them are.
-    remainder_ = rhs_;
-    double size = 0;
-    for (const Entry& e : entries_) {
-      const double term = e.value * solution_[e.column];
-      remainder_[e.row] -= term;
-      size = std::max(size, std::abs(term));
-    }
-    const double left = remainder_.cwiseAbs().maxCoeff();
-    if (!std::isfinite(left)) return false;
-    if (refinement > 0 && left <= small * std::max(size, rhs_.cwiseAbs().maxCoeff())) return true;
-    if (left == 0) return true;
-    if (refinement > most_refinements) return false;
-    lu_.solve(remainder_.data());
-    solution_ += remainder_;
-  }
-}
-
-void ImplicitSystem::solve_with_pivots() {
-  if (!pivoted_) {
-    constexpr Eigen::Index most = 5000;
-    if (rhs_.size() > most)
-      throw Error("implicit step",
-                  "its matrix is nearly singular; take a smaller step, or look for redundant joints (rotule check)");
-    MatX matrix = MatX::Zero(rhs_.size(), rhs_.size());
-    for (const Entry& e : entries_) matrix(e.row, e.column) += e.value;
-    dense_.compute(matrix);
-    pivoted_ = true;
-  }
-  solution_ = dense_.solve(rhs_);
-  if (!solution_.allFinite())
-    throw Error("implicit step", "its matrix is singular; take a smaller step, or look for redundant joints (rotule check)");
+  if (pattern_.entries.empty()) analyse_mechanism();
+  if (!solver_.analysed()) solver_.analyse(pattern_, order_);
+  write_mechanism(solver_.values());
+  solver_.factor(pattern_);
 }
 
 void ImplicitSystem::solve_mechanism(const VecX& r, VecX& out) {
@@ -230,8 +167,59 @@ void ImplicitSystem::solve_mechanism(const VecX& r, VecX& out) {
           rhs_[row] *= row_scale(island, k);
         }
   }
-  if (pivoted_ || !solve_by_blocks()) solve_with_pivots();
+  solver_.solve(pattern_, rhs_, solution_, "implicit step");
   for (int n = 0; n < S.rows(); ++n) out.segment<3>(3 * mechanism_.triple[n]) = solution_.segment<3>(3 * n);
+}
+
+void ImplicitSystem::separate(double a) {
+  if (mechanism_.S.rows() == 0) return;
+  const auto write = [&](double a_now, double b_now, std::vector<double>& values) {
+    assemble_motions(a_now, b_now);
+    if (pattern_.entries.empty()) analyse_mechanism();
+    write_mechanism(values);
+  };
+  write(0, 0, parts_[0]);
+  write(a, 0, parts_[1]);
+  write(0, a * a, parts_[2]);
+  for (std::size_t n = 0; n < parts_[0].size(); ++n) {
+    parts_[1][n] = (parts_[1][n] - parts_[0][n]) / a;
+    parts_[2][n] = (parts_[2][n] - parts_[0][n]) / (a * a);
+  }
+  assembled_ = real_.made = complex_.made = false;
+}
+
+template <class Scalar, class Vector>
+void ImplicitSystem::solve_separated(Separated<Scalar>& by, Scalar a, const Vector& r, Vector& out, StepReport& report) {
+  out.setZero(r.size());
+  ++report.solves;
+  if (mechanism_.S.rows() == 0) return;
+  if (!by.solver.analysed()) by.solver.analyse(pattern_, order_);
+  if (!by.made || by.a != a) {
+    by.a = a;
+    by.made = true;
+    std::vector<Scalar>& values = by.solver.values();
+    const Scalar b = a * a;
+    for (std::size_t n = 0; n < values.size(); ++n) values[n] = parts_[0][n] + a * parts_[1][n] + b * parts_[2][n];
+    by.solver.factor(pattern_);
+  }
+  // M r and J r by the parts' own M and J.
+  by.rhs.setZero(pattern_.size());
+  const int motions = 3 * mechanism_.S.rows();
+  for (std::size_t n = 0; n < pattern_.entries.size(); ++n) {
+    const auto& [row, column, place] = pattern_.entries[n];
+    if (column < motions) by.rhs[row] += parts_[0][n] * r[3 * mechanism_.triple[column / 3] + column % 3];
+  }
+  by.solver.solve(pattern_, by.rhs, by.solution, "implicit step");
+  for (int n = 0; n < mechanism_.S.rows(); ++n)
+    out.template segment<3>(3 * mechanism_.triple[n]) = by.solution.template segment<3>(3 * n);
+}
+
+void ImplicitSystem::solve_separated(double a, const VecX& r, VecX& out, StepReport& report) {
+  solve_separated(real_, a, r, out, report);
+}
+
+void ImplicitSystem::solve_separated(std::complex<double> a, const VecXc& r, VecXc& out, StepReport& report) {
+  solve_separated(complex_, a, r, out, report);
 }
 
 }  // namespace rotule

@@ -63,13 +63,14 @@ void visit_couplings(const Model& model, const Ties& ties, Visitor&& visit) {
 }  // namespace
 
 ImplicitSystem::ImplicitSystem(const Model& model, const Recipe& recipe, const std::vector<Linkage>& linkages,
-                               const std::vector<Island>& islands, const std::vector<JointAnswer>& answers)
+                               const std::vector<Island>& islands, const std::vector<JointAnswer>& answers, bool together)
     : model_(model), recipe_(recipe), linkages_(linkages), islands_(islands), answers_(answers) {
   std::visit([&](const auto& settings) { positive_ = settings.positive; }, recipe.implicit_solver);
-  split();
+  positive_ = positive_ && !together;  // LU does not mind
+  split(together);
 }
 
-void ImplicitSystem::split() {
+void ImplicitSystem::split(bool together) {
   const int bodies = model_.body_count(), count = bodies + model_.particle_count();
   Ties ties(model_);
   const ParticleSprings& springs = model_.forces.particle_springs;
@@ -84,7 +85,7 @@ void ImplicitSystem::split() {
     for (const ForceEnd* end : {&user.a, &user.b})
       if (const int node = ties.node(*end); node >= 0) unsymmetric[ties.root(node)] = 1;
   for (const int particle : model_.joined) unsymmetric[ties.root(bodies + particle)] = 1;
-  if (!model_.forces.gravitations.empty() && count <= most_gravitating_derivatives)
+  if (together || (!model_.forces.gravitations.empty() && count <= most_gravitating_derivatives))
     std::fill(unsymmetric.begin(), unsymmetric.end(), 1);
 
   const auto triples = static_cast<std::size_t>(2 * bodies + model_.particle_count());
@@ -233,7 +234,9 @@ void ImplicitSystem::assemble_springs(double a, double b) {
   }
 }
 
-void ImplicitSystem::assemble(double a, double b) {
+void ImplicitSystem::assemble_motions(double a, double b) {
+  a_ = a;
+  b_ = b;
   for (Share* share : {&mechanism_, &particles_}) share->S.set_zero();
   const int bodies = model_.body_count();
   for (int k = 0; k < model_.particle_count(); ++k)
@@ -248,8 +251,10 @@ void ImplicitSystem::assemble(double a, double b) {
         share->S.add(share->S.find(i, j), share == &particles_ ? Mat3(-0.5 * (block + block.transpose())) : Mat3(-block));
   };
   add_force_derivatives(model_, s_, t_, a, b, positive_, sink);
-  a_ = a;
-  b_ = b;
+}
+
+void ImplicitSystem::assemble(double a, double b) {
+  assemble_motions(a, b);
   assembled_ = true;
   factor_mechanism();
   factor_particles();

@@ -14,23 +14,26 @@
 // gradients, as the settings say. Patterns are found once and kept. For rigid bodies the matrix is
 //   S = M - a D - b K,   M d(M^-1 f)/dphi = d(tau)/dphi + [tau]x - I [alpha]x   with tau the torque and alpha the acceleration.
 // LU of a large cloth tied to bodies costs much more than conjugate gradients would; it is meant for mechanisms.
+//
+// Methods whose stages are solved together want the same matrix for several a with b = a^2, complex ones too: it is
+// A_0 + a A_1 + a^2 A_2, of which the parts are kept (`separate`), so that another a costs a sum and a factorisation. Everything
+// that moves is in one unsymmetric system then, particles too.
 #include <rotule/recipe.h>
 #include <rotule/results.h>
 
-#include <Eigen/LU>
-
 #include "linalg/block_conjugate_gradients.h"
 #include "linalg/block_ldlt.h"
-#include "linalg/block_lu.h"
+#include "linalg/entry_solver.h"
+#include "math/complex_vector.h"
 #include "mechanism/island.h"
 
 namespace rotule {
 
 class ImplicitSystem {
  public:
-  /// Islands are of joints alone, one per linkage; `answers` are what the joints of each last gave.
+  /// Islands are of joints alone, one per linkage; `answers` are what the joints of each last gave. `together`: for `separate`.
   ImplicitSystem(const Model& model, const Recipe& recipe, const std::vector<Linkage>& linkages,
-                 const std::vector<Island>& islands, const std::vector<JointAnswer>& answers);
+                 const std::vector<Island>& islands, const std::vector<JointAnswer>& answers, bool together = false);
 
   /// Where the next solves stand. Islands must have been evaluated there; `torques` are what acts on each body and `udot` what
   /// comes of it, constraint forces included.
@@ -39,6 +42,12 @@ class ImplicitSystem {
   /// Throws Error where the matrix is singular. `report` gets the iterations.
   void solve(double a, double b, const VecX& r, VecX& out, StepReport& report);
 
+  /// The parts of the matrix where linearised last; `a` is about as large as those to come.
+  void separate(double a);
+  /// (M - a D - a^2 K) out = M r + J^T y with J out = J r, all where separated last. Throws Error where the matrix is singular.
+  void solve_separated(double a, const VecX& r, VecX& out, StepReport& report);
+  void solve_separated(std::complex<double> a, const VecXc& r, VecXc& out, StepReport& report);
+
  private:
   /// Which part of the unknowns a triple of u belongs to, and its place there; immovable ones to none.
   struct Share {
@@ -46,9 +55,10 @@ class ImplicitSystem {
     std::vector<int> triple;  // and back
     Block3Matrix S;
   };
-  void split();
+  void split(bool together);
   void add_pattern(Share& share, const std::vector<std::array<int, 2>>& pairs) const;
   void assemble(double a, double b);
+  void assemble_motions(double a, double b);
   void assemble_bodies(double a, double b);
   void assemble_springs(double a, double b);
   /// What stands beside one row of J in J': calls visit(change, owner) with six numbers per partner of the block, and the
@@ -60,10 +70,8 @@ class ImplicitSystem {
   template <class Visit>
   int visit_mechanism(Visit&& visit) const;
   void analyse_mechanism();
+  void write_mechanism(std::vector<double>& values);
   void factor_mechanism();
-  /// solution_ from rhs_; false where what is left of the equations is not small.
-  bool solve_by_blocks();
-  void solve_with_pivots();
   void factor_particles();
   void solve_mechanism(const VecX& r, VecX& out);
   void solve_particles(const VecX& r, VecX& out, StepReport& report);
@@ -91,17 +99,24 @@ class ImplicitSystem {
   bool assembled_ = false;
 
   // The mechanism, one node per body, particle and joint.
-  struct Entry {
-    int row, column;
-    std::int32_t place;  // among the factor's values
-    double value;
+  EntryPattern pattern_;
+  std::vector<int> order_;
+  EntrySolver<double> solver_;
+  VecX rhs_, solution_;
+
+  // Its parts, one number per entry; and one factor for each a that was asked for last.
+  template <class Scalar>
+  struct Separated {
+    EntrySolver<Scalar> solver;
+    Scalar a = 0;
+    bool made = false;
+    typename EntrySolver<Scalar>::Vector rhs, solution;
   };
-  std::vector<Entry> entries_;  // every number that is written, in the order in which they are
-  std::vector<int> node_sizes_;
-  BlockLu lu_;
-  bool pivoted_ = false;  // where blocks alone did not do
-  Eigen::PartialPivLU<MatX> dense_;
-  VecX rhs_, solution_, remainder_;
+  template <class Scalar, class Vector>
+  void solve_separated(Separated<Scalar>& by, Scalar a, const Vector& r, Vector& out, StepReport& report);
+  std::array<std::vector<double>, 3> parts_;
+  Separated<double> real_;
+  Separated<std::complex<double>> complex_;
 
   // Particles.
   BlockLdlt ldlt_;

@@ -37,6 +37,7 @@ void JointedMechanism::model_changed(std::span<const int> body, std::span<const 
 
 void JointedMechanism::forget_shape() {
   implicit_.reset();
+  separated_.reset();
   rotors_.clear();
   last_accelerations_.resize(0);
 }
@@ -146,6 +147,24 @@ void JointedMechanism::linearise(double t, const State& s) {
 void JointedMechanism::solve_implicit(double a, double b, const VecX& r, VecX& out) {
   const StageClock::Scope stage(clock, Stage::solve);
   implicit_->solve(a, b, r, out, now.report);
+}
+
+void JointedMechanism::separate(double t, const State& s, double a) {
+  const StageClock::Scope stage(clock, Stage::solve);
+  evaluate(s, t);
+  if (!separated_) separated_ = std::make_unique<ImplicitSystem>(model, recipe, linkages, islands, now.joints, true);
+  separated_->linearise(kinematics, s, t, last_accelerations_, h, false);
+  separated_->separate(a);
+}
+
+void JointedMechanism::solve_separated(double a, const VecX& r, VecX& out) {
+  const StageClock::Scope stage(clock, Stage::solve);
+  separated_->solve_separated(a, r, out, now.report);
+}
+
+void JointedMechanism::solve_separated(std::complex<double> a, const VecXc& r, VecXc& out) {
+  const StageClock::Scope stage(clock, Stage::solve);
+  separated_->solve_separated(a, r, out, now.report);
 }
 
 void JointedMechanism::refresh_forces(double t, const State& s) {

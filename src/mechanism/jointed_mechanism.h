@@ -12,6 +12,7 @@
 #include "dynamics/forces/force_set.h"
 #include "dynamics/free_rotation.h"
 #include "dynamics/kinematics.h"
+#include "math/complex_vector.h"
 #include "mechanism/attempt.h"
 #include "mechanism/island.h"
 
@@ -81,6 +82,13 @@ class JointedMechanism {
   /// (M - a D - b K) out = M r + J^T y with J out = J r, where linearised last.
   void solve_implicit(double a, double b, const VecX& r, VecX& out);
 
+  /// The same in parts, for methods whose stages are solved together; `a` is about as large as those to come. The last
+  /// accelerations must have been those of this state.
+  void separate(double t, const State& s, double a);
+  /// (M - a D - a^2 K) out = M r + J^T y with J out = J r, where separated last.
+  void solve_separated(double a, const VecX& r, VecX& out);
+  void solve_separated(std::complex<double> a, const VecXc& r, VecXc& out);
+
   /// A7 d for one island of joints, once its rows are those of this state.
   void close_velocities(Island& island, State& s);
 
@@ -122,6 +130,10 @@ class JointedMechanism {
   void look_at_loops();
 
   void make_rotors();
+  /// A drift whose joints are closed by impulses along the rows of its start; false, and nothing done, where none do.
+  bool drift_closed(State& s, double t, double step);
+  /// One closed by projection, where nothing else does: the way to the joints becomes velocity.
+  void drift_and_project(State& s, double t, double step);
   /// Every body from `from`, with the velocities of `s`, for `step` seconds without any force.
   void drift_freely(const State& from, State& s, double step) const;
 
@@ -131,7 +143,7 @@ class JointedMechanism {
   VecX held_u_;  // of hold_joints; g is 0 where it is not in force
   double held_g_ = 0;
   std::unique_ptr<ImplicitSystem> implicit_;  // made when first asked for
-  std::vector<JointAnswer> answers_;          // put aside while a query solves
+  std::vector<JointAnswer> answers_;           // put aside while a query solves
   std::vector<Placement> placements_;
   /// Of one island and drift: the rows at its start, and what the joints gave.
   struct Drift {
@@ -141,6 +153,7 @@ class JointedMechanism {
   std::vector<Drift> drifts_;
   std::vector<FreeRotor> rotors_;
   State start_;
+  std::unique_ptr<ImplicitSystem> separated_;  // of methods with coupled stages; made when first asked for
 };
 
 /// Throws where the state holds something that is not a number, with the body's name.

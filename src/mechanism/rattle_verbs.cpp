@@ -45,6 +45,27 @@ void JointedMechanism::drift_freely(const State& from, State& s, double step) co
 
 void JointedMechanism::drift(State& s, double t, double step) {
   const StageClock::Scope stage(clock, Stage::solve);
+  // Where no impulses along the rows of the start close the joints at the end (near a pose in which rows become dependent, or
+  // over too long a way), two drifts of half the length, the joints closed between them, do.
+  constexpr int deepest = 6;
+  constexpr int whole = 1 << deepest;
+  for (int at = 0, size = whole; at < whole;) {
+    const double from = t + step * at / whole, length = step * size / whole;
+    if (!drift_closed(s, from, length)) {
+      if (size > 1) {
+        ++now.report.halvings;
+        size /= 2;
+        continue;
+      }
+      drift_and_project(s, from, length);
+    }
+    at += size;
+    while (size < whole && at % (2 * size) == 0) size *= 2;
+    if (at < whole) begin_step(s, t + step * at / whole);
+  }
+}
+
+bool JointedMechanism::drift_closed(State& s, double t, double step) {
   // The rows at the start, along which the impulses act; guessed from the forces of the last drift.
   start_ = s;
   for (std::size_t i = 0; i < islands.size(); ++i) {
@@ -76,11 +97,14 @@ void JointedMechanism::drift(State& s, double t, double step) {
     for (const Island& island : islands) error = std::max(error, island.largest_error());
     for (const BodyLanes<double>& body : kinematics.bodies) reach = std::max(reach, body.p.cwiseAbs().maxCoeff());
     const double rounding = std::numeric_limits<double>::epsilon() * reach;
-    if (!(error > 2 * rounding)) break;
+    if (error <= 2 * rounding) break;
     // As closed as rounding allows, or no longer getting better.
-    if (iterations == most || (iterations >= 2 && error > 0.95 * before)) {
-      now.report.converged = now.report.converged && error < 1e4 * rounding;
-      break;
+    if (!std::isfinite(error) || iterations == most || (iterations >= 2 && error > 0.95 * before)) {
+      if (error < 1e4 * rounding) break;
+      s = start_;
+      for (JointAnswer& answer : now.joints) answer.drift_force.setZero();
+      evaluate(s, t);
+      return false;
     }
     before = error;
     for (std::size_t i = 0; i < islands.size(); ++i) {
@@ -95,6 +119,17 @@ void JointedMechanism::drift(State& s, double t, double step) {
     count_solves();
   }
   for (std::size_t i = 0; i < islands.size(); ++i) now.joints[i].drift_force = drifts_[i].impulse / step;
+  return true;
+}
+
+void JointedMechanism::drift_and_project(State& s, double t, double step) {
+  start_ = s;
+  drift_freely(start_, s, step);
+  start_ = s;
+  const VecX drifted = s.u;
+  project(ProjectionSettings{}, s, t + step);
+  difference(s, start_, sigma_);
+  s.u = drifted + sigma_ / step;
 }
 
 void JointedMechanism::constrain_velocities(State& s, double) {

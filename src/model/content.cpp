@@ -215,6 +215,7 @@ class Stiffness {
   }
 
   void find(SceneContent& out) {
+    for (const Group& group : groups_) out.particle_count += group.particles.positions.size();
     for (const Group& group : groups_)
       for (const SpringSet& set : group.particles.springs)
         for (const auto& [i, j] : set.pairs) {

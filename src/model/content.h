@@ -13,6 +13,7 @@ namespace rotule {
 struct SceneContent {
   JointNeeds needs;
   bool joints = false, particles = false, movable = false;
+  std::size_t particle_count = 0;
   /// Bodies that no chain of joints ties together, and that could meet.
   bool could_meet = false;
   std::pair<std::string, std::string> pair = {};  // the first of them

@@ -29,6 +29,10 @@ constexpr double explicit_share = 1.4, impulse_share = 1.0;
 constexpr double most_turn = 0.25;  // rad
 // Steps below which springs are left to an implicit method.
 constexpr double shortest_explicit_step = 2e-5;  // s
+// Decay that error control need not follow once it is over, 1/s: beyond, an implicit method costs less than explicit steps.
+constexpr double fast_decay = 2e3;
+// Particles that radau5 solves directly.
+constexpr std::size_t most_direct_particles = 2000;
 
 bool is_adaptive(const IntegratorSettings& integrator) {
   return std::visit([](const auto& settings) { return settings.traits.adaptive; }, integrator);
@@ -93,8 +97,10 @@ Recipe without_impulses(const SceneContent& content, const Wish& wish) {
   if (wish.accuracy || wish.dial == Dial::exact) {
     // Errors of single steps add up: the tolerance of each is a hundredth of what is wanted of all.
     const double tolerance = std::clamp(wish.accuracy ? 0.01 * *wish.accuracy : 1e-10, 1e-13, 1e-3);
-    if (stiff)
+    if (stiff && content.particle_count > most_direct_particles)
       out.integrator = Gauss6Settings{};
+    else if ((stiff || content.decay > fast_decay) && content.particle_count <= most_direct_particles)
+      out.integrator = Radau5Settings{{.relative_tolerance = std::max(tolerance, 1e-12)}};
     else if (tolerance > 1e-6)
       out.integrator = DormandPrinceSettings{{.relative_tolerance = tolerance}};
     else

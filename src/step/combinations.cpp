@@ -36,7 +36,7 @@ std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
       {contacts && !impulses && !std::holds_alternative<AccelerationSettings>(recipe.formulation),
        "contacts go with formulation velocity or acceleration"},
       {contacts && !impulses && !integrates_contacts(recipe.integrator),
-       "this integrator cannot take contacts: explicit Runge-Kutta and Taylor methods and those with error control can, and "
+       "this integrator cannot take contacts: explicit Runge-Kutta and Taylor methods can, with error control or without, and "
        "semi_implicit_euler with formulation velocity"},
       {contacts && !impulses && !cones, "contacts by accelerations know Coulomb's cone alone"},
       {contacts && !impulses && std::holds_alternative<TreePlacementSettings>(recipe.correction),
@@ -45,7 +45,7 @@ std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
        "contacts by accelerations do not know motors, limits, springs and friction on joints yet"},
       {driven && !impulses,
        "motors, limits, springs and friction on joints act by impulses, which methods of accelerations cannot take (limits alone "
-       "also work with dormand_prince and dormand_prince_8)"},
+       "also work with dormand_prince, dormand_prince_8 and radau5)"},
       {contacts && impulses && !solver.bounds, "this solver knows equations alone; contacts need one that knows bounds"},
       {driven && impulses && !solver.bounds,
        "this solver knows equations alone; motors, limits, springs and friction on joints need one that knows bounds"},

@@ -73,6 +73,18 @@ TEST(Relaxation, ADoublePendulumHangsDown) {
   EXPECT_LT(world.joint_error(world.joints().front()).position, 1e-12);
 }
 
+TEST(Relaxation, RigidChainsHangDownWhole) {
+  for (const int links : {5, 8, 12, 13, 20, 50}) {
+    const Scene scene = scenes::chain(links);
+    World world(scene);
+    const double energy = world.diagnostics().energy();
+    const RelaxationReport report = relax(world);
+    EXPECT_TRUE(report.reached) << links << ": " << report.force;
+    EXPECT_LT(world.diagnostics().joint_error.position, 1e-9) << links;
+    EXPECT_LT(world.diagnostics().energy(), energy) << links;
+  }
+}
+
 TEST(Relaxation, AStiffClothReachesTheSagThatItsWeightAsksFor) {
   // Hung by its whole upper edge, every column is a chain of its own: it sags by the sum of the weights below over k.
   Scene scene;

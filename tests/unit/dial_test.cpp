@@ -105,6 +105,8 @@ TEST(Dial, ChosenByContent) {
   EXPECT_EQ(recipe_of(spring(400)).dt, 1e-3);
   EXPECT_LT(recipe_of(spring(4e6)).dt * 2000, 2.8);
   EXPECT_EQ(name_of(recipe_of(spring(4e12)).integrator), "gauss4");
+  EXPECT_EQ(name_of(recipe_for(spring(4e12), Dial::exact).integrator), "radau5");
+  EXPECT_EQ(name_of(recipe_for(spring(4e6), Dial::exact).integrator), "dormand_prince_8");
 }
 
 TEST(Dial, AccuracyIsAToleranceOrAStep) {

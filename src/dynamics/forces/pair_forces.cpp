@@ -2,6 +2,8 @@
 
 #include <rotule/error.h>
 
+#include <cmath>
+
 #include "dynamics/jet_body.h"
 
 namespace rotule {
@@ -65,6 +67,21 @@ Motion motion_of(const ForceEnd& end, const BodyLanes<double>& body) {
 }
 
 }  // namespace
+
+TorsionTorque torsion_torque(const TorsionSpringForce& spring, const State& s) {
+  const auto turned = [&](const ForceEnd& end, const Vec3& v) -> Vec3 {
+    return end.kind == ForceEnd::Kind::body ? s.theta[end.index] * v : v;
+  };
+  const auto spin = [&](const ForceEnd& end) -> Vec3 {
+    return end.kind == ForceEnd::Kind::body ? Vec3(s.omega(end.index)) : Vec3::Zero();
+  };
+  const Vec3 x = turned(spring.a, spring.reference_a), y = turned(spring.a, spring.axis).cross(x);
+  const Vec3 z = turned(spring.b, spring.reference_b);
+  const double along = x.dot(z), across = y.dot(z), phi = std::atan2(across, along);
+  const Vec3 g = (along * y.cross(z) - across * x.cross(z)) / (along * along + across * across);
+  const double pull = spring.stiffness * phi + spring.damping * g.dot(spin(spring.a) - spin(spring.b));
+  return {0.5 * spring.stiffness * phi * phi, -pull * g};
+}
 
 PairForce torsion_force(const TorsionSpringForce& spring, const State& s) {
   const BodyLanes<double> a = lanes_of(spring.a, s), b = lanes_of(spring.b, s);
@@ -139,13 +156,17 @@ void add_pair_forces(const Model& model, const State& s, double t, VecX& f) {
     put(force.a, pair.value.head<6>());
     put(force.b, pair.value.tail<6>());
   };
-  for (const TorsionSpringForce& spring : model.forces.torsions) put_both(spring, torsion_force(spring, s));
+  for (const TorsionSpringForce& spring : model.forces.torsions) {
+    const Vec3 torque = torsion_torque(spring, s).on_a;
+    if (spring.a.kind == ForceEnd::Kind::body) f.segment<3>(6 * spring.a.index + 3) += torque;
+    if (spring.b.kind == ForceEnd::Kind::body) f.segment<3>(6 * spring.b.index + 3) -= torque;
+  }
   for (const UserForceEntry& user : model.forces.users) put_both(user, user_force(user, s, t, false));
 }
 
 double pair_potential(const Model& model, const State& s, double t) {
   double sum = 0;
-  for (const TorsionSpringForce& spring : model.forces.torsions) sum += torsion_force(spring, s).energy;
+  for (const TorsionSpringForce& spring : model.forces.torsions) sum += torsion_torque(spring, s).energy;
   for (const UserForceEntry& user : model.forces.users)
     if (user.def.potential) sum += user_force(user, s, t, false).energy;
   return sum;

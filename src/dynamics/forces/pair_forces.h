@@ -14,6 +14,14 @@ struct PairForce {
   Mat12 position = Mat12::Zero(), velocity = Mat12::Zero();
 };
 
+/// What a torsion spring exerts, in closed form: with x the reference on a, y = axis x x, z the reference on b, the angle is
+///   phi = atan2(y . z, x . z),   d phi / d phi_a = ((x . z) y x z - (y . z) x x z) / ((x . z)^2 + (y . z)^2) = -d phi / d phi_b.
+struct TorsionTorque {
+  double energy;
+  Vec3 on_a;  // on b the opposite
+};
+TorsionTorque torsion_torque(const TorsionSpringForce& spring, const State& s);
+/// The same with its derivatives, ten times as dear.
 PairForce torsion_force(const TorsionSpringForce& spring, const State& s);
 /// Derivatives only where asked for. Throws Error, with its name, where the user's function gives what is not a number.
 PairForce user_force(const UserForceEntry& user, const State& s, double t, bool derivatives);

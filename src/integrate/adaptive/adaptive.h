@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "integrate/adaptive/embedded_pair.h"
+#include "integrate/adaptive/radau5.h"
 #include "integrate/adaptive/root.h"
 
 namespace rotule {
@@ -50,10 +51,26 @@ struct AdaptiveMemory {
   double step = 0;  // s, to be tried next; 0: not known yet
   double previous_error = 1e-4;
   bool knows_acceleration = false;
-  VecX acceleration;         // at the present state
-  StepPlan* plan = nullptr;  // where somebody keeps one
+  VecX acceleration;           // at the present state
+  double previous_step = 0;    // s, for methods that look at two
+  StagePolynomial polynomial;  // of methods with coupled stages
+  StepPlan* plan = nullptr;    // where somebody keeps one
 
-  void forget() { knows_acceleration = false; }
+  void forget() {
+    knows_acceleration = false;
+    previous_step = polynomial.step = 0;
+  }
+};
+
+/// How a method makes one step: by an embedded pair, or in a way of its own.
+template <class M, class Tableau>
+struct StepOf {
+  using type = EmbeddedPair<M, Tableau>;
+};
+template <class M, class Tableau>
+requires requires { typename Tableau::template Step<M>; }
+struct StepOf<M, Tableau> {
+  using type = typename Tableau::template Step<M>;
 };
 
 template <AdaptiveMechanism M, class Tableau>
@@ -65,6 +82,7 @@ class Adaptive {
 
   void advance(M& m, State& s, double t, double h) {
     const double end = t + h;
+    if constexpr (coupled) pair_.forget();  // what a step leaves to the next is saved in snapshots, matrices are not
     bool locating = has_events(m);
     double last_event = -std::numeric_limits<double>::infinity();
     if (locating && event(m, s, h) < 0) locating = strike(m, s, t, h);
@@ -73,15 +91,18 @@ class Adaptive {
       m.begin_inner_step(s, t);
       begin(m, s, t);
       const double made = make_step(m, s, t, end - t);
-      const double share = locating ? first_event(m, s, made) : 1;
-      if (share < 1) {
-        pair_.attempt(m, s, t, share * made, norm_);
+      double share = locating ? first_event(m, s, made) : 1;
+      bool reached = share < 1;
+      if (reached) {
+        share = remake(m, s, t, made, share);
         memory.step = std::max(memory.step, made);
+        // Where it is not, the next step will get there; unless what is left is rounding.
+        if constexpr (coupled) reached = event(m, pair_.end(), h) < 0 || share < 1e-9;
       }
       take_end(s);
       t = share < 1 ? t + share * made : made == end - t ? end : t + made;
       m.settle(s, t);
-      if (share < 1) {
+      if (reached) {
         locating = strike(m, s, t, h) && t - last_event >= control.min_event_interval;
         last_event = t;
       }
@@ -101,12 +122,29 @@ class Adaptive {
   ErrorControl control;
   AdaptiveMemory memory;
   std::int64_t steps = 0, rejected = 0;  // made so far
+  /// Of Newton's method, so far.
+  [[nodiscard]] std::int64_t iterations() const {
+    if constexpr (coupled)
+      return pair_.all_iterations;
+    else
+      return 0;
+  }
 
  private:
   struct Norm {
     M* m = nullptr;
     double operator()(const VecX& sigma, const VecX& u) const { return m->error_norm(sigma, u); }
   };
+
+  /// Whether stages are solved together, by Newton's method.
+  static constexpr bool coupled = requires { typename Tableau::template Step<M>; };
+  /// What one step may take of the tolerance: errors of many add up.
+  [[nodiscard]] double share_of_step() const {
+    if constexpr (coupled)
+      return Tableau::share(control.relative_tolerance);
+    else
+      return Tableau::share;
+  }
 
   static bool has_events(M& m) {
     if constexpr (EventMechanism<M>)
@@ -139,8 +177,12 @@ class Adaptive {
       memory.knows_acceleration = true;
     }
     m.error_scale(s, memory.acceleration);
-    pair_.begin(s, memory.acceleration);
-    if (!(memory.step > 0)) memory.step = first_step(m, s, t);
+    const bool first = !(memory.step > 0);
+    if (first) memory.step = first_step(m, s, t);
+    if constexpr (coupled)
+      pair_.begin(s, memory.acceleration, memory.polynomial, !first);
+    else
+      pair_.begin(s, memory.acceleration);
   }
 
   /// A step whose error would be a hundredth of the tolerance, judged by a trial step of Euler's (Hairer, Norsett and Wanner,
@@ -163,13 +205,16 @@ class Adaptive {
     const double bend = m.error_norm(rate_, change_) / trial;
     const double largest = std::max(bend, speed);
     if (!(largest > 0) || !std::isfinite(largest)) return trial;
-    return std::min(100 * trial, std::pow(0.01 * Tableau::share / largest, 1.0 / (Tableau::order)));
+    return std::min(100 * trial, std::pow(0.01 * share_of_step() / largest, 1.0 / (Tableau::order)));
   }
 
   /// The error of a trial step; infinite where its stages leave the numbers, or what the mechanism can solve.
   double attempt(M& m, const State& s, double t, double step) {
     try {
-      return pair_.attempt(m, s, t, step, norm_);
+      if constexpr (coupled)
+        return pair_.attempt(m, s, t, step, norm_, share_of_step());
+      else
+        return pair_.attempt(m, s, t, step, norm_);
     } catch (const Error&) {
       return std::numeric_limits<double>::infinity();
     }
@@ -193,17 +238,16 @@ class Adaptive {
     bool again = false;
     for (;;) {
       // Errors of many steps add up: one may take only its share.
-      const double error = attempt(m, s, t, step) / Tableau::share;
+      const double error = attempt(m, s, t, step) / share_of_step();
       const bool smallest = step <= control.min_step || t + 0.1 * step == t;
       if (!std::isfinite(error)) {
         if (smallest) throw Error("error control", "no step is small enough: the motion is no longer a number");
-        step = std::max(0.1 * step, control.min_step);
+        step = std::max((coupled ? 0.5 : 0.1) * step, control.min_step);
       } else if (error <= 1 || smallest) {
         if (error > 1) m.unconverged_step();
-        const double bounded = std::max(error, 1e-10);
-        double factor = 0.9 * std::pow(bounded, -Tableau::exponent) * std::pow(memory.previous_error, Tableau::memory);
-        factor = std::clamp(factor, 0.2, again ? 1.0 : 8.0);
-        memory.previous_error = std::max(error, 1e-4);
+        const double factor = next_over_this(std::max(error, 1e-10), step, again);
+        memory.previous_error = std::max(error, coupled ? 1e-2 : 1e-4);
+        if constexpr (coupled) memory.previous_step = step;
         // A step cut short by the end says nothing against the one that was wanted.
         memory.step = step < wanted && !again ? std::max(wanted, factor * step) : factor * step;
         ++steps;
@@ -218,10 +262,45 @@ class Adaptive {
     }
   }
 
+  /// How long the next step may be over the one that was made with this error.
+  [[nodiscard]] double next_over_this(double error, double step, bool again) const {
+    if constexpr (coupled) {
+      const double factor = std::clamp(
+          Tableau::predict(error, step, memory.previous_error, memory.previous_step, pair_.iterations()), 0.2, again ? 1.0 : 8.0);
+      // A little more would cost new factors.
+      return pair_.keeps_matrix() && factor >= 1 && factor <= 1.2 ? 1.0 : factor;
+    } else {
+      const double factor = 0.9 * std::pow(error, -Tableau::exponent) * std::pow(memory.previous_error, Tableau::memory);
+      return std::clamp(factor, 0.2, again ? 1.0 : 8.0);
+    }
+  }
+
   void take_end(State& s) {
-    memory.knows_acceleration = pair_.knows_end();
-    if (memory.knows_acceleration) memory.acceleration = pair_.known_end_acceleration();
+    if constexpr (coupled) {
+      memory.knows_acceleration = false;
+      pair_.keep(memory.polynomial);
+    } else {
+      memory.knows_acceleration = pair_.knows_end();
+      if (memory.knows_acceleration) memory.acceleration = pair_.known_end_acceleration();
+    }
     std::swap(s, pair_.end());
+  }
+
+  /// Makes the step again, up to the event after this share of it; returns the share that was made.
+  double remake(M& m, const State& s, double t, double made, double share) {
+    if constexpr (coupled) {
+      // The polynomial between is of lower order than the end: look again on shorter ones, whose ends come close.
+      constexpr int most_looks = 4;
+      for (int k = 0; k < most_looks; ++k) {
+        if (!std::isfinite(attempt(m, s, t, share * made))) throw Error("error control", "the step up to an event is not solved");
+        const double part = first_event(m, s, share * made);
+        if (part > 1 - 1e-12) break;
+        if (k + 1 < most_looks) share *= part;
+      }
+    } else {
+      pair_.attempt(m, s, t, share * made, norm_);
+    }
+    return share;
   }
 
   /// The share of the step after which the event function falls below zero; 1 where it does not. Between nine points it may dip
@@ -248,7 +327,7 @@ class Adaptive {
     return event(m, trial_, h);
   }
 
-  EmbeddedPair<M, Tableau> pair_;
+  typename StepOf<M, Tableau>::type pair_;
   Norm norm_;
   State trial_;
   VecX rate_, change_, sigma_;

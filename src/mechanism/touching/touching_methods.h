@@ -8,7 +8,7 @@ namespace rotule {
 
 template <class S>
 inline constexpr bool integrates_touching =
-    S::traits.adaptive || std::is_same_v<S, Rk4Settings> || std::is_same_v<S, ExplicitEulerSettings> ||
+    (S::traits.adaptive && !S::traits.implicit) || std::is_same_v<S, Rk4Settings> || std::is_same_v<S, ExplicitEulerSettings> ||
     std::is_same_v<S, Rk2Settings> || std::is_same_v<S, ModifiedEulerSettings> || std::is_same_v<S, TwoThirdsSettings> ||
     std::is_same_v<S, Taylor2Settings> || std::is_same_v<S, Taylor3Settings>;
 

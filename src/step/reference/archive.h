@@ -26,6 +26,16 @@ void archive_memory(Archive& io, AdaptiveMemory& memory, std::size_t) {
   io(memory.previous_error);
   io(memory.knows_acceleration);
   io(memory.acceleration);
+  io(memory.previous_step);
+  io(memory.polynomial.step);
+  for (Eigen::Index i = 0; i < 3; ++i) {
+    VecX stage;
+    if (Archive::writes && memory.polynomial.step > 0) stage = memory.polynomial.u.col(i);
+    io(stage);
+    if (Archive::writes) continue;
+    memory.polynomial.u.conservativeResize(stage.size(), 3);
+    memory.polynomial.u.col(i) = stage;
+  }
 }
 
 template <class Archive>

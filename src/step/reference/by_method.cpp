@@ -13,6 +13,7 @@ namespace {
 struct MoreMethods {
   ReferenceMethod operator()(const DormandPrinceSettings& s) const { return Adaptive<Course, DormandPrince5>(s); }
   ReferenceMethod operator()(const DormandPrince8Settings& s) const { return Adaptive<Course, DormandPrince8>(s); }
+  ReferenceMethod operator()(const Radau5Settings& s) const { return Adaptive<Course, Radau5>(s); }
   template <class S>
   requires(S::traits.constrained) ReferenceMethod operator()(const S&) const { return Rattle<JointedMechanism>(S::traits.order); }
 };
@@ -64,9 +65,10 @@ void ReferenceStepper::step_by_method(State& s, double t, double h) {
           if (limits.any()) mechanism.begin_step(s, t);
           Course course(mechanism, shocks, limits, chosen.control, totals.shock_energy, s, t);
           if (chosen.memory.plan) course.settle_all_the_way();  // a closing that may stop early is no smooth function either
-          const std::int64_t before = chosen.steps;
+          const std::int64_t before = chosen.steps, iterations_before = chosen.iterations();
           chosen.advance(course, s, t, h);
           report.inner_steps = static_cast<int>(chosen.steps - before);
+          report.newton_iterations += static_cast<int>(chosen.iterations() - iterations_before);
         } else {
           mechanism.begin_step(s, t);
           chosen.advance(mechanism, s, t, h);

@@ -23,7 +23,7 @@ class TouchingMotion;
 
 /// Every method, those included that want more of a mechanism than accelerations: error control, and RATTLE.
 using ReferenceMethod = WithMore<AnyIntegrator<JointedMechanism>, Adaptive<Course, DormandPrince5>,
-                                 Adaptive<Course, DormandPrince8>, Rattle<JointedMechanism>>;
+                                 Adaptive<Course, DormandPrince8>, Adaptive<Course, Radau5>, Rattle<JointedMechanism>>;
 
 class ReferenceStepper {
  public:
