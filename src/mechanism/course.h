@@ -27,6 +27,17 @@ class Course {
   void rate(const VecX& sigma, const VecX& u, VecX& out) const { mechanism_.rate(sigma, u, out); }
   void difference(const State& q, const State& base, VecX& sigma) const { mechanism_.difference(q, base, sigma); }
 
+  // Books: those of the mechanism, limits holding.
+  using Flow = JointedMechanism::Flow;
+  [[nodiscard]] bool keeps_books() const { return mechanism_.keeps_books(); }
+  void flow(double t, const State& s, const VecX& udot, Flow& out) { mechanism_.flow(t, s, udot, out); }
+  void flow_anew(double t, const State& s, Flow& out) {
+    const JointedMechanism::Untraced untraced(mechanism_);
+    accelerations(t, s, asked_);
+    mechanism_.flow(t, s, asked_, out);
+  }
+  void book(const Flow& flow, double times) { mechanism_.book(flow, times); }
+
   void begin_inner_step(const State& s, double t);
   /// A trial step that is not taken leaves no trace.
   void reject_trial() { mechanism_.now.report.converged = converged_; }
@@ -63,6 +74,7 @@ class Course {
   double t_;                                                                       // where the present inner step began
   double position_unit_ = 0, angle_unit_ = 0, velocity_unit_ = 0, spin_unit_ = 0;  // tolerated errors, once known
   std::vector<ShockPoint> points_;
+  VecX asked_;
 };
 
 }  // namespace rotule

@@ -28,6 +28,7 @@ void JointedMechanism::kick(State& s, double t, double step) {
   ++evaluations;
   sum_forces(t, s);
   divide_by_mass(forces_);
+  if (books) book_kick(s, t, step);
   s.u += step * forces_;
 }
 
@@ -51,6 +52,7 @@ void JointedMechanism::drift(State& s, double t, double step) {
     Island& island = islands[i];
     Drift& drift = drifts_[i];
     drift.problem = island.problem;
+    if (books) drift.C_t = island.values.C_t;
     VecX& force = now.joints[i].drift_force;
     if (force.size() != island.x.size()) force.setZero(island.x.size());
     drift.impulse = step * force;
@@ -95,10 +97,12 @@ void JointedMechanism::drift(State& s, double t, double step) {
     count_solves();
   }
   for (std::size_t i = 0; i < islands.size(); ++i) now.joints[i].drift_force = drifts_[i].impulse / step;
+  if (books) book_drift();
 }
 
 void JointedMechanism::constrain_velocities(State& s, double) {
   const StageClock::Scope stage(clock, Stage::solve);
+  const Jump jump(*this, s);
   close_velocities(s);
 }
 

@@ -78,6 +78,7 @@ class Adaptive {
         pair_.attempt(m, s, t, share * made, norm_);
         memory.step = std::max(memory.step, made);
       }
+      pair_.book_attempt(m);
       take_end(s);
       t = share < 1 ? t + share * made : made == end - t ? end : t + made;
       m.settle(s, t);
@@ -97,6 +98,7 @@ class Adaptive {
   }
   void remake_inner_step(M& m, const State& s, double t, double step) { pair_.attempt(m, s, t, step, norm_); }
   [[nodiscard]] State& inner_end() { return pair_.end(); }
+  void book_inner_step(M& m) { pair_.book_attempt(m); }
 
   ErrorControl control;
   AdaptiveMemory memory;
@@ -139,7 +141,7 @@ class Adaptive {
       memory.knows_acceleration = true;
     }
     m.error_scale(s, memory.acceleration);
-    pair_.begin(s, memory.acceleration);
+    pair_.begin(m, s, t, memory.acceleration);
     if (!(memory.step > 0)) memory.step = first_step(m, s, t);
   }
 
