@@ -38,7 +38,11 @@ class Recorded {
     made_ = folder;
     path_ = (folder / (fs::path(name_).stem().string() + ".h5")).string();
     try {
-      run({.scene = given, .record = path_, .quiet = true});
+      RunOptions options;
+      options.scene = given;
+      options.record = path_;
+      options.quiet = true;
+      run(options);
     } catch (...) {
       remove();
       throw;

@@ -57,7 +57,8 @@ TrajectoryWriter::TrajectoryWriter(const std::string& path, const std::string& s
 }
 
 TrajectoryWriter::Series TrajectoryWriter::make(const Quantity& quantity, const Extent& row, std::int64_t expected_frames) {
-  constexpr hsize_t most_frames = 64, most_bytes = 1 << 20;
+  constexpr hsize_t most_bytes = 1 << 20;
+  const hsize_t most_frames = quantity.per == Per::contact ? 4096 : 64;  // of contacts: rows, many to a frame
   const std::string name(quantity.dataset);
   const std::string what = fmt::format("{} cannot be written", name);
   Series out;

@@ -20,10 +20,12 @@ const Drive* drive_of(const Model& model, const DriveRow& row) {
 
 void ReferenceStepper::keep_books(bool keep, const State& s, double t) {
   mechanism.books = keep;
-  if (!keep)
+  if (!keep) {
     totals.books = {};
-  else if (totals.books.opened == 0)
+  } else if (totals.books.opened == 0) {
+    contacts(s, mechanism.h);  // soft ones hold energy
     ledger.look_at_hands(mechanism, s, t, totals);
+  }
 }
 
 void ReferenceStepper::book_rows(const Island& island, double share, double h) {
