@@ -104,6 +104,8 @@ void JointedMechanism::constrain_velocities(State& s, double) {
   const StageClock::Scope stage(clock, Stage::solve);
   const Jump jump(*this, s);
   close_velocities(s);
+  if (books)
+    for (const Island& island : islands) now.flow[Agent::guides] -= island.x.dot(island.values.C_t);
 }
 
 }  // namespace rotule

@@ -321,7 +321,7 @@ TEST(Balance, ClosesAsTheMethodDeserves) {
                                         {"dormand_prince", 1e-2, 1e-6},
                                         {"rk4", 1e-3, 1e-10},
                                         {"ab4", 1e-3, 1e-8},
-                                        {"taylor3", 1e-3, 1e-7},
+                                        {"taylor3", 1e-3, 1e-6},
                                         {"sdirk", 1e-3, 1e-6},
                                         {"rk2", 1e-3, 1e-4},
                                         {"implicit_midpoint", 1e-3, 1e-4},
@@ -386,15 +386,15 @@ Scene thrown(int seed) {
 }
 
 TEST(Balance, ClosesWithImpactsAndFriction) {
-  for (int seed = 0; seed < many(8); ++seed) {
+  for (int seed = 0; seed < many(10); ++seed) {
     const Scene scene = thrown(seed);
-    for (const auto& [recipe, tolerance] : {std::pair(touching("rk4", 1e-3), 1e-8), {touching("dormand_prince_8", 1e-2), 1e-7}}) {
+    for (const auto& [recipe, tolerance] : {std::pair(touching("rk4", 1e-3), 1e-5), {touching("dormand_prince_8", 1e-2), 1e-9}}) {
       World world = kept(scene, recipe);
       run_for(world, 0.5);
       const EnergyBalance b = books(world);
       EXPECT_GT(b.impacts, 0) << seed;
       EXPECT_NEAR(b.left_over, 0, tolerance * b.taken_out()) << name_of(recipe.integrator) << ", seed " << seed;
-      EXPECT_LT(world.diagnostics().momentum_balance.left_over.norm(), 1e-8) << seed;
+      EXPECT_LT(world.diagnostics().momentum_balance.left_over.norm(), 1e-6) << seed;
     }
   }
 }

@@ -25,9 +25,9 @@ void ReferenceStepper::solve_islands(double t, double h) {
     formulate(step, free_, island);
     solve(step, island);
     island.scatter(first_);
-    const std::optional<double> share = bounce(step, free_, island, bouncing_[i]);
-    bounce_shares_[i] = share.value_or(0);
-    if (share)
+    const std::optional<double> thrown = bounce(step, free_, island, bouncing_[i]);
+    bounce_shares_[i] = thrown.value_or(0);
+    if (thrown)
       bouncing_[i].scatter(after_);
     else
       island.scatter(after_);
