@@ -157,16 +157,18 @@ int main(int argc, char** argv) {
                              "moments per second, at most; else 60 for glTF, 30 for ParaView, all for CSV");
 
   PlotOptions plot_options;
-  CLI::App* plot_command = app.add_subcommand("plot", "quantities of a recording over time, as a picture or a page");
-  CLI::Option* plotted = plot_command->add_option("FILE", plot_options.file, "recording of rotule run --record");
+  CLI::App* plot_command = app.add_subcommand("plot", "quantities of a run over time, as a picture or a page");
+  CLI::Option* plotted =
+      plot_command->add_option("FILE", plot_options.file, "recording of rotule run --record, or a scene, which is then run");
   plot_command
       ->add_option("--quantity,--quantities", plot_options.quantities,
-                   "what to plot, separated by commas, e.g. energy,joint_error,chest.position.z; else the usual ones")
+                   "what to plot, separated by commas, e.g. energy,crank.motor_torque,chest.position.z; else the usual ones")
       ->delimiter(',');
   plot_command->add_option("--svg", plot_options.svg, "picture to write; without --svg, --html or --open: to stdout");
   plot_command->add_option("--html", plot_options.html, "page to write, with the numbers under the pointer");
   plot_command->add_flag("--open", plot_options.open, "show the page in a browser; without --html it lies beside the recording");
-  CLI::Option* plot_list = plot_command->add_flag("--list", plot_options.list, "say what there is to plot");
+  CLI::Option* plot_list =
+      plot_command->add_flag("--list", plot_options.list, "say what there is to plot: in FILE, or, without one, at all");
 
   ReportOptions report_options;
   CLI::App* report_command =

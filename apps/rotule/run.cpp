@@ -242,6 +242,60 @@ std::string estimate_text(const Json& e) {
       number("worst_position"), number("angle"), number("speed"), number("energy"), e["second_run"].get<std::string>());
 }
 
+Json json_of(const Vec3& v) { return {v.x(), v.y(), v.z()}; }
+
+Json json_of(const Vec3& now, const MomentumBalance& books) {
+  return {{"initial", json_of(books.start)},      {"final", json_of(now)},
+          {"weight", json_of(books.weight)},      {"applied", json_of(books.applied)},
+          {"supports", json_of(books.supports)},  {"hands", json_of(books.hands)},
+          {"left_over", json_of(books.left_over)}};
+}
+
+/// Where everything is at the end, and what joints bear there.
+Json final_state(const World& world) {
+  Json bodies = Json::object(), joints = Json::object();
+  for (const BodyId body : world.bodies()) {
+    const Quat q = world.orientation(body);
+    bodies[world.name(body)] = {{"position", json_of(world.position(body))},
+                                {"orientation", {q.w(), q.x(), q.y(), q.z()}},
+                                {"velocity", json_of(world.velocity(body))},
+                                {"angular_velocity", json_of(world.angular_velocity(body))}};
+  }
+  for (const JointId joint : world.joints()) {
+    const JointMotion motion = world.joint_motion(joint);
+    const JointForce bears = implementation_of(world).ready().last_joint_force(implementation_of(world).joint_slots.place(joint));
+    joints[world.name(joint)] = {{"displacement", json_of(motion.displacement)},
+                                 {"angle", json_of(motion.angle)},
+                                 {"displacement_rate", json_of(motion.displacement_rate)},
+                                 {"angular_rate", json_of(motion.angular_rate)},
+                                 {"force", json_of(bears.force)},
+                                 {"torque", json_of(bears.torque)},
+                                 {"motor_force", json_of(motion.motor_force)},
+                                 {"motor_torque", json_of(motion.motor_torque)},
+                                 {"passive_force", json_of(motion.passive_force)},
+                                 {"passive_torque", json_of(motion.passive_torque)},
+                                 {"motor_power", motion.motor_power}};
+  }
+  return {{"time", world.time()}, {"bodies", bodies}, {"joints", joints}};
+}
+
+/// Who brought energy in or took it out, in one line; empty where nobody did.
+std::string balance_text(const Json& energy) {
+  std::string out;
+  const auto add = [&](const char* group, double sign) {
+    for (const auto& [name, value] : energy[group].items()) {
+      if (value.get<double>() == 0) continue;
+      std::string words = name;
+      std::replace(words.begin(), words.end(), '_', ' ');
+      out += fmt::format("{}{} {:+.4g} J", out.empty() ? "" : ", ", words, sign * value.get<double>());
+    }
+  };
+  add("work", 1);
+  add("lost", -1);
+  if (out.empty()) return "";
+  return fmt::format("  balance       {}; left over {:.3g} J\n", out, energy["left_over"].get<double>());
+}
+
 std::string table(const Json& r, double duration, bool free) {
   const auto number = [&](const char* group, const char* key) { return r[group][key].get<double>(); };
   std::string out = fmt::format(
@@ -259,9 +313,9 @@ std::string table(const Json& r, double duration, bool free) {
       picks += fmt::format("{}{} {}", picks.empty() ? "" : ", ", name, count.get<int>());
     out += fmt::format("  picked        {} (islands times steps)\n", picks);
   }
-  out += fmt::format("  energy        {:.9g} J -> {:.9g} J, relative {} {:.3g}\n", number("energy", "initial"),
-                     number("energy", "final"), r["energy"]["conserved"].get<bool>() ? "error" : "change",
-                     number("energy", "relative_error"));
+  out += fmt::format("  energy        {:.9g} J -> {:.9g} J, relative error {:.3g}\n", number("energy", "initial"),
+                     number("energy", "final"), number("energy", "relative_error"));
+  out += balance_text(r["energy"]);
   if (free)
     out += fmt::format("  momentum      drift {:.3g} linear, {:.3g} angular (relative)\n", number("momentum", "linear_drift"),
                        number("momentum", "angular_drift"));
@@ -377,6 +431,7 @@ void run(const RunOptions& options) {
   std::optional<RelaxationReport> relaxation;
   if (options.relax) relaxation = heeding_signals([&] { return about_scene([&] { return relax(world); }); });
 
+  world.keep_books(true);
   const Diagnostics start = world.diagnostics();
   const auto [linear_start, angular_start] = momentum_scales(world);
   const double falls_from = height_energy(world);
@@ -424,11 +479,12 @@ void run(const RunOptions& options) {
   if (signal_received() != 0 && world.steps() == 0) throw Interrupted();  // nothing was done, nothing is written
   const WorthKeeping files;
 
-  // Energy that shocks took out is accounted for, not an error.
-  const double change = std::abs(now.energy() + now.shock_energy - start.energy());
+  // Work and losses are accounted for: what is left over is the error.
+  const EnergyBalance& books = now.energy_balance;
+  const double left_over = std::abs(books.left_over);
   const bool touching = !std::holds_alternative<NoContactSettings>(recipe.contacts);
-  const double scale =
-      std::max(energy_scale(named.scene.gravity, start.energy(), tallies["kinetic_energy"].max()), touching ? falls_from : 0.0);
+  const double scale = std::max({energy_scale(named.scene.gravity, start.energy(), tallies["kinetic_energy"].max()),
+                                 touching ? falls_from : 0.0, std::abs(books.brought_in()), books.taken_out()});
   const auto [linear_end, angular_end] = momentum_scales(world);
   const auto drift = [](const Vec3& by, double a, double b) { return std::max(a, b) > 0 ? by.norm() / std::max(a, b) : 0.0; };
   Json result = {{"scene", named.name},
@@ -445,13 +501,32 @@ void run(const RunOptions& options) {
                  {"energy",
                   {{"initial", start.energy()},
                    {"final", now.energy()},
-                   {"relative_error", scale > 0 ? change / scale : change},
+                   {"relative_error", scale > 0 ? left_over / scale : left_over},
+                   {"kinetic", now.kinetic_energy},
+                   {"potential", now.potential_energy},
+                   {"gravity", now.gravity_energy},
+                   {"springs", now.spring_energy},
+                   {"work",
+                    {{"motors", books.motors},
+                     {"forces", books.forces},
+                     {"fields", books.fields},
+                     {"guides", books.guides},
+                     {"hands", books.hands}}},
+                   {"lost",
+                    {{"drag", books.drag},
+                     {"dampers", books.dampers},
+                     {"joint_friction", books.joint_friction},
+                     {"contact_friction", books.contact_friction},
+                     {"impacts", books.impacts}}},
+                   {"left_over", books.left_over},
                    {"conserved", keeps_energy(named.scene, recipe)},
                    {"scale", scale}}},
                  {"momentum",
                   {{"linear_drift", drift(now.linear_momentum - start.linear_momentum, linear_start, linear_end)},
                    {"angular_drift", drift(now.angular_momentum - start.angular_momentum, angular_start, angular_end)},
-                   {"conserved", is_free(named.scene)}}}};
+                   {"conserved", is_free(named.scene)},
+                   {"linear", json_of(now.linear_momentum, now.momentum_balance)},
+                   {"angular", json_of(now.angular_momentum, now.angular_momentum_balance)}}}};
   add_tallies(tallies, result);
   const WorldImplementation& inside = implementation_of(world);
   if (recipe.budget.seconds > 0 || recipe.budget.iterations > 0)
@@ -460,6 +535,7 @@ void run(const RunOptions& options) {
                         {"cut_steps", inside.cut_steps},
                         {"worst_residual", inside.worst_cut}};
   if (signal_received() != 0) result["interrupted"] = true;
+  result["final_state"] = final_state(world);
   result["state_hash"] = fmt::format("{:016x}", world.state_hash());
   result["warnings"] = world.warnings();
   result["remarks"] = Json::array();

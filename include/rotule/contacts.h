@@ -64,13 +64,16 @@ struct BoxContactSettings : ContactSettings {
 
 using ContactChoice = std::variant<NoContactSettings, ConeContactSettings, BoxContactSettings>;
 
-/// One point at which two bodies touch, or nearly so, at the end of a step.
+/// One point at which two bodies touch, or nearly so, at the end of a step; or at which they met within it and parted again.
 struct ContactResult {
   BodyId body_a, body_b;
   Vec3 point = Vec3::Zero();    // m, halfway between the two surfaces
   Vec3 normal = Vec3::UnitZ();  // from a to b
   double gap = 0;               // m; negative: overlap
-  Vec3 force = Vec3::Zero();    // N, on b, as the last step found it
+  Vec3 force = Vec3::Zero();    // N, on b: the mean over the last step, blows within it included
+
+  [[nodiscard]] double normal_force() const { return force.dot(normal); }
+  [[nodiscard]] Vec3 friction() const { return force - force.dot(normal) * normal; }
 };
 
 }  // namespace rotule

@@ -17,16 +17,65 @@ struct JointForce {
   bool unique = true;
 };
 
+/// A joint's free axes, in the joint's frame as its first body carries it: along and about x, y, z (those of a hinge and of a
+/// slider are z). Angles: of one free rotation the turn from -pi to pi, of two Cardan's, of three the rotation vector. Locked
+/// axes have zeros, and so have kinds without a frame (rods, gears, functions).
+struct JointMotion {
+  Vec3 displacement = Vec3::Zero(), angle = Vec3::Zero();              // m, rad: of the second body against the first
+  Vec3 displacement_rate = Vec3::Zero(), angular_rate = Vec3::Zero();  // m/s, rad/s
+  // What acts on the second body along and about those axes, apart from the constraint: N, N m. As the last step found it.
+  Vec3 motor_force = Vec3::Zero(), motor_torque = Vec3::Zero();
+  Vec3 passive_force = Vec3::Zero(), passive_torque = Vec3::Zero();  // springs, dampers, friction and limits
+  double motor_power = 0;                                            // W, that the motors give to the mechanism
+};
+
 struct JointError {
   double position = 0;  // largest |C| of the joint's rows: m, or rad for rows that lock rotations
   double velocity = 0;  // largest |dC/dt|: m/s, rad/s
+};
+
+/// Where the energy of a run came from and went to since the books were opened (World::keep_books), in J:
+///   energy now = start + brought in - taken out + left over.
+/// Work is integrated along with the motion by the method's own weights; at velocity level it is impulse times mean velocity. So
+/// what is left over is the method's error: of its steps, of closing joints, of moving bodies out of each other.
+struct EnergyBalance {
+  bool kept = false;
+  double start = 0;
+  // Brought in.
+  double motors = 0;  // of joints
+  double forces = 0;  // set by World::set_force
+  double fields = 0;  // forces that a user wrote, and potentials that change in time
+  double guides = 0;  // motion that is prescribed: constraints that know the time, pinned particles that move
+  double hands = 0;   // between steps: impulses, velocities and poses that were set, bodies and forces that came and went
+  // Taken out.
+  double drag = 0;
+  double dampers = 0;         // of springs, of joints, of soft surfaces
+  double joint_friction = 0;  // dry
+  double contact_friction = 0;
+  double impacts = 0;  // of contacts, walls, limits of joints and shocks, with the friction in them
+  double left_over = 0;
+
+  [[nodiscard]] double brought_in() const { return motors + forces + fields + guides + hands; }
+  [[nodiscard]] double taken_out() const { return drag + dampers + joint_friction + contact_friction + impacts; }
+};
+
+/// The same of a momentum: now = start + weight + applied + supports + hands + left over.
+struct MomentumBalance {
+  Vec3 start = Vec3::Zero();
+  Vec3 weight = Vec3::Zero();
+  Vec3 applied = Vec3::Zero();   // forces set by hand, drag, forces that a user wrote
+  Vec3 supports = Vec3::Zero();  // of all that does not move: through joints, springs, contacts, walls
+  Vec3 hands = Vec3::Zero();     // between steps
+  Vec3 left_over = Vec3::Zero();
 };
 
 /// The state of the ledger after a step.
 struct Diagnostics {
   double time = 0;
   double kinetic_energy = 0;    // J
-  double potential_energy = 0;  // J, zero where all centres of mass are at the origin's height
+  double potential_energy = 0;  // J, zero where all centres of mass are at the origin's height and springs are at rest
+  double spring_energy = 0;     // J of it that is stored in springs: between bodies and particles, of joints, of soft surfaces
+  double gravity_energy = 0;    // J of it by weight and gravitation
   Vec3 linear_momentum = Vec3::Zero();
   Vec3 angular_momentum = Vec3::Zero();  // about the origin
   JointError joint_error;                // largest over all joints
@@ -35,6 +84,8 @@ struct Diagnostics {
   int contacts = 0;                      // points that touch or nearly do
   double penetration = 0;                // m, the deepest of them
   double push_energy = 0;                // J, added so far by moving bodies out of each other
+  EnergyBalance energy_balance;
+  MomentumBalance momentum_balance, angular_momentum_balance;  // kept where the other one is
 
   [[nodiscard]] double energy() const { return kinetic_energy + potential_energy; }
 };

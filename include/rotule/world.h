@@ -95,15 +95,23 @@ class World {
   [[nodiscard]] std::span<const double> particle_positions() const;
   void set_particle(int particle, const Vec3& position, const Vec3& velocity);
 
-  // The ledger. Joint forces are solved for at the present state; at velocity level they are the last step's.
+  // The ledger. Joint forces and accelerations are solved for at the present state; at velocity level they are the last step's.
   [[nodiscard]] Diagnostics diagnostics() const;
+  /// Asks every step to keep the books of energy and momentum (Diagnostics::energy_balance), from the present state on. Costs one
+  /// sum of forces per evaluation; changes no bit of the motion.
+  void keep_books(bool keep);
+  [[nodiscard]] Vec3 acceleration(BodyId body) const;          // m/s^2, of the centre of mass
+  [[nodiscard]] Vec3 angular_acceleration(BodyId body) const;  // rad/s^2, in world axes
   /// Who moves faster than `speed_tolerance` (m/s, rad/s) or feels more than `force_tolerance` (N, N m) in sum.
   [[nodiscard]] Balance balance(double force_tolerance, double speed_tolerance) const;
   [[nodiscard]] JointError joint_error(JointId joint) const;
   [[nodiscard]] JointForce joint_force(JointId joint) const;
   [[nodiscard]] JointForce joint_force(std::string_view name) const { return joint_force(joint(name)); }
+  /// Its free axes: where they stand, how fast they move, and what motors, springs and friction exert along them.
+  [[nodiscard]] JointMotion joint_motion(JointId joint) const;
+  [[nodiscard]] JointMotion joint_motion(std::string_view name) const { return joint_motion(joint(name)); }
   [[nodiscard]] std::vector<Redundancy> redundancies() const;
-  /// Where bodies touch, or nearly do, now; with the forces of the last step.
+  /// Where bodies touch, or nearly do, now, with the forces of the last step; then where they met within it and parted again.
   [[nodiscard]] std::vector<ContactResult> contacts() const;
   /// A number that differs where a single bit of the state differs.
   [[nodiscard]] std::uint64_t state_hash() const;

@@ -29,6 +29,46 @@ concept ImplicitMechanism = Mechanism<M> &&
   m.solve_implicit(a, b, r, out);  // (M - a D - b K) out = M r + J^T y with J out = J r (but for gamma's own derivatives)
 };
 
+/// A mechanism that keeps books has rates of its own, work and impulses by who makes them, integrated along with the motion by
+/// the method's weights. They are a read-out: nothing of the motion depends on them.
+template <class M>
+concept BookKeeper = requires(M m, const typename M::State& s, typename M::Flow& flow, const VecX& udot, double t) {
+  { m.keeps_books() } -> std::convertible_to<bool>;
+  m.flow(t, s, udot, flow);  // of the state whose accelerations were the last found
+  m.flow_anew(t, s, flow);   // of any state; leaves no trace
+  m.book(flow, t);           // so many times
+};
+
+template <class M>
+bool keeps_books(M& m) {
+  if constexpr (BookKeeper<M>)
+    return m.keeps_books();
+  else
+    return false;
+}
+
+/// Books a stage of that weight, in seconds, whose accelerations were the last found.
+template <class M>
+void book(M& m, double t, const typename M::State& s, const VecX& udot, double weight) {
+  if constexpr (BookKeeper<M>) {
+    if (!m.keeps_books()) return;
+    typename M::Flow flow;
+    m.flow(t, s, udot, flow);
+    m.book(flow, weight);
+  }
+}
+
+/// The same of any state.
+template <class M>
+void book_anew(M& m, double t, const typename M::State& s, double weight) {
+  if constexpr (BookKeeper<M>) {
+    if (!m.keeps_books()) return;
+    typename M::Flow flow;
+    m.flow_anew(t, s, flow);
+    m.book(flow, weight);
+  }
+}
+
 /// What a multistep method remembers of an earlier instant.
 template <class State>
 struct Sample {

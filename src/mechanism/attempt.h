@@ -7,9 +7,17 @@
 
 #include "constraint/pool/contact.h"
 #include "constraint/pool/drive.h"
+#include "dynamics/flow.h"
 #include "mechanism/linkage.h"
 
 namespace rotule {
+
+/// What two bodies gave each other at a blow within the step, or in a part of it that a blow ended.
+struct Struck {
+  int a = world_body, b = world_body;
+  Vec3 point, normal;  // as of a contact
+  Vec3 impulse;        // on b, N s
+};
 
 struct Attempt {
   State state;                      // of a step made by impulses; integrators move a state of their caller's
@@ -17,6 +25,8 @@ struct Attempt {
   std::vector<DriveRow> drives;
   std::vector<Contact> contacts;
   StepReport report;
+  std::vector<Struck> struck;
+  Flow flow;               // work and impulses of this step, where books are kept
   double push_energy = 0;  // J that moving bodies out of each other has added in this step
 };
 

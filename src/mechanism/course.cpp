@@ -107,6 +107,7 @@ void Course::strike(State& s, double t) {
   shocks_.find(mechanism_.model, s, points_, 10 * position_unit_);
   if (limits_.any()) limits_.find_struck(s, points_, 10 * std::max(position_unit_, angle_unit_));
   if (!points_.empty()) {
+    const JointedMechanism::Jump jump(mechanism_, s);
     mechanism_.now.report.shocks += static_cast<int>(points_.size());
     shock_energy_ += shocks_.apply(mechanism_, s, t, points_, true);
   }

@@ -31,6 +31,16 @@ class Course {
   void separate(double t, const State& s, double a) { mechanism_.separate(t, s, a); }
   void solve_separated(double a, const VecX& r, VecX& out) { mechanism_.solve_separated(a, r, out); }
   void solve_separated(std::complex<double> a, const VecXc& r, VecXc& out) { mechanism_.solve_separated(a, r, out); }
+  // Books: those of the mechanism, limits holding.
+  using Flow = JointedMechanism::Flow;
+  [[nodiscard]] bool keeps_books() const { return mechanism_.keeps_books(); }
+  void flow(double t, const State& s, const VecX& udot, Flow& out) { mechanism_.flow(t, s, udot, out); }
+  void flow_anew(double t, const State& s, Flow& out) {
+    const JointedMechanism::Untraced untraced(mechanism_);
+    accelerations(t, s, asked_);
+    mechanism_.flow(t, s, asked_, out);
+  }
+  void book(const Flow& flow, double times) { mechanism_.book(flow, times); }
 
   void begin_inner_step(const State& s, double t);
   /// A trial step that is not taken leaves no trace.
@@ -68,6 +78,7 @@ class Course {
   double t_;                                                                       // where the present inner step began
   double position_unit_ = 0, angle_unit_ = 0, velocity_unit_ = 0, spin_unit_ = 0;  // tolerated errors, once known
   std::vector<ShockPoint> points_;
+  VecX asked_;
 };
 
 }  // namespace rotule

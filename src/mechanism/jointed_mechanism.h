@@ -4,6 +4,7 @@
 #include <rotule/results.h>
 
 #include <memory>
+#include <utility>
 
 #include "base/parallel.h"
 #include "base/stage_clock.h"
@@ -48,6 +49,59 @@ class JointedMechanism {
 
   /// The free rotation of a body over `step` seconds, energy and momentum kept.
   void glide(int body, Quat& theta, Vec3& omega, double step);
+
+  // Books (integrate/mechanism.h): rates of work and momentum of the state whose accelerations were the last found, or of any
+  // state; or of a step from it with these mean velocities.
+  using Flow = rotule::Flow;
+  [[nodiscard]] bool keeps_books() const { return books; }
+  void flow(double t, const State& s, const VecX& udot, Flow& out) { flow_over(t, s, udot, s.u, out); }
+  void flow_over(double t, const State& s, const VecX& udot, const VecX& u, Flow& out);
+  void flow_anew(double t, const State& s, Flow& out);
+  void book(const Flow& flow, double times) { now.flow.add(flow, times); }
+  /// The momentum that shocks bring while this lives comes from what does not move.
+  class Jump {
+   public:
+    Jump(JointedMechanism& mechanism, const State& s) : mechanism_(mechanism), s_(s) {
+      if (mechanism.books) before_ = momentum_of(mechanism.model, s);
+    }
+    Jump(const Jump&) = delete;
+    Jump& operator=(const Jump&) = delete;
+    ~Jump() {
+      if (mechanism_.books) mechanism_.book_jump(before_, s_);
+    }
+
+   private:
+    JointedMechanism& mechanism_;
+    const State& s_;
+    MomentumRate before_{};
+  };
+  /// Questions asked while this lives leave no trace: neither in counts nor in where iterations start.
+  class Untraced {
+   public:
+    explicit Untraced(JointedMechanism& mechanism)
+        : mechanism_(mechanism),
+          evaluations_(mechanism.evaluations),
+          report_(mechanism.now.report),
+          keep_(std::exchange(mechanism.keep_problems, false)),
+          joints_(mechanism.now.joints) {}
+    Untraced(const Untraced&) = delete;
+    Untraced& operator=(const Untraced&) = delete;
+    ~Untraced() {
+      mechanism_.evaluations = evaluations_;
+      mechanism_.now.report = report_;
+      mechanism_.keep_problems = keep_;
+      std::swap(mechanism_.now.joints, joints_);
+    }
+
+   private:
+    JointedMechanism& mechanism_;
+    std::int64_t evaluations_;
+    StepReport report_;
+    bool keep_;
+    std::vector<JointAnswer> joints_;
+  };
+  /// The last found.
+  [[nodiscard]] const VecX& last_accelerations() const { return last_accelerations_; }
 
   /// Whether nothing but weight and joints that know no time acts, so that energy cannot grow.
   [[nodiscard]] bool is_passive() const;
@@ -110,6 +164,7 @@ class JointedMechanism {
   VecX external;               // forces that a user set, laid out as u
   VecX contact_forces;         // of contacts by accelerations (touching/), likewise; empty without them
   double h = 0;                // the step being made: stabilisation terms are scaled with it
+  bool books = false;          // whether work and impulses are counted
   bool keep_problems = false;  // whether islands keep a copy of what they solved
   std::int64_t evaluations = 0;
   mutable StageClock clock;  // measuring changes nothing
@@ -137,7 +192,14 @@ class JointedMechanism {
   /// Every body from `from`, with the velocities of `s`, for `step` seconds without any force.
   void drift_freely(const State& from, State& s, double step) const;
 
+  void book_jump(const MomentumRate& before, const State& s);
+  void book_kick(const State& s, double t, double step);
+  void book_drift();
+
   VecX forces_, sigma_;
+  FlowScratch flow_scratch_;
+  VecX mean_;     // velocities of a kick
+  State struck_;  // the start of a drift, with the velocities that joints gave it
   ForceScratch force_scratch_;
   VecX last_accelerations_;
   VecX held_u_;  // of hold_joints; g is 0 where it is not in force
@@ -149,6 +211,7 @@ class JointedMechanism {
   struct Drift {
     ConstraintProblem problem;
     VecX impulse;
+    VecX C_t;  // of its rows at the start
   };
   std::vector<Drift> drifts_;
   std::vector<FreeRotor> rotors_;

@@ -28,6 +28,7 @@ void JointedMechanism::kick(State& s, double t, double step) {
   ++evaluations;
   sum_forces(t, s);
   divide_by_mass(forces_);
+  if (books) book_kick(s, t, step);
   s.u += step * forces_;
 }
 
@@ -72,6 +73,7 @@ bool JointedMechanism::drift_closed(State& s, double t, double step) {
     Island& island = islands[i];
     Drift& drift = drifts_[i];
     drift.problem = island.problem;
+    if (books) drift.C_t = island.values.C_t;
     VecX& force = now.joints[i].drift_force;
     if (force.size() != island.x.size()) force.setZero(island.x.size());
     drift.impulse = step * force;
@@ -119,6 +121,7 @@ bool JointedMechanism::drift_closed(State& s, double t, double step) {
     count_solves();
   }
   for (std::size_t i = 0; i < islands.size(); ++i) now.joints[i].drift_force = drifts_[i].impulse / step;
+  if (books) book_drift();
   return true;
 }
 
@@ -134,7 +137,10 @@ void JointedMechanism::drift_and_project(State& s, double t, double step) {
 
 void JointedMechanism::constrain_velocities(State& s, double) {
   const StageClock::Scope stage(clock, Stage::solve);
+  const Jump jump(*this, s);
   close_velocities(s);
+  if (books)
+    for (const Island& island : islands) now.flow[Agent::guides] -= island.x.dot(island.values.C_t);
 }
 
 }  // namespace rotule

@@ -24,7 +24,7 @@ struct Group {
 std::vector<Group> groups_of(const RecordedMotion& motion) {
   std::vector<Group> out;
   for (const Quantity& q : quantities) {
-    if (!is_recorded(q) || !motion.holds(q) || q.measured) continue;  // the same run gives the same file
+    if (!is_recorded(q) || !motion.holds(q) || q.measured || q.per == Per::contact) continue;  // the same run gives the same file
     if (out.empty() || out.back().quantities.front()->per != q.per)
       out.push_back({{},
                      q.per == Per::body       ? motion.bodies
@@ -57,6 +57,42 @@ std::string header(const std::vector<Group>& groups) {
   return line;
 }
 
+/// Contacts are others in every moment: a table of their own, one line for each.
+void write_contacts(const RecordedMotion& motion, const std::vector<std::size_t>& moments, const std::string& path) {
+  BesideFile file(path);
+  std::string line = "time [s],body_a,body_b";
+  std::vector<const Quantity*> columns;
+  for (const Quantity& q : quantities)
+    if (q.per == Per::contact && q.key != quantity("contact_bodies").key) columns.push_back(&q);
+  for (const Quantity* q : columns) {
+    if (q->components == 1) line += fmt::format(",{}{}", part_name(*q), unit_in_brackets(*q));
+    for (const std::string_view component : component_names(*q))
+      line += fmt::format(",{}.{}{}", part_name(*q), component, unit_in_brackets(*q));
+  }
+  file.write(line + "\n");
+  motion.visit(moments, [&](const TrajectoryFrame& frame) {
+    const std::vector<double>& bodies = frame["contact_bodies"];
+    for (std::size_t k = 0; 2 * k + 1 < bodies.size(); ++k) {
+      const auto name = [&](double number) { return cell(motion.bodies.at(static_cast<std::size_t>(number))); };
+      line = fmt::format("{},{},{}", frame.number("time"), name(bodies[2 * k]), name(bodies[2 * k + 1]));
+      for (const Quantity* q : columns) {
+        const auto width = static_cast<std::size_t>(q->components);
+        for (std::size_t i = 0; i < width; ++i)
+          fmt::format_to(std::back_inserter(line), ",{}", frame.values[index_of(*q)].at(k * width + i));
+      }
+      file.write(line + "\n");
+    }
+  });
+  file.finish();
+}
+
+bool has_contacts(const RecordedMotion& motion, const std::vector<std::size_t>& moments) {
+  if (!motion.holds(quantity("contact_bodies"))) return false;
+  bool any = false;
+  motion.visit(moments, [&](const TrajectoryFrame& frame) { any = any || !frame["contact_bodies"].empty(); });
+  return any;
+}
+
 }  // namespace
 
 void write_csv(const RecordedMotion& motion, double rate, const std::string& path) {
@@ -77,6 +113,10 @@ void write_csv(const RecordedMotion& motion, double rate, const std::string& pat
     file.write(line);
   });
   file.finish();
+  if (const std::vector<std::size_t> moments = motion.moments(rate); has_contacts(motion, moments)) {
+    const std::string stem = path.ends_with(".csv") ? path.substr(0, path.size() - 4) : path;
+    write_contacts(motion, moments, stem + ".contacts.csv");
+  }
 }
 
 }  // namespace rotule

@@ -98,15 +98,46 @@ Lines lines_of(const Reader& r, const Quantity& q) {
   return {r, std::string(q.title.empty() ? q.label : q.title), in_lower_case(q.label), unit_of(q)};
 }
 
-/// Against what the run's own summary took, else against the largest kinetic energy.
+/// What the run's own summary took, else the largest kinetic energy.
+double energy_scale_of(const Reader& r) {
+  if (const Json summary = parse_if_json(r.summary()); summary.is_object())
+    if (const auto given = summary.value(Json::json_pointer("/energy/scale"), 0.0); given > 0) return given;
+  const Column kinetic = column(r, "kinetic_energy");
+  return kinetic.empty() ? 0 : *std::max_element(kinetic.begin(), kinetic.end());
+}
+
+bool is_some(const Column& values) {
+  return std::any_of(values.begin(), values.end(), [](double x) { return std::isfinite(x) && x != 0; });
+}
+
+/// All work and losses that there were, and what is left over.
+Plot energy_balance(const Reader& r) {
+  Lines lines(r, "Where the energy came from and went to", "energy", "J");
+  for (const Quantity& q : quantities) {
+    const bool work = q.key.starts_with("work_"), lost = q.key.starts_with("lost_");
+    if ((!work && !lost && q.key != quantity("energy_left_over").key) || !r.holds(q)) continue;
+    if (Column values = column(r, q); is_some(values)) lines.add(in_lower_case(q.label), std::move(values));
+  }
+  if (lines.plot.series.empty()) throw Error(r.path(), "has no work, losses or energy left over to show");
+  return std::move(lines.plot);
+}
+
 Plot energy_error(const Reader& r) {
+  if (const Quantity& q = quantity("energy_left_over"); r.holds(q)) {
+    Column left = column(r, q);
+    if (std::all_of(left.begin(), left.end(), [](double x) { return std::isfinite(x); })) {
+      Lines lines(r, "Energy left over", "left over / scale", "");
+      const double scale = energy_scale_of(r);
+      for (double& x : left) x = std::abs(x) / (scale > 0 ? scale : 1);
+      lines.add("left over", left);
+      return lines.logarithmic();
+    }
+  }
+  // Without books: a change by shocks alone is accounted for.
   Lines lines(r, "Relative change of energy", "|E − E₀| / scale", "");
   const Column kinetic = column(r, "kinetic_energy"), potential = column(r, "potential_energy");
   const Column shock = r.holds(quantity("shock_energy")) ? column(r, "shock_energy") : Column(kinetic.size(), 0.0);
-  double scale = 0;
-  for (const double k : kinetic) scale = std::max(scale, k);
-  if (const Json summary = parse_if_json(r.summary()); summary.is_object())
-    if (const auto given = summary.value(Json::json_pointer("/energy/scale"), 0.0); given > 0) scale = given;
+  const double scale = energy_scale_of(r);
   Column error(kinetic.size());
   for (std::size_t i = 0; i < error.size(); ++i) {
     error[i] = std::abs(kinetic[i] + potential[i] + shock[i] - kinetic[0] - potential[0]);
@@ -213,8 +244,10 @@ const std::vector<Whole>& wholes() {
         out.push_back({name, [&q](const Reader& r) { return of_run(r, q); }});
       // Two more are worked out of several.
       if (q.key == quantity("energy").key)
-        out.push_back({{"energy_error", "", "change of the energy, shocks accounted for, relative to the energy that moves"},
+        out.push_back({{"energy_error", "", "energy left over, work and losses accounted for, relative to the energy that moves"},
                        energy_error});
+      if (q.key == quantity("energy_left_over").key)
+        out.push_back({{"energy_balance", "J", "work and losses so far, by who did it, and what is left over"}, energy_balance});
       if (q.key == quantity("stage_seconds").key) out.push_back({{"step_time", "ms", "of each step, by stage"}, step_time});
     }
     return out;
@@ -246,6 +279,10 @@ std::vector<std::string> components_of(const Part& part) {
   if (part.magnitude) return {};
   const std::vector<std::string_view> names = component_names(part.of);
   return {names.begin(), names.end()};
+}
+
+const std::vector<std::string>& names_of(const Reader& r, const Part& part) {
+  return part.of.per == Per::joint ? r.joint_names() : r.body_names();
 }
 
 /// "*" stands for any characters.
@@ -288,12 +325,19 @@ Plot plot_part(const Reader& r, const Part& part, const std::string& pattern, in
   std::replace(what.begin(), what.end(), '_', ' ');
   Lines lines(r, fmt::format("{}: {}", pattern == "*" ? (joint ? "All joints" : "All bodies") : pattern, what), what,
               part.name.unit);
+  // Of a joint's axes those that move, or feel something.
+  const auto shown = [&](std::size_t i, std::size_t k) {
+    const auto first = read.begin() + static_cast<std::ptrdiff_t>(i * each);
+    return !part.of.by_axis || is_some(read[i * each + k]) ||
+           std::none_of(first, first + static_cast<std::ptrdiff_t>(each), is_some);
+  };
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (length_alone) {
       lines.add(names[chosen[i]], length(read, i * width, width));
       continue;
     }
     for (std::size_t k = 0; k < each; ++k) {
+      if (!shown(i, k)) continue;
       const std::string suffix = each > 1 ? suffixes[k] : "";
       lines.add(chosen.size() == 1 && each > 1 ? suffix : names[chosen[i]] + (suffix.empty() ? "" : " " + suffix),
                 read[i * each + k]);
@@ -336,12 +380,57 @@ Plot plot_quantity(const TrajectoryReader& recording, const std::string& name) {
   std::vector<std::string> known;
   for (const QuantityName& quantity : quantity_names()) known.push_back(quantity.name);
   std::string hint;
+  // A name of this very recording is the better guess.
+  constexpr std::size_t most_guesses = 20000;
+  std::vector<std::string> here;
+  for (const Part& part : parts())
+    for (const std::string& thing : names_of(recording, part))
+      if (here.size() < most_guesses) here.push_back(thing + "." + part.name.name);
+  if (const auto near = nearest(name, here))
+    throw Error(fmt::format("unknown quantity {}; did you mean \"{}\"? rotule plot --list {} tells what there is",
+                            in_quotes(name), *near, recording.path()));
   if (const auto near = nearest(name, known)) hint = fmt::format("did you mean \"{}\"? ", *near);
   throw Error(fmt::format("unknown quantity {}; {}known are: {}", in_quotes(name), hint, fmt::join(known, ", ")));
 }
 
+std::vector<QuantityName> quantities_in(const TrajectoryReader& recording) {
+  std::vector<QuantityName> out;
+  if (recording.frames() == 0) throw Error(recording.path(), "has no frames");
+  for (const Whole& whole : wholes()) {
+    try {
+      const Plot plot = whole.plot(recording);
+      if (std::any_of(plot.series.begin(), plot.series.end(), [](const PlotSeries& line) { return is_some(line.y); }))
+        out.push_back(whole.name);
+    } catch (const Error&) {  // what the recording has not got
+    }
+  }
+  constexpr std::size_t most_names = 12;  // of a kind, before a pattern stands for them
+  for (const Part& part : parts()) {
+    const std::vector<std::string>& names = names_of(recording, part);
+    if (names.empty() || !recording.holds(part.of)) continue;
+    const auto width = static_cast<std::size_t>(part.of.components);
+    const std::vector<Column> read = columns(recording, std::string(part.of.dataset), names.size() * width);
+    std::vector<std::string> having;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto first = read.begin() + static_cast<std::ptrdiff_t>(i * width);
+      if (std::any_of(first, first + static_cast<std::ptrdiff_t>(width), is_some)) having.push_back(names[i]);
+    }
+    if (having.size() > most_names) having = {"*"};
+    for (const std::string& name : having)
+      out.push_back({fmt::format("{}.{}", name, part.name.name), part.name.unit, part.name.meaning});
+  }
+  return out;
+}
+
 std::vector<std::string> usual_quantities(const TrajectoryReader& recording) {
-  std::vector<std::string> out{"energy", "energy_error"};
+  std::vector<std::string> out{"energy"};
+  const auto has = [&](QuantityKey key) { return recording.holds(quantity(key)) && is_some(column(recording, key)); };
+  bool agents = false;
+  for (const Quantity& q : quantities)
+    if (q.key.starts_with("work_") || q.key.starts_with("lost_"))
+      agents = agents || (recording.holds(q) && is_some(column(recording, q)));
+  if (agents && has("energy_left_over")) out.emplace_back("energy_balance");
+  out.emplace_back("energy_error");
   const auto some = [&](const Quantity& q, auto&& worth) {
     if (!is_recorded(q) || !recording.holds(q)) return false;
     const Column values = recording.series(std::string(q.dataset));

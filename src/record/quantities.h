@@ -21,6 +21,10 @@ const std::vector<QuantityName>& quantity_names();
 /// there, and a recording that does not hold it.
 Plot plot_quantity(const TrajectoryReader& recording, const std::string& name);
 
+/// Those that are there in this recording, and not zero all the time, by the names of its bodies and joints; a pattern where they
+/// are many.
+std::vector<QuantityName> quantities_in(const TrajectoryReader& recording);
+
 /// What plots of a run one looks at first: energy and its error, then what this run has of joints, contacts and solving.
 std::vector<std::string> usual_quantities(const TrajectoryReader& recording);
 

@@ -3,6 +3,7 @@
 #include <rotule/world.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "world/world_implementation.h"
 
@@ -101,8 +102,61 @@ void take_stage_seconds(const Moment& now, std::vector<double>& out) {
   out.assign(seconds.begin(), seconds.end());
 }
 
+void take_left_over(const Moment& now, std::vector<double>& out) {
+  const EnergyBalance& balance = now.ledger.energy_balance;
+  out.assign(1, balance.kept ? balance.left_over : std::nan(""));
+}
+
+namespace {
+void take_rates(const Moment& now, Eigen::Index half, std::vector<double>& out) {
+  const WorldImplementation& inside = implementation_of(now.world);
+  const VecX& rates = implementation_of(now.world).ready().accelerations(inside.state, inside.time);
+  each_body(now, out, 3, [&](const WorldImplementation&, int body, std::size_t i) {
+    three(out, i) = rates.segment<3>(6 * static_cast<Eigen::Index>(body) + half);
+  });
+}
+}  // namespace
+void take_accelerations(const Moment& now, std::vector<double>& out) { take_rates(now, 0, out); }
+void take_angular_accelerations(const Moment& now, std::vector<double>& out) { take_rates(now, 3, out); }
+
+void take_contact_forces(const Moment& now, std::vector<double>& out) {
+  const WorldImplementation& inside = implementation_of(now.world);
+  out.assign(3 * inside.model.bodies.size(), 0.0);
+  for (const ContactResult& c : now.contacts) {
+    three(out, static_cast<std::size_t>(inside.body_slots.place(c.body_a))) -= c.force;
+    three(out, static_cast<std::size_t>(inside.body_slots.place(c.body_b))) += c.force;
+  }
+}
+
+void take_joint_motion(const Moment& now, Vec3 JointMotion::*part, std::vector<double>& out) {
+  const State& s = implementation_of(now.world).state;
+  each_joint(now, out, 3,
+             [&](const Stepper& stepper, int joint, std::size_t j) { three(out, j) = stepper.joint_motion(s, joint).*part; });
+}
+void take_joint_powers(const Moment& now, std::vector<double>& out) {
+  const State& s = implementation_of(now.world).state;
+  each_joint(now, out, 1,
+             [&](const Stepper& stepper, int joint, std::size_t j) { out[j] = stepper.joint_motion(s, joint).motor_power; });
+}
+
+void take_contact_bodies(const Moment& now, std::vector<double>& out) {
+  const WorldImplementation& inside = implementation_of(now.world);
+  out.clear();
+  for (const ContactResult& c : now.contacts)
+    for (const BodyId body : {c.body_a, c.body_b}) out.push_back(inside.body_slots.place(body));
+}
+void take_contact_vectors(const Moment& now, Vec3 ContactResult::*part, std::vector<double>& out) {
+  out.resize(3 * now.contacts.size());
+  for (std::size_t k = 0; k < now.contacts.size(); ++k) three(out, k) = now.contacts[k].*part;
+}
+void take_contact_gaps(const Moment& now, std::vector<double>& out) {
+  out.clear();
+  for (const ContactResult& c : now.contacts) out.push_back(c.gap);
+}
+
 std::vector<std::string_view> component_names(const Quantity& q) {
   if (q.components == 1) return {};
+  if (q.components == 2) return {"a", "b"};
   if (q.components == 3) return {"x", "y", "z"};
   if (q.components == 4) return {"w", "x", "y", "z"};
   return {stage_names.begin(), stage_names.end()};
@@ -114,7 +168,7 @@ std::string_view part_name(const Quantity& q) {
 }
 
 std::string_view name_of(Per per) {
-  constexpr std::array<std::string_view, 4> names{"run", "body", "particle", "joint"};
+  constexpr std::array<std::string_view, 5> names{"run", "body", "particle", "joint", "contact"};
   return names[static_cast<std::size_t>(per)];
 }
 
@@ -136,7 +190,8 @@ double TrajectoryFrame::number(const Quantity& q) const {
 
 void capture(const World& world, TrajectoryFrame& frame) {
   const Diagnostics ledger = world.diagnostics();
-  const Moment now{world, ledger};
+  implementation_of(world).find_contacts(frame.contacts);
+  const Moment now{world, ledger, frame.contacts};
   const StepDone step{.report = last_report(world)};
   for (const Quantity& q : quantities) {
     std::vector<double>& out = frame.values[index_of(q)];

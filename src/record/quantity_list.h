@@ -2,6 +2,7 @@
 // All that a run can be asked for, in one list: key, unit, label, extent, and the function that gives it. Recordings, CSV, plots,
 // reports, `rotule run --json`, the viewer's numbers and `rotule list quantities` walk this list, in this order; a new number is
 // one entry here, beside whatever computes it.
+#include <rotule/contacts.h>
 #include <rotule/results.h>
 
 #include <array>
@@ -18,7 +19,7 @@ namespace rotule {
 class World;
 
 /// Of what there is one each.
-enum class Per : std::uint8_t { run, body, particle, joint };
+enum class Per : std::uint8_t { run, body, particle, joint, contact };  // of contacts there are others in every frame
 /// Whether every recording holds it, or those of older programs lack it.
 enum class Age : std::uint8_t { first, added };
 /// What `rotule run --json` and reports say of a number's course: bits.
@@ -30,10 +31,11 @@ struct StepDone {
   double milliseconds = 0;  // that it took
 };
 
-/// The present moment; the ledger is that of the world's present state.
+/// The present moment; the ledger and the contacts are those of the world's present state.
 struct Moment {
   const World& world;
   const Diagnostics& ledger;
+  const std::vector<ContactResult>& contacts;
 };
 
 /// An entry. Exactly one of the functions gives what is recorded; an array with `of_ledger` besides is that number taken apart.
@@ -44,11 +46,12 @@ struct Quantity {
   std::string_view meaning;
   std::string_view dataset = {};  // in recordings; none: not recorded
   Per per = Per::run;
-  int components = 1;  // 3: x, y, z; 4: w, x, y, z; stage_count: the stages of a step
+  int components = 1;  // 2: a, b; 3: x, y, z; 4: w, x, y, z; stage_count: the stages of a step
   Age age = Age::added;
   bool whole = false;        // counts
   bool logarithmic = false;  // spans decades
   bool measured = false;     // by a clock: another one each time
+  bool by_axis = false;      // along or about the axes of a joint, of which most are locked
   bool from_start = false;   // its course begins before the first step
   unsigned said = 0;
   std::string_view title = {};                   // of its plot; none: the label
@@ -72,6 +75,16 @@ void take_joint_forces(const Moment& now, std::vector<double>& out);
 void take_joint_torques(const Moment& now, std::vector<double>& out);
 void take_joint_errors(const Moment& now, std::vector<double>& out);
 void take_stage_seconds(const Moment& now, std::vector<double>& out);
+void take_left_over(const Moment& now, std::vector<double>& out);
+void take_accelerations(const Moment& now, std::vector<double>& out);
+void take_angular_accelerations(const Moment& now, std::vector<double>& out);
+void take_contact_forces(const Moment& now, std::vector<double>& out);
+void take_joint_motion(const Moment& now, Vec3 JointMotion::*part, std::vector<double>& out);
+void take_joint_powers(const Moment& now, std::vector<double>& out);
+void take_contact_bodies(const Moment& now, std::vector<double>& out);
+void take_contact_vectors(const Moment& now, Vec3 ContactResult::*part, std::vector<double>& out);
+void take_contact_gaps(const Moment& now, std::vector<double>& out);
+inline void put(const Vec3& v, std::vector<double>& out) { out.assign(v.data(), v.data() + 3); }
 
 // The columns of a CSV file have this order: what joins later comes after the joints, so that the others keep their places.
 inline constexpr auto quantities = std::to_array<Quantity>({
@@ -312,6 +325,294 @@ inline constexpr auto quantities = std::to_array<Quantity>({
      .measured = true,
      .said = say_mean | say_percentiles,
      .of_step = [](const StepDone& s) { return s.milliseconds; }},
+    {.key = "spring_energy",
+     .unit = "J",
+     .label = "Energy in springs",
+     .meaning = "part of the potential energy that springs hold: of bodies, particles, joints and soft surfaces",
+     .dataset = "/energy/springs",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { out.assign(1, now.ledger.spring_energy); }},
+    {.key = "gravity_energy",
+     .unit = "J",
+     .label = "Energy of weight",
+     .meaning = "part of the potential energy by weight and gravitation",
+     .dataset = "/energy/gravity",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { out.assign(1, now.ledger.gravity_energy); }},
+    {.key = "work_motors",
+     .unit = "J",
+     .label = "Work of motors",
+     .meaning = "brought in so far by motors of joints",
+     .dataset = "/energy/work_motors",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { out.assign(1, now.ledger.energy_balance.motors); }},
+    {.key = "work_forces",
+     .unit = "J",
+     .label = "Work of set forces",
+     .meaning = "brought in so far by forces set by hand",
+     .dataset = "/energy/work_forces",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { out.assign(1, now.ledger.energy_balance.forces); }},
+    {.key = "work_fields",
+     .unit = "J",
+     .label = "Work of fields",
+     .meaning = "brought in so far by forces that a user wrote, and by potentials that change in time",
+     .dataset = "/energy/work_fields",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { out.assign(1, now.ledger.energy_balance.fields); }},
+    {.key = "work_guides",
+     .unit = "J",
+     .label = "Work of guides",
+     .meaning = "brought in so far by motion that is prescribed",
+     .dataset = "/energy/work_guides",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { out.assign(1, now.ledger.energy_balance.guides); }},
+    {.key = "work_hands",
+     .unit = "J",
+     .label = "Work of hands",
+     .meaning = "brought in so far between steps: impulses, velocities, poses, bodies that came and went",
+     .dataset = "/energy/work_hands",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { out.assign(1, now.ledger.energy_balance.hands); }},
+    {.key = "lost_drag",
+     .unit = "J",
+     .label = "Lost to drag",
+     .meaning = "taken out so far by drag",
+     .dataset = "/energy/lost_drag",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { out.assign(1, now.ledger.energy_balance.drag); }},
+    {.key = "lost_dampers",
+     .unit = "J",
+     .label = "Lost to dampers",
+     .meaning = "taken out so far by dampers of springs, joints and soft surfaces",
+     .dataset = "/energy/lost_dampers",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { out.assign(1, now.ledger.energy_balance.dampers); }},
+    {.key = "lost_joint_friction",
+     .unit = "J",
+     .label = "Lost to joint friction",
+     .meaning = "taken out so far by dry friction of joints",
+     .dataset = "/energy/lost_joint_friction",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { out.assign(1, now.ledger.energy_balance.joint_friction); }},
+    {.key = "lost_contact_friction",
+     .unit = "J",
+     .label = "Lost to friction",
+     .meaning = "taken out so far by friction of contacts",
+     .dataset = "/energy/lost_contact_friction",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { out.assign(1, now.ledger.energy_balance.contact_friction); }},
+    {.key = "lost_impacts",
+     .unit = "J",
+     .label = "Lost to impacts",
+     .meaning = "taken out so far by impacts of contacts, walls, limits and shocks",
+     .dataset = "/energy/lost_impacts",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { out.assign(1, now.ledger.energy_balance.impacts); }},
+    {.key = "energy_left_over",
+     .unit = "J",
+     .label = "Left over",
+     .meaning =
+         "of the energy, with all work and losses accounted for: the error of the method; not a number where no books were kept",
+     .dataset = "/energy/left_over",
+     .title = "Energy left over",
+     .of_moment = take_left_over},
+    {.key = "momentum_weight",
+     .unit = "kg m/s",
+     .label = "Weight",
+     .meaning = "momentum that weight has given so far",
+     .dataset = "/momentum/linear_weight",
+     .components = 3,
+     .title = "Momentum: weight",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { put(now.ledger.momentum_balance.weight, out); }},
+    {.key = "momentum_applied",
+     .unit = "kg m/s",
+     .label = "Applied",
+     .meaning = "momentum that set forces, drag and forces of users have given so far",
+     .dataset = "/momentum/linear_applied",
+     .components = 3,
+     .title = "Momentum: applied",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { put(now.ledger.momentum_balance.applied, out); }},
+    {.key = "momentum_supports",
+     .unit = "kg m/s",
+     .label = "Supports",
+     .meaning = "momentum that all that does not move has given so far: through joints, springs, contacts, walls",
+     .dataset = "/momentum/linear_supports",
+     .components = 3,
+     .title = "Momentum: supports",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { put(now.ledger.momentum_balance.supports, out); }},
+    {.key = "momentum_left_over",
+     .unit = "kg m/s",
+     .label = "Left over",
+     .meaning = "momentum that is left over, all of it accounted for: the error of the method",
+     .dataset = "/momentum/linear_left_over",
+     .components = 3,
+     .title = "Momentum: left over",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { put(now.ledger.momentum_balance.left_over, out); }},
+    {.key = "angular_momentum_weight",
+     .unit = "kg m^2/s",
+     .label = "Weight",
+     .meaning = "angular momentum about the origin that weight has given so far",
+     .dataset = "/momentum/angular_weight",
+     .components = 3,
+     .title = "Angular momentum about the origin: weight",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { put(now.ledger.angular_momentum_balance.weight, out); }},
+    {.key = "angular_momentum_applied",
+     .unit = "kg m^2/s",
+     .label = "Applied",
+     .meaning = "angular momentum about the origin that set forces, drag and forces of users have given so far",
+     .dataset = "/momentum/angular_applied",
+     .components = 3,
+     .title = "Angular momentum about the origin: applied",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { put(now.ledger.angular_momentum_balance.applied, out); }},
+    {.key = "angular_momentum_supports",
+     .unit = "kg m^2/s",
+     .label = "Supports",
+     .meaning = "angular momentum about the origin that all that does not move has given so far: through joints, springs, "
+                "contacts, walls",
+     .dataset = "/momentum/angular_supports",
+     .components = 3,
+     .title = "Angular momentum about the origin: supports",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { put(now.ledger.angular_momentum_balance.supports, out); }},
+    {.key = "angular_momentum_left_over",
+     .unit = "kg m^2/s",
+     .label = "Left over",
+     .meaning = "angular momentum about the origin that is left over, all of it accounted for: the error of the method",
+     .dataset = "/momentum/angular_left_over",
+     .components = 3,
+     .title = "Angular momentum about the origin: left over",
+     .of_moment = [](const Moment& now, std::vector<double>& out) { put(now.ledger.angular_momentum_balance.left_over, out); }},
+    {.key = "acceleration",
+     .unit = "m/s^2",
+     .label = "Acceleration",
+     .meaning = "of the centre of mass; at velocity level the mean of the last step",
+     .dataset = "/acceleration",
+     .per = Per::body,
+     .components = 3,
+     .of_moment = take_accelerations},
+    {.key = "angular_acceleration",
+     .unit = "rad/s^2",
+     .label = "Angular acceleration",
+     .meaning = "in world axes; at velocity level the mean of the last step",
+     .dataset = "/angular_acceleration",
+     .per = Per::body,
+     .components = 3,
+     .of_moment = take_angular_accelerations},
+    {.key = "contact_force",
+     .unit = "N",
+     .label = "Contact force",
+     .meaning = "of all contacts of the body, on it, in world axes",
+     .dataset = "/contact_force",
+     .per = Per::body,
+     .components = 3,
+     .of_moment = take_contact_forces},
+    {.key = "joint_displacement",
+     .unit = "m",
+     .label = "Joint displacement",
+     .meaning = "of the second body against the first along the axes of the joint",
+     .dataset = "/joint_displacement",
+     .per = Per::joint,
+     .components = 3,
+     .by_axis = true,
+     .of_moment = [](const Moment& now, std::vector<double>& out) { take_joint_motion(now, &JointMotion::displacement, out); }},
+    {.key = "joint_angle",
+     .unit = "rad",
+     .label = "Joint angle",
+     .meaning = "of the second body against the first about the axes of the joint",
+     .dataset = "/joint_angle",
+     .per = Per::joint,
+     .components = 3,
+     .by_axis = true,
+     .of_moment = [](const Moment& now, std::vector<double>& out) { take_joint_motion(now, &JointMotion::angle, out); }},
+    {.key = "joint_displacement_rate",
+     .unit = "m/s",
+     .label = "Joint speed",
+     .meaning = "of the displacement",
+     .dataset = "/joint_displacement_rate",
+     .per = Per::joint,
+     .components = 3,
+     .by_axis = true,
+     .of_moment = [](const Moment& now,
+                     std::vector<double>& out) { take_joint_motion(now, &JointMotion::displacement_rate, out); }},
+    {.key = "joint_angular_rate",
+     .unit = "rad/s",
+     .label = "Joint angular rate",
+     .meaning = "about the axes of the joint",
+     .dataset = "/joint_angular_rate",
+     .per = Per::joint,
+     .components = 3,
+     .by_axis = true,
+     .of_moment = [](const Moment& now, std::vector<double>& out) { take_joint_motion(now, &JointMotion::angular_rate, out); }},
+    {.key = "joint_motor_force",
+     .unit = "N",
+     .label = "Motor force",
+     .meaning = "of the motor on the second body, along the axes of the joint",
+     .dataset = "/joint_motor_force",
+     .per = Per::joint,
+     .components = 3,
+     .by_axis = true,
+     .of_moment = [](const Moment& now, std::vector<double>& out) { take_joint_motion(now, &JointMotion::motor_force, out); }},
+    {.key = "joint_motor_torque",
+     .unit = "N m",
+     .label = "Motor torque",
+     .meaning = "of the motor on the second body, about the axes of the joint",
+     .dataset = "/joint_motor_torque",
+     .per = Per::joint,
+     .components = 3,
+     .by_axis = true,
+     .of_moment = [](const Moment& now, std::vector<double>& out) { take_joint_motion(now, &JointMotion::motor_torque, out); }},
+    {.key = "joint_passive_force",
+     .unit = "N",
+     .label = "Passive force",
+     .meaning = "of springs, dampers, friction and limits on the second body, along the axes of the joint",
+     .dataset = "/joint_passive_force",
+     .per = Per::joint,
+     .components = 3,
+     .by_axis = true,
+     .of_moment = [](const Moment& now, std::vector<double>& out) { take_joint_motion(now, &JointMotion::passive_force, out); }},
+    {.key = "joint_passive_torque",
+     .unit = "N m",
+     .label = "Passive torque",
+     .meaning = "of springs, dampers, friction and limits on the second body, about the axes of the joint",
+     .dataset = "/joint_passive_torque",
+     .per = Per::joint,
+     .components = 3,
+     .by_axis = true,
+     .of_moment = [](const Moment& now, std::vector<double>& out) { take_joint_motion(now, &JointMotion::passive_torque, out); }},
+    {.key = "joint_power",
+     .unit = "W",
+     .label = "Motor power",
+     .meaning = "that the motor gives to the mechanism",
+     .dataset = "/joint_power",
+     .per = Per::joint,
+     .of_moment = take_joint_powers},
+    {.key = "contact_bodies",
+     .unit = "",
+     .label = "Bodies in contact",
+     .meaning = "numbers of the two bodies",
+     .dataset = "/contact/bodies",
+     .per = Per::contact,
+     .components = 2,
+     .of_moment = take_contact_bodies},
+    {.key = "contact_point",
+     .unit = "m",
+     .label = "Contact point",
+     .meaning = "halfway between the two surfaces",
+     .dataset = "/contact/point",
+     .per = Per::contact,
+     .components = 3,
+     .of_moment = [](const Moment& now, std::vector<double>& out) { take_contact_vectors(now, &ContactResult::point, out); }},
+    {.key = "contact_normal",
+     .unit = "",
+     .label = "Contact normal",
+     .meaning = "from the first body to the second",
+     .dataset = "/contact/normal",
+     .per = Per::contact,
+     .components = 3,
+     .of_moment = [](const Moment& now, std::vector<double>& out) { take_contact_vectors(now, &ContactResult::normal, out); }},
+    {.key = "contact_point_force",
+     .unit = "N",
+     .label = "Force at a contact",
+     .meaning = "on the second body: the mean over the step that ended here, blows included",
+     .dataset = "/contact/force",
+     .per = Per::contact,
+     .components = 3,
+     .of_moment = [](const Moment& now, std::vector<double>& out) { take_contact_vectors(now, &ContactResult::force, out); }},
+    {.key = "contact_gap",
+     .unit = "m",
+     .label = "Gap",
+     .meaning = "of the surfaces; negative: overlap",
+     .dataset = "/contact/gap",
+     .per = Per::contact,
+     .of_moment = take_contact_gaps},
 });
 inline constexpr std::size_t quantity_count = quantities.size();
 
@@ -334,12 +635,13 @@ constexpr bool is_recorded(const Quantity& q) { return !q.dataset.empty(); }
 std::vector<std::string_view> component_names(const Quantity& q);
 /// What it is called after the name of a body, joint or particle and a dot: elbow.force.
 std::string_view part_name(const Quantity& q);
-/// "run", "body", "particle", "joint".
+/// "run", "body", "particle", "joint", "contact".
 std::string_view name_of(Per per);
 
 /// All recorded quantities at one moment.
 struct TrajectoryFrame {
   std::array<std::vector<double>, quantity_count> values;  // in the list's order; thing by thing, component by component
+  std::vector<ContactResult> contacts;                     // memory of `capture`
 
   /// Zero where the list says how many there are.
   TrajectoryFrame();

@@ -39,6 +39,9 @@ struct Run {
   Column time, energy, kinetic, contacts, penetration, residual, iterations, seconds;  // seconds: of each step
   std::array<double, stage_count> stages{};                                            // s, over the run
   double shock_energy = 0, worst_joint_error = 0, worst_joint_time = 0;
+  double left_over = std::nan("");                          // J, where books were kept
+  bool agents = false;                                      // whether anybody brought energy in or took it out
+  std::vector<std::pair<const Quantity*, double>> balance;  // work and losses at the end, those that there are
   std::string worst_joint;
 
   [[nodiscard]] double duration() const { return time.back() - time.front(); }
@@ -79,6 +82,15 @@ Run read(const TrajectoryReader& r) {
     if (size != run.frames) throw Error(r.path(), "its arrays differ in the number of frames");
   for (std::size_t i = 0; i < run.frames; ++i) run.energy.push_back(run.kinetic[i] + potential[i]);
   run.shock_energy = shock.back();
+  for (const Quantity& q : quantities) {
+    if (!r.holds(q)) continue;
+    const bool agent = q.key.starts_with("work_") || q.key.starts_with("lost_"), left = q.key == quantity("energy_left_over").key;
+    if (!agent && !left) continue;
+    const double value = r.series(std::string(q.dataset), run.frames - 1, 1).back();
+    if (left) run.left_over = value;
+    if (agent && value != 0) run.balance.emplace_back(&q, value);
+  }
+  run.agents = !run.balance.empty();
   if (r.holds(quantity("stage_seconds"))) {
     const Column stages = course_of(r, "stage_seconds");
     for (std::size_t i = 1; i < run.frames && stages.size() == run.frames * stage_count; ++i) {
@@ -121,59 +133,33 @@ std::string recipe_name(const Run& run, const char* key) {
   return "";
 }
 
-/// Whether something in the scene works on the bodies, or takes energy, whose share is not on the books: the first of it, in
-/// words.
-std::string_view agent(const Scene& scene) {
-  const auto drives = [](const Drive& drive) {
-    return drive.motor_strength > 0 || drive.friction > 0 || drive.damping > 0 || drive.stiffness > 0;
-  };
-  for (const JointDef& joint : scene.joints) {
-    const bool driven = std::visit(
-        [&](const auto& j) {
-          if constexpr (requires { j.drive; }) return drives(j.drive);
-          if constexpr (requires { j.drives; })
-            return std::any_of(j.drives.begin(), j.drives.end(), [&](const AxisDrive& axis) { return drives(axis.drive); });
-          return false;
-        },
-        joint);
-    if (driven) return "motors, springs, dampers or friction of joints";
-  }
-  if (!scene.forces.empty() || !scene.solids.empty() || !scene.particles.empty())
-    return "forces (springs with dampers, drag, others)";
-  return {};
-}
-
+/// Where books were kept, what they leave over at the end; else the energy's change, shocks accounted for.
 Finding energy_finding(const Run& run) {
   const double change = run.energy.back() + run.shock_energy - run.energy.front();
+  const bool booked = std::isfinite(run.left_over);
+  const double error = booked ? run.left_over : change;
   double scale = largest(run.kinetic);
   if (const double given = run.summary.value(Json::json_pointer("/energy/scale"), 0.0); given > 0) scale = given;
-  const double relative = scale > 0 ? std::abs(change) / scale : std::abs(change);
-  const char* way = change < 0 ? "fell" : "grew";
+  const double relative = scale > 0 ? std::abs(error) / scale : std::abs(error);
   const std::string number = fmt::format("{:.6g} J → {:.6g} J", run.energy.front(), run.energy.back());
-  const std::string by = fmt::format("It {} by {:.2g} of the energy that moves", way, relative);
-  if (relative < 1e-12) return {"Energy", number, {"good", "Kept to rounding."}};
+  const std::string by =
+      booked && run.agents
+          ? fmt::format("With all work and losses accounted for, {:.2g} J are left over, {:.2g} of the energy that moves",
+                        run.left_over, relative)
+          : fmt::format("It {} by {:.2g} of the energy that moves", error < 0 ? "fell" : "grew", relative);
+  if (relative < 1e-12)
+    return {"Energy", number, {"good", booked && run.agents ? "The books close to rounding." : "Kept to rounding."}};
   if (relative < 1e-4) {
     const int digits = static_cast<int>(std::floor(-std::log10(relative)));
-    return {"Energy", number, {"good", fmt::format("{}: kept to {} digits.", by, digits)}};
+    return {"Energy", number, {"good", fmt::format("{}: {} digits are right.", by, digits)}};
   }
-  if (change < 0 && largest(run.contacts) > 0)
-    return {"Energy",
-            number,
-            {"", by + ". Bodies touched: friction and impacts take energy, so a loss is no error by itself. Run again with half "
-                      "the step to see the method's own share."}};
-  // Work that is not accounted for is no error of the method: a motor's above all.
-  if (const std::string_view who = agent(run.scene); !who.empty())
+  if (recipe_name(run, "formulation") == "velocity")
     return {
         "Energy",
         number,
-        {"", fmt::format("{}. The work of {} is part of that, and not told apart: this says nothing of the method's error. Run "
-                         "again with --estimate-error to know that.",
-                         by, who)}};
-  if (change < 0 && recipe_name(run, "formulation") == "velocity")
-    return {"Energy",
-            number,
-            {relative < 0.05 ? "fair" : "bad",
-             by + ". A step at velocity level damps; a smaller step, or the acceleration level with rk4, damps less."}};
+        {relative < 0.05 ? "fair" : "bad",
+         by + ". A step at velocity level errs by about that, damping as a rule; a smaller step, or the acceleration level with "
+              "rk4, errs less."}};
   return {"Energy",
           number,
           {relative < 1e-2 ? "fair" : "bad", by + ". Nothing in the scene should do that: take a smaller step or a method of "
@@ -273,6 +259,20 @@ std::string in_short(const std::vector<Finding>& found, std::size_t warnings) {
                         : fmt::format("<span class=\"bad\">Not to be trusted</span>: look at {}.", fmt::join(bad, ", "));
   if (warnings > 0) out += fmt::format(" {} below.", counted(warnings, "warning", "warnings"));
   return "<p>" + out + "</p>\n";
+}
+
+/// The books of energy, where anybody worked or took.
+std::string where_energy_went(const Run& run) {
+  if (!run.agents || !std::isfinite(run.left_over)) return "";
+  std::string out = "<h2>Where the energy came from and went to</h2>\n<table class=\"numbers\">\n";
+  const auto row = [&](std::string_view what, double value) {
+    out += fmt::format("<tr><th>{}</th><td class=\"number\">{:+.6g} J</td></tr>\n", html_escaped(std::string(what)), value);
+  };
+  row("At the start", run.energy.front());
+  for (const auto& [q, value] : run.balance) row(q->label, q->key.starts_with("lost_") ? -value : value);
+  row("Left over", run.left_over);
+  row("At the end", run.energy.back());
+  return out + "</table>\n";
 }
 
 /// The same as `rotule run --json` says of every number, out of the recording.
@@ -410,6 +410,7 @@ std::string report_page(const TrajectoryReader& recording, const std::string& na
     }
     body += "</ul>\n";
   }
+  body += where_energy_went(run);
   body += in_numbers(recording);
   body += where_time_went(run);
   body += "<h2>Plots</h2>\n";

@@ -16,6 +16,13 @@ namespace {
 constexpr std::string_view trajectory_format_name = "rotule trajectory";
 constexpr int trajectory_format_version = 1;
 
+/// Contacts are others in every frame: their arrays have a row for each, and this one tells where a frame's begin.
+constexpr Quantity contact_start{.key = "contact_start",
+                                 .unit = "",
+                                 .label = "First contact",
+                                 .meaning = "row of the contact arrays at which the frame's contacts begin",
+                                 .dataset = "/contact/start"};
+
 }  // namespace
 
 bool names_recording(const std::string& path) {
@@ -44,12 +51,14 @@ TrajectoryWriter::TrajectoryWriter(const std::string& path, const std::string& s
     if (quantity.per == Per::joint) row.push_back(joints.size());
     if (quantity.per == Per::particle) row.push_back(particles);
     if (quantity.components > 1) row.push_back(static_cast<hsize_t>(quantity.components));
-    series_.push_back(make(quantity, row, expected_frames));
+    series_.push_back(make(quantity, row, quantity.per == Per::contact ? 0 : expected_frames));
   }
+  contact_start_ = make(contact_start, {}, expected_frames);
 }
 
 TrajectoryWriter::Series TrajectoryWriter::make(const Quantity& quantity, const Extent& row, std::int64_t expected_frames) {
-  constexpr hsize_t most_frames = 64, most_bytes = 1 << 20;
+  constexpr hsize_t most_bytes = 1 << 20;
+  const hsize_t most_frames = quantity.per == Per::contact ? 4096 : 64;  // of contacts: rows, many to a frame
   const std::string name(quantity.dataset);
   const std::string what = fmt::format("{} cannot be written", name);
   Series out;
@@ -83,11 +92,22 @@ TrajectoryWriter::Series TrajectoryWriter::make(const Quantity& quantity, const 
 
 void TrajectoryWriter::append(const TrajectoryFrame& frame) {
   auto series = series_.begin();
+  const Hdf5Size contacts = frame["contact_gap"].size();
   for (const Quantity& quantity : quantities) {
     if (!is_recorded(quantity)) continue;
     const std::vector<double>& values = frame.values[index_of(quantity)];
+    if (quantity.per == Per::contact) {
+      const Hdf5Size width = series->row_size;
+      if (values.size() != contacts * width) throw Error(file_.path(), series->name + " has another number of contacts");
+      for (Hdf5Size k = 0; k < contacts; ++k) append(*series, values.data() + k * width, width);
+      ++series;
+      continue;
+    }
     append(*series++, values.data(), values.size());
   }
+  const auto start = static_cast<double>(contacts_);
+  append(contact_start_, &start, 1);
+  contacts_ += contacts;
 }
 
 void TrajectoryWriter::append(Series& series, const double* values, std::size_t count) {
@@ -118,10 +138,12 @@ void TrajectoryWriter::flush(Series& series) {
 }
 
 void TrajectoryWriter::close() {
-  for (Series& series : series_) {
+  const auto end = [&](Series& series) {
     flush(series);
     file_.check(series.dataset.reset() ? 0 : -1, fmt::format("{} cannot be written", series.name));
-  }
+  };
+  for (Series& series : series_) end(series);
+  end(contact_start_);
   file_.close();
 }
 
@@ -150,10 +172,10 @@ bool TrajectoryReader::holds(const Quantity& quantity) const {
 }
 
 std::size_t TrajectoryReader::row_size(const Quantity& quantity) const {
-  const std::size_t things = quantity.per == Per::run     ? 1
-                             : quantity.per == Per::body  ? bodies_.size()
-                             : quantity.per == Per::joint ? joints_.size()
-                                                          : particles_;
+  const std::size_t things = quantity.per == Per::run || quantity.per == Per::contact ? 1
+                             : quantity.per == Per::body                              ? bodies_.size()
+                             : quantity.per == Per::joint                             ? joints_.size()
+                                                                                      : particles_;
   return things * static_cast<std::size_t>(quantity.components);
 }
 
@@ -174,6 +196,10 @@ std::vector<TrajectoryFrame> TrajectoryReader::frames(std::size_t first, std::si
   std::vector<TrajectoryFrame> out(count);
   for (const Quantity& quantity : quantities) {
     if (!is_recorded(quantity) || (quantity.age == Age::added && !holds(quantity))) continue;
+    if (quantity.per == Per::contact) {
+      read_contacts(quantity, first, out);
+      continue;
+    }
     const std::string name(quantity.dataset);
     const std::vector<double> numbers = file_.numbers(name, first, count);
     const std::size_t size = row_size(quantity);
@@ -186,6 +212,26 @@ std::vector<TrajectoryFrame> TrajectoryReader::frames(std::size_t first, std::si
     }
   }
   return out;
+}
+
+void TrajectoryReader::read_contacts(const Quantity& quantity, std::size_t first, std::vector<TrajectoryFrame>& out) const {
+  const std::string name(quantity.dataset), starts(contact_start.dataset);
+  if (out.empty() || !file_.contains(starts)) return;
+  const std::size_t width = row_size(quantity), rows = file_.shape(name).at(0);
+  // One more than the frames, unless they are the last.
+  const std::vector<double> begin = file_.numbers(starts, first, std::min(out.size() + 1, frames_ - first));
+  const auto row = [&](std::size_t i) { return i < begin.size() ? begin[i] : static_cast<double>(rows); };
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (!(row(i) >= 0 && row(i) <= row(i + 1) && row(i + 1) <= static_cast<double>(rows)))
+      throw Error(file_.path(), starts + " does not fit " + name);
+  const auto from = static_cast<std::size_t>(row(0)), until = static_cast<std::size_t>(row(out.size()));
+  const std::vector<double> numbers = from < until ? file_.numbers(name, from, until - from) : std::vector<double>();
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto at = [&](std::size_t k) {
+      return numbers.begin() + static_cast<std::ptrdiff_t>((static_cast<std::size_t>(row(k)) - from) * width);
+    };
+    out[i].values[index_of(quantity)].assign(at(i), at(i + 1));
+  }
 }
 
 }  // namespace rotule

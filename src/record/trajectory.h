@@ -48,6 +48,8 @@ class TrajectoryWriter {
 
   Hdf5File file_;
   std::vector<Series> series_;  // of the recorded quantities, in their order
+  Series contact_start_;
+  Hdf5Size contacts_ = 0;  // so far
 };
 
 class TrajectoryReader {
@@ -79,6 +81,8 @@ class TrajectoryReader {
  private:
   /// How many numbers a frame has of it.
   [[nodiscard]] std::size_t row_size(const Quantity& quantity) const;
+  /// Those of the frames from `first` on.
+  void read_contacts(const Quantity& quantity, std::size_t first, std::vector<TrajectoryFrame>& out) const;
 
   Hdf5File file_;
   std::size_t frames_ = 0, particles_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "constraint/joint_coordinates.h"
 #include "dynamics/forces/weight.h"
 #include "mechanism/shock.h"
 
@@ -18,9 +19,11 @@ void Ledger::find_joints(const JointedMechanism& mechanism) {
 Diagnostics Ledger::diagnose(JointedMechanism& mechanism, const State& s, double t) {
   Diagnostics out;
   out.time = t;
-  out.kinetic_energy = kinetic_energy(mechanism.model, s);
-  out.potential_energy =
-      weight_potential(mechanism.model, s) + force_potential(mechanism.model, s, t, mechanism.recipe.threads, scratch_);
+  const Energies energy = energies(mechanism, s, t);
+  out.kinetic_energy = energy.kinetic;
+  out.potential_energy = energy.potential();
+  out.spring_energy = energy.springs;
+  out.gravity_energy = energy.gravity;
   for (int i = 0; i < s.bodies(); ++i) {
     const Body& body = mechanism.model.bodies[i];
     if (body.fixed) continue;
@@ -43,6 +46,83 @@ Diagnostics Ledger::diagnose(JointedMechanism& mechanism, const State& s, double
     out.joint_error.velocity = std::max(out.joint_error.velocity, e.velocity);
   }
   return out;
+}
+
+Ledger::Energies Ledger::energies(const JointedMechanism& mechanism, const State& s, double t) {
+  const Model& model = mechanism.model;
+  Energies out;
+  out.kinetic = kinetic_energy(model, s);
+  out.gravity = weight_potential(model, s);
+  out.springs = joint_spring_potential(model, s);
+  for (const Contact& c : mechanism.now.contacts)
+    if (c.law.stiffness > 0) {
+      const Vec3 e = point_of(model, s, c.b, c.on_b) - point_of(model, s, c.a, c.on_a);
+      const double depth = std::max(-c.normal.dot(e), 0.0);
+      out.springs += 0.5 * c.law.stiffness * depth * depth;
+    }
+  if (model.forces.empty()) return out;
+  out.gravity += gravitation_potential(model, s, mechanism.recipe.threads, scratch_.attractors);
+  out.springs += spring_potential(model, s) + penalty_potential(model, s) + torsion_potential(model, s);
+  out.fields = user_potential(model, s, t);
+  return out;
+}
+
+void Ledger::look_at_hands(const JointedMechanism& mechanism, const State& s, double t, StepTotals& totals) {
+  Books& books = totals.books;
+  const double energy = energies(mechanism, s, t).sum();
+  const MomentumRate momentum = momentum_of(mechanism.model, s);
+  if (books.opened == 0) {
+    books = {};
+    books.opened = 1;
+    books.start = books.end = energy;
+    books.shocks_start = books.shocks_end = totals.shock_energy;
+    books.momentum_start = books.momentum_end = momentum;
+    return;
+  }
+  books.hands += energy - books.end + totals.shock_energy - books.shocks_end;
+  for (std::size_t i = 0; i < momentum.size(); ++i) books.momentum_hands[i] += momentum[i] - books.momentum_end[i];
+  books.end = energy;
+  books.shocks_end = totals.shock_energy;
+  books.momentum_end = momentum;
+}
+
+void Ledger::close_step(const JointedMechanism& mechanism, const State& s, double t, StepTotals& totals) {
+  Books& books = totals.books;
+  books.flow.add(mechanism.now.flow, 1);
+  books.end = energies(mechanism, s, t).sum();
+  books.shocks_end = totals.shock_energy;
+  books.momentum_end = momentum_of(mechanism.model, s);
+}
+
+void Ledger::read(const StepTotals& totals, const JointedMechanism& mechanism, const State& s, Diagnostics& out) {
+  const Books& books = totals.books;
+  const Flow& flow = books.flow;
+  EnergyBalance& energy = out.energy_balance;
+  energy.kept = true;
+  energy.start = books.start;
+  energy.motors = flow[Agent::motors];
+  energy.forces = flow[Agent::forces];
+  energy.fields = flow[Agent::fields];
+  energy.guides = flow[Agent::guides];
+  energy.hands = books.hands + out.energy() - books.end + totals.shock_energy - books.shocks_end;
+  energy.drag = -flow[Agent::drag];
+  energy.dampers = -flow[Agent::dampers];
+  energy.joint_friction = -flow[Agent::joint_friction];
+  energy.contact_friction = -flow[Agent::contact_friction];
+  energy.impacts = totals.shock_energy - books.shocks_start - flow[Agent::impacts];
+  energy.left_over = out.energy() - energy.start - energy.brought_in() + energy.taken_out();
+  const MomentumRate momentum = momentum_of(mechanism.model, s);
+  const auto fill = [&](MomentumBalance& to, int first) {
+    const auto part = [first](const MomentumRate& of) { return Vec3(Eigen::Map<const Vec3>(of.data() + first)); };
+    to.start = part(books.momentum_start);
+    to.weight = part(flow.weight);
+    to.applied = part(flow.applied);
+    to.supports = part(flow.supports);
+    to.hands = part(books.momentum_hands) + part(momentum) - part(books.momentum_end);
+    to.left_over = part(momentum) - to.start - to.weight - to.applied - to.supports - to.hands;
+  };
+  fill(out.momentum_balance, 0);
+  fill(out.angular_momentum_balance, 3);
 }
 
 JointError Ledger::error(const JointedMechanism& mechanism, int joint) const {

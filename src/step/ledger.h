@@ -11,10 +11,21 @@ struct JointPlace {
   int linkage = -1, block = -1;
 };
 
+/// The books of energy and momentum, since they were opened. Whatever changes between steps was done by hand.
+struct Books {
+  double opened = 0;                        // 1 once they are; numbers alone, so that snapshots have no gaps
+  double start = 0, end = 0;                // J, when they were opened, and at the end of the last step
+  double shocks_start = 0, shocks_end = 0;  // StepTotals::shock_energy then
+  double hands = 0;                         // J
+  MomentumRate momentum_start{}, momentum_end{}, momentum_hands{};
+  Flow flow;  // of all steps
+};
+
 /// What a run has come to so far, J.
 struct StepTotals {
   double shock_energy = 0;  // taken out by shocks
   double push_energy = 0;   // added by moving bodies out of each other
+  Books books;
 };
 
 class Ledger {
@@ -25,6 +36,19 @@ class Ledger {
 
   /// Energies, momenta, joint errors, residual; rows, multipliers and errors are then those of this state.
   Diagnostics diagnose(JointedMechanism& mechanism, const State& s, double t);
+  /// The energy of a state, by where it is held; contacts are those of the mechanism.
+  struct Energies {
+    double kinetic = 0, gravity = 0, springs = 0, fields = 0;
+    [[nodiscard]] double potential() const { return gravity + springs + fields; }
+    [[nodiscard]] double sum() const { return kinetic + potential(); }
+  };
+  Energies energies(const JointedMechanism& mechanism, const State& s, double t);
+
+  // The books: before a step, after it, and what they say of a state.
+  void look_at_hands(const JointedMechanism& mechanism, const State& s, double t, StepTotals& totals);
+  void close_step(const JointedMechanism& mechanism, const State& s, double t, StepTotals& totals);
+  static void read(const StepTotals& totals, const JointedMechanism& mechanism, const State& s, Diagnostics& out);
+
   [[nodiscard]] JointError error(const JointedMechanism& mechanism, int joint) const;  // of the last diagnose
   /// As of the last diagnose or refresh of forces.
   [[nodiscard]] JointForce force(const JointedMechanism& mechanism, int joint) const;

@@ -43,6 +43,10 @@ concept AnyStepper = requires(S stepper, const S& asked, State& s, const State& 
   stepper.redundant(at, t);
   { stepper.contacts(at, h) } -> std::convertible_to<std::span<const Contact>>;
   { asked.per_second() } -> std::same_as<double>;
+  { asked.struck() } -> std::convertible_to<std::span<const Struck>>;
+  { asked.joint_motion(at, i) } -> std::same_as<JointMotion>;
+  { stepper.accelerations(at, t) } -> std::convertible_to<const VecX&>;
+  stepper.keep_books(true, at, t);
   { asked.islands() } -> std::convertible_to<std::span<const Island>>;
   { asked.report() } -> std::same_as<const StepReport&>;
   { asked.evaluations() } -> std::same_as<std::int64_t>;
@@ -156,6 +160,22 @@ class Stepper {
   }
   [[nodiscard]] double per_second() const {
     return look([](const auto& stepper) { return stepper.per_second(); });
+  }
+  /// Blows within the last step, which those contacts know nothing of; impulses too.
+  [[nodiscard]] std::span<const Struck> struck() const {
+    return look([](const auto& stepper) { return std::span<const Struck>(stepper.struck()); });
+  }
+  /// The joint's free axes, with what its drives exerted in the last step.
+  [[nodiscard]] JointMotion joint_motion(const State& s, int joint) const {
+    return look([&](const auto& stepper) { return stepper.joint_motion(s, joint); });
+  }
+  /// Laid out as u; at velocity level the mean ones of the last step.
+  const VecX& accelerations(const State& s, double t) {
+    return ask([&](auto& stepper) -> const VecX& { return stepper.accelerations(s, t); });
+  }
+  /// Books of energy and momentum, from this state on.
+  void keep_books(bool keep, const State& s, double t) {
+    ask([&](auto& stepper) { stepper.keep_books(keep, s, t); });
   }
   /// Of the last step; before the first, those that joints alone make.
   [[nodiscard]] int island_count() const {

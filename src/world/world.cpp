@@ -26,6 +26,7 @@ Stepper& WorldImplementation::ready() {
     stepper->keep_problems(keep_problems);
     stepper->carry_on(totals_before, evaluations_before);
     stepper->begin(state, time);
+    if (keep_books) stepper->keep_books(true, state, time);
   }
   return *stepper;
 }
@@ -447,13 +448,48 @@ Diagnostics World::diagnostics() const {
   }
 }
 
+void WorldImplementation::find_contacts(std::vector<ContactResult>& out) {
+  Stepper& now = ready();
+  out.clear();
+  for (const Contact& c : now.contacts(state, recipe.dt))
+    out.push_back({body_slots.id(c.a), body_slots.id(c.b), c.point, c.normal, c.gap, now.per_second() * c.impulse()});
+  // A blow within the step belongs to the nearest point of the same two; where they have parted, it stands for itself.
+  for (const Struck& blow : now.struck()) {
+    const BodyId a = body_slots.id(blow.a), b = body_slots.id(blow.b);
+    ContactResult* nearest = nullptr;
+    for (ContactResult& c : out)
+      if (c.body_a == a && c.body_b == b &&
+          (!nearest || (c.point - blow.point).squaredNorm() < (nearest->point - blow.point).squaredNorm()))
+        nearest = &c;
+    if (!nearest) nearest = &out.emplace_back(ContactResult{a, b, blow.point, blow.normal, 0, Vec3::Zero()});
+    nearest->force += now.per_second() * blow.impulse;
+  }
+}
+
 std::vector<ContactResult> World::contacts() const {
-  WorldImplementation& w = *implementation_;
-  Stepper& stepper = w.ready();
   std::vector<ContactResult> out;
-  for (const Contact& c : stepper.contacts(w.state, w.recipe.dt))
-    out.push_back({w.body_slots.id(c.a), w.body_slots.id(c.b), c.point, c.normal, c.gap, stepper.per_second() * c.impulse()});
+  implementation_->find_contacts(out);
   return out;
+}
+
+Vec3 World::acceleration(BodyId body) const {
+  WorldImplementation& w = *implementation_;
+  return w.ready().accelerations(w.state, w.time).segment<3>(6 * w.body_slots.place(body));
+}
+Vec3 World::angular_acceleration(BodyId body) const {
+  WorldImplementation& w = *implementation_;
+  return w.ready().accelerations(w.state, w.time).segment<3>(6 * w.body_slots.place(body) + 3);
+}
+
+void World::keep_books(bool keep) {
+  WorldImplementation& w = *implementation_;
+  w.keep_books = keep;
+  w.ready().keep_books(keep, w.state, w.time);
+}
+
+JointMotion World::joint_motion(JointId joint) const {
+  WorldImplementation& w = *implementation_;
+  return w.ready().joint_motion(w.state, w.joint_slots.place(joint));
 }
 
 JointError World::joint_error(JointId joint) const {

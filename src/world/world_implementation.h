@@ -28,6 +28,7 @@ struct WorldImplementation {
   int force_count = 0;  // that were ever added: a force's id is its number among them
   VecX external;        // forces that a user set, laid out as u
   bool keep_problems = false;
+  bool keep_books = false;
   int unconverged_steps = 0;
   int late_steps = 0;  // in which shocks could not be located
   int halved_steps = 0;
@@ -80,6 +81,8 @@ struct WorldImplementation {
   [[nodiscard]] int find_body(std::string_view name) const;
   /// Where contacts are on: moving meshes from this body on become convex parts.
   void take_in_meshes(int first);
+  /// Contacts as users see them, into memory that is kept.
+  void find_contacts(std::vector<ContactResult>& out);
   void impulse(int body, const Vec3& impulse, const Vec3& at);
   void look_at_start();
 };

@@ -69,7 +69,7 @@ double step_error(double h, double theta) {
   EmbeddedPair<Flow, Tableau> pair;
   VecX a;
   m.accelerations(0, s, a);
-  pair.begin(s, a);
+  pair.begin(m, s, 0, a);
   pair.attempt(m, s, 0, h, [](const VecX&, const VecX&) { return 0.0; });
   if (theta == 1)
     out = pair.end();

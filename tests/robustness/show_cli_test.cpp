@@ -74,6 +74,42 @@ TEST_F(ShowCli, BadInputGivesStatusTwoAndOneLine) {
   EXPECT_EQ(content(cwd() / good), whole);
 }
 
+const std::string lift = R"({"rotule": 1, "bodies": [{"name": "load", "mass": 2, "shape": {"sphere": {"radius": 0.1}}}],
+  "joints": [{"slider": {"name": "lift", "between": ["world", "load"], "drive": {"motor_speed": 0.5, "motor_strength": 500}}}],
+  "recipe": {"duration": 0.5}})";
+
+// One command from a scene to a motor's force; and what the run itself says of the end.
+TEST_F(ShowCli, AMotorsForceIsOneCommandAway) {
+  const std::string scene = file("lift.json", lift);
+  const Result picture = rotule("plot " + scene + " --quantity lift.motor_force --svg force.svg");
+  EXPECT_EQ(picture.status, 0) << picture.err;
+  EXPECT_NE(content(cwd() / "force.svg").find("motor force [N]"), std::string::npos);
+  EXPECT_EQ(files(), 1) << "the recording is gone";
+  const Result listed = rotule("plot " + scene + " --list");
+  EXPECT_NE(listed.out.find("lift.motor_force "), std::string::npos) << listed.out;
+  EXPECT_EQ(listed.out.find("lost_drag"), std::string::npos) << listed.out;
+  const Result wrong = rotule("plot " + scene + " --quantity lift.motr_force");
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_NE(wrong.err.find("did you mean \"lift.motor_force\"?"), std::string::npos) << wrong.err;
+
+  const Json said = Json::parse(rotule("run " + scene + " --json").out);
+  const Json end = said["final_state"];
+  const double height = end["bodies"]["load"]["position"][2], speed = end["bodies"]["load"]["velocity"][2];
+  EXPECT_NEAR(speed, 0.5, 1e-9);
+  EXPECT_NEAR(end["joints"]["lift"]["displacement"][2], height, 1e-12);
+  EXPECT_NEAR(end["joints"]["lift"]["motor_force"][2], 2 * 9.81, 0.05);
+  EXPECT_NEAR(said["energy"]["work"]["motors"], 2 * 9.81 * height + 0.25, 0.05);
+  EXPECT_LT(said["energy"]["relative_error"], 0.02) << "work is no error";
+  EXPECT_EQ(said["warnings"].size(), 0u) << said["warnings"];
+
+  // The report rests on what is left over.
+  ASSERT_EQ(rotule("run " + scene + " --quiet --record lift.h5").status, 0);
+  ASSERT_EQ(rotule("report lift.h5 --out lift.html").status, 0);
+  const std::string page = content(cwd() / "lift.html");
+  EXPECT_EQ(page.find("Not to be trusted"), std::string::npos);
+  EXPECT_NE(page.find("Work of motors"), std::string::npos);
+}
+
 TEST_F(ShowCli, AFullDiskLeavesNothing) {
   recording();
   for (const std::string& arguments :

@@ -31,10 +31,15 @@ using testing::span;
 
 TrajectoryFrame random_frame(std::mt19937_64& random, std::size_t bodies, std::size_t joints) {
   std::normal_distribution<double> normal;
+  const std::size_t contacts = random() % 4;
   TrajectoryFrame f;
   for (const Quantity& q : quantities) {
     if (!is_recorded(q)) continue;
-    const std::size_t things = q.per == Per::body ? bodies : q.per == Per::joint ? joints : q.per == Per::particle ? 0 : 1;
+    const std::size_t things = q.per == Per::body       ? bodies
+                               : q.per == Per::joint    ? joints
+                               : q.per == Per::particle ? 0
+                               : q.per == Per::contact  ? contacts
+                                                        : 1;
     f.values[index_of(q)].resize(things * static_cast<std::size_t>(q.components));
     for (double& x : f.values[index_of(q)]) x = normal(random);
   }

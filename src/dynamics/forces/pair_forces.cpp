@@ -146,6 +146,11 @@ PairForce user_force(const UserForceEntry& user, const State& s, double t, bool 
   return out;
 }
 
+double potential_rate(const UserForceEntry& user, const State& s, double t) {
+  const JetBody A = jet_body(lanes_of(user.a, s), user.a.r, 0), B = jet_body(lanes_of(user.b, s), user.b.r, 6);
+  return user.def.potential(A, B, Jet::variable(12, t)).gradient[12];
+}
+
 void add_pair_forces(const Model& model, const State& s, double t, VecX& f) {
   const auto put = [&](const ForceEnd& end, const Vec6& value) {
     const auto triple = triples_of(end, s);
@@ -164,12 +169,21 @@ void add_pair_forces(const Model& model, const State& s, double t, VecX& f) {
   for (const UserForceEntry& user : model.forces.users) put_both(user, user_force(user, s, t, false));
 }
 
-double pair_potential(const Model& model, const State& s, double t) {
+double torsion_potential(const Model& model, const State& s) {
   double sum = 0;
   for (const TorsionSpringForce& spring : model.forces.torsions) sum += torsion_torque(spring, s).energy;
+  return sum;
+}
+
+double user_potential(const Model& model, const State& s, double t) {
+  double sum = 0;
   for (const UserForceEntry& user : model.forces.users)
     if (user.def.potential) sum += user_force(user, s, t, false).energy;
   return sum;
+}
+
+double pair_potential(const Model& model, const State& s, double t) {
+  return torsion_potential(model, s) + user_potential(model, s, t);
 }
 
 }  // namespace rotule

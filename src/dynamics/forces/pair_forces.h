@@ -26,7 +26,12 @@ PairForce torsion_force(const TorsionSpringForce& spring, const State& s);
 /// Derivatives only where asked for. Throws Error, with its name, where the user's function gives what is not a number.
 PairForce user_force(const UserForceEntry& user, const State& s, double t, bool derivatives);
 
+/// How fast a potential that the user wrote changes where everything stands still, W.
+double potential_rate(const UserForceEntry& user, const State& s, double t);
+
 void add_pair_forces(const Model& model, const State& s, double t, VecX& f);
+double torsion_potential(const Model& model, const State& s);
+double user_potential(const Model& model, const State& s, double t);
 double pair_potential(const Model& model, const State& s, double t);
 
 /// The triples of u that belong to the partner's two halves; -1 where there are none.

@@ -99,6 +99,7 @@ class Adaptive {
         // Where it is not, the next step will get there; unless what is left is rounding.
         if constexpr (coupled) reached = event(m, pair_.end(), h) < 0 || share < 1e-9;
       }
+      pair_.book_attempt(m);
       take_end(s);
       t = share < 1 ? t + share * made : made == end - t ? end : t + made;
       m.settle(s, t);
@@ -118,6 +119,7 @@ class Adaptive {
   }
   void remake_inner_step(M& m, const State& s, double t, double step) { pair_.attempt(m, s, t, step, norm_); }
   [[nodiscard]] State& inner_end() { return pair_.end(); }
+  void book_inner_step(M& m) { pair_.book_attempt(m); }
 
   ErrorControl control;
   AdaptiveMemory memory;
@@ -182,7 +184,7 @@ class Adaptive {
     if constexpr (coupled)
       pair_.begin(s, memory.acceleration, memory.polynomial, !first);
     else
-      pair_.begin(s, memory.acceleration);
+      pair_.begin(m, s, t, memory.acceleration);
   }
 
   /// A step whose error would be a hundredth of the tolerance, judged by a trial step of Euler's (Hairer, Norsett and Wanner,

@@ -17,8 +17,8 @@ class EmbeddedPair {
  public:
   using State = typename M::State;
 
-  /// Fixes the start of the step; `acceleration` is the one there.
-  void begin(const State& s, const VecX& acceleration) {
+  /// Fixes the start of the step at t; `acceleration` is the one there.
+  void begin(M& m, const State& s, double t, const VecX& acceleration) {
     const Eigen::Index n = s.u.size();
     if (rates_.rows() != n) {
       rates_.setZero(n, Tableau::dense_stages);
@@ -29,6 +29,17 @@ class EmbeddedPair {
     accelerations_.col(0) = acceleration;
     for (VecX* v : {&sigma_, &sigma_error_, &u_error_, &buffer_, &sigma_end_}) v->resize(n);
     dense_ready_ = false;
+    if constexpr (BookKeeper<M>)
+      if (keeps_books(m)) m.flow_anew(t, s, flows_[0]);
+  }
+
+  /// Books the last attempt, which is to be taken: the weights of its end are those of the stages before the last.
+  void book_attempt(M& m) {
+    if constexpr (BookKeeper<M>) {
+      constexpr int last = Tableau::stages - 1;
+      for (int j = 0; keeps_books(m) && j < last; ++j)
+        if (Tableau::a[last][j] != 0) m.book(flows_[j], h_ * Tableau::a[last][j]);
+    }
   }
 
   /// From the start at t to t + h. `norm(sigma, u)` measures an error; what it gives times h is the estimate that is returned.
@@ -117,6 +128,8 @@ class EmbeddedPair {
     combine<k>(s, sigma_, stage_);
     m.displace(s, sigma_, stage_);
     m.accelerations(t_ + Tableau::c[k] * h_, stage_, buffer_);
+    if constexpr (BookKeeper<M> && k < Tableau::stages - 1)
+      if (keeps_books(m)) m.flow(t_ + Tableau::c[k] * h_, stage_, buffer_, flows_[k]);
     accelerations_.col(k) = buffer_;
     m.rate(sigma_, stage_.u, buffer_);
     rates_.col(k) = buffer_;
@@ -162,7 +175,18 @@ class EmbeddedPair {
     dense_ready_ = true;
   }
 
-  MatX rates_, accelerations_, dense_sigma_, dense_u_;  // one column per stage, or per bracket of the extension
+  struct NoFlow {};
+  template <class Kept>
+  struct FlowOf {
+    using type = NoFlow;
+  };
+  template <BookKeeper Kept>
+  struct FlowOf<Kept> {
+    using type = typename Kept::Flow;
+  };
+
+  std::array<typename FlowOf<M>::type, Tableau::stages> flows_;  // what the books want of each stage
+  MatX rates_, accelerations_, dense_sigma_, dense_u_;           // one column per stage, or per bracket of the extension
   VecX sigma_, sigma_end_, sigma_error_, u_error_, buffer_;
   State stage_, end_;
   double h_ = 0, t_ = 0;

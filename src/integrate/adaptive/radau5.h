@@ -117,6 +117,8 @@ class RadauStep {
   template <class Norm>
   double attempt(M& m, const State& s, double t, double h, Norm&& norm, double allowed) {
     const bool old = matrix_ == Matrix::kept;
+    start_ = &s;
+    t_ = t;
     if (matrix_ == Matrix::none) take_matrix(m, s, t, h);
     bool solved = iterate(m, s, t, h, norm, allowed);
     if (!solved && old) {
@@ -142,6 +144,15 @@ class RadauStep {
       error = norm(sigma_error_, u_error_);
     }
     return error;
+  }
+
+  /// Books the last attempt, which is to be taken; the state at its start still stands.
+  void book_attempt(M& m) {
+    for (std::size_t i = 0; keeps_books(m) && i < 3; ++i) {
+      stage_.u = start_->u + Z_[i];
+      m.displace(*start_, sigma_[i], stage_);
+      book_anew(m, t_ + Radau5::c[i] * h_, stage_, h_ * Radau5::a[2][i]);
+    }
   }
 
   /// The step was taken: what of it serves the next one.
@@ -305,9 +316,10 @@ class RadauStep {
   VecXc complex_r_, complex_w_;
   State stage_, end_;
   const StagePolynomial* before_ = nullptr;
+  const State* start_ = nullptr;  // of the last attempt
   Matrix matrix_ = Matrix::none;
   bool evaluated_ = false;  // whether the last accelerations were those at the start
-  double contraction_ = 1, left_ = 1, h_ = 0;
+  double contraction_ = 1, left_ = 1, h_ = 0, t_ = 0;
   int iterations_ = 0;
 };
 

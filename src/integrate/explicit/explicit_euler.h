@@ -9,6 +9,7 @@ class ExplicitEuler {
  public:
   void advance(M& m, typename M::State& s, double t, double h) {
     m.accelerations(t, s, a_);
+    book(m, t, s, a_, h);
     sigma_ = h * s.u;
     m.displace(s, sigma_, s);
     s.u += h * a_;

@@ -14,6 +14,7 @@ class Rk2 {
     m.displace(s, sigma_, middle_);
     middle_.u = s.u + h / 2 * a_;
     m.accelerations(t + h / 2, middle_, a_);
+    book(m, t + h / 2, middle_, a_, h);
     rate_.resizeLike(sigma_);
     m.rate(sigma_, middle_.u, rate_);
     sigma_ = h * rate_;

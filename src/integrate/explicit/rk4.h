@@ -21,6 +21,7 @@ class Rk4 {
     sigma_sum_ = rate_;
     u_sum_ = a_;
     stage_ = s;
+    book(m, t, s, a_, h / 6);
     // Middle stages twice at h/2, then the end at h; weights 1 2 2 1.
     for (const double part : {0.5, 0.5, 1.0}) {
       sigma_ = part * h * rate_;
@@ -29,6 +30,7 @@ class Rk4 {
       m.accelerations(t + part * h, stage_, a_);
       m.rate(sigma_, stage_.u, rate_);
       const double weight = part < 1 ? 2 : 1;
+      book(m, t + part * h, stage_, a_, weight * h / 6);
       sigma_sum_ += weight * rate_;
       u_sum_ += weight * a_;
     }

@@ -23,13 +23,16 @@ class Taylor {
   void advance(M& m, typename M::State& s, double t, double h) {
     const double d = h / 8;
     point_ = s;
+    // The same series of whatever is booked: derivatives by differences, as sums of the three values.
+    const double bend = P == 3 ? h * h * h / (6 * d * d) : 0;
     m.accelerations(t, s, a_);
+    book(m, t, s, a_, h - 2 * bend);
     jerk_.setZero(a_.size());
     snap_.setZero(a_.size());
-    sample(m, s, t, d);
+    sample(m, s, t, d, P == 2, h, bend);
     jerk_ = (ahead_ - behind_) / (2 * d);
     if constexpr (P == 3) {
-      sample(m, s, t, d);
+      sample(m, s, t, d, true, h, bend);
       snap_ = ((ahead_ - a_) + (behind_ - a_)) / (d * d);
     }
 
@@ -51,12 +54,13 @@ class Taylor {
  private:
   /// Accelerations a little later and a little earlier, on the curve whose derivatives are known so far. In the chart the curve
   /// is tau u + tau^2/2 a to second order: rate(sigma, u) differs from u by sigma x u / 2, and sigma is along u.
-  void sample(M& m, const typename M::State& s, double t, double d) {
+  void sample(M& m, const typename M::State& s, double t, double d, bool booked, double h, double bend) {
     for (const double tau : {d, -d}) {
       sigma_ = tau * (s.u + tau / 2 * a_);
       m.displace(s, sigma_, point_);
       point_.u = s.u + tau * (a_ + tau / 2 * jerk_);
       m.accelerations(t + tau, point_, tau > 0 ? ahead_ : behind_);
+      if (booked) book(m, t + tau, point_, tau > 0 ? ahead_ : behind_, h * h / (4 * tau) + bend);
     }
   }
 

@@ -11,15 +11,17 @@ class TwoStage {
   explicit TwoStage(double c) : c_(c) {}
 
   void advance(M& m, typename M::State& s, double t, double h) {
+    const double b = 1 / (2 * c_);
     m.accelerations(t, s, a_);
+    book(m, t, s, a_, (1 - b) * h);
     sigma_ = c_ * h * s.u;
     stage_ = s;
     m.displace(s, sigma_, stage_);
     stage_.u = s.u + c_ * h * a_;
     m.accelerations(t + c_ * h, stage_, a_stage_);
+    book(m, t + c_ * h, stage_, a_stage_, b * h);
     rate_.resizeLike(sigma_);
     m.rate(sigma_, stage_.u, rate_);
-    const double b = 1 / (2 * c_);
     sigma_ = h * ((1 - b) * s.u + b * rate_);
     m.displace(s, sigma_, s);
     s.u += h * ((1 - b) * a_ + b * a_stage_);

@@ -50,6 +50,7 @@ class Gauss {
     in_halves(t, h, settings_.max_halvings, report, [&](double from, double step, bool last) {
       const bool solved = iterate(m, s, from, step);
       if (!solved && !last) return false;
+      if (keeps_books(m)) book_stages(m, s, from, step);
       sigma_.setZero();
       for (int i = 0; i < S; ++i) {
         sigma_ += step * Table::b[i] * rate_[i];
@@ -63,6 +64,19 @@ class Gauss {
   ImplicitReport report;
 
  private:
+  void book_stages(M& m, const typename M::State& s, double t, double h) {
+    for (int i = 0; i < S; ++i) {
+      sigma_.setZero();
+      stage_.u = s.u;
+      for (int j = 0; j < S; ++j) {
+        sigma_ += h * Table::a[i][j] * rate_[j];
+        stage_.u += h * Table::a[i][j] * A_[j];
+      }
+      m.displace(s, sigma_, stage_);
+      book_anew(m, t + Table::c[i] * h, stage_, h * Table::b[i]);
+    }
+  }
+
   bool iterate(M& m, const typename M::State& s, double t, double h) {
     for (int i = 0; i < S; ++i) {
       A_[i].setZero(s.u.size());

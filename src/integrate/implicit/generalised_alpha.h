@@ -30,7 +30,9 @@ class GeneralisedAlpha {
       if (step != h) memory.forget();
       const bool solved = attempt(m, s, from, step);
       if (!solved && !last) return false;
+      book_anew(m, from, s, step / 2);
       s = stage_;
+      book_anew(m, from + step, s, step / 2);
       own().swap(a_);
       true_one().swap(v_);
       memory.samples[0].s = memory.samples[1].s = s;

@@ -17,7 +17,10 @@ class ImplicitEuler {
       stage_.u_0 = s.u;
       stage_.acceleration.setZero(s.u.size());
       const bool solved = stage_.solve_held(m, s, from + step, step, report);
-      if (solved || last) s = stage_.state;
+      if (solved || last) {
+        s = stage_.state;
+        book_anew(m, from + step, s, step);
+      }
       return solved;
     });
   }

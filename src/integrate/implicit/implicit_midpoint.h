@@ -19,6 +19,7 @@ class ImplicitMidpoint {
       stage_.acceleration.setZero(s.u.size());
       const bool solved = stage_.solve_held(m, s, from + step / 2, step / 2, report);
       if (!solved && !last) return false;
+      book_anew(m, from + step / 2, stage_.state, step);
       stage_.sigma *= 2;
       m.displace(s, stage_.sigma, s);
       s.u += step * stage_.acceleration;

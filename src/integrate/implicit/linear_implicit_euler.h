@@ -21,6 +21,7 @@ class LinearImplicitEuler {
     s.u += h * correction_;
     sigma_ = h * s.u;
     m.displace(s, sigma_, s);
+    book_anew(m, t + h, s, h);
   }
 
  private:

@@ -35,10 +35,15 @@ class Sdirk {
         solved = stage_.solve(m, s, from + alexander::c[i] * step, alexander::g * step, report) && solved;
         if (!solved && !last) return false;
         if (i == 2) break;
+        if (keeps_books(m)) states_[i] = stage_.state;
         rates_[i] = stage_.rate;
         accelerations_[i] = stage_.acceleration;
       }
       s = stage_.state;  // the last stage is the end of the step
+      if (keeps_books(m)) {
+        for (std::size_t i = 0; i < 2; ++i) book_anew(m, from + alexander::c[i] * step, states_[i], alexander::a[2][i] * step);
+        book_anew(m, from + step, s, alexander::g * step);
+      }
       return solved;
     });
   }
@@ -49,6 +54,7 @@ class Sdirk {
   int max_halvings_;
   ImplicitStage<M> stage_;
   std::array<VecX, 2> rates_, accelerations_;
+  std::array<typename M::State, 2> states_;  // of the first stages, for the books
 };
 
 }  // namespace rotule

@@ -17,7 +17,11 @@ class Trapezoid {
       stage_.sigma_0 = step / 2 * s.u;
       stage_.u_0 = s.u + step / 2 * stage_.acceleration;
       const bool solved = stage_.solve_held(m, s, from + step, step / 2, report);
-      if (solved || last) s = stage_.state;
+      if (solved || last) {
+        book_anew(m, from, s, step / 2);
+        s = stage_.state;
+        book_anew(m, from + step, s, step / 2);
+      }
       return solved;
     });
   }

@@ -25,6 +25,7 @@ class Ab4 {
       starter_.advance_from(m, s, t, h, a_);
     } else {
       static constexpr std::array<double, 3> weights{-59.0 / 24, 37.0 / 24, -9.0 / 24};
+      book(m, t, s, a_, h * 55 / 24);
       sigma_ = h * 55 / 24 * s.u;
       u_ = h * 55 / 24 * a_;
       rate_.resizeLike(s.u);
@@ -35,6 +36,7 @@ class Ab4 {
         m.rate(then_, sample.s.u, rate_);
         sigma_ += h * weights[k] * rate_;
         u_ += h * weights[k] * sample.acceleration;
+        book_anew(m, t - (k + 1) * h, sample.s, h * weights[k]);
       }
       m.displace(s, sigma_, s);
       s.u += u_;

@@ -22,7 +22,9 @@ class Bdf2 {
     }
     before = s;
     if (made) {
+      book_anew(m, t, s, h / 2);
       s = stage_.state;
+      book_anew(m, t + h, s, h / 2);
     } else {
       starter_.advance(m, s, t, h);
       report.iterations += starter_.report.iterations;

@@ -16,12 +16,14 @@ class Leapfrog {
       m.accelerations(t, s, memory.samples[0].acceleration);
     }
     VecX& a = memory.samples[0].acceleration;
+    book(m, t, s, a, h / 2);
     half_ = s.u + h / 2 * a;
     sigma_ = h * half_;
     m.displace(s, sigma_, s);
     s.u = half_ + h / 2 * a;
     m.accelerations(t + h, s, a);
     s.u = half_ + h / 2 * a;
+    book(m, t + h, s, a, h / 2);
     memory.samples[0].s = s;
     memory.filled = 1;
     memory.h = h;

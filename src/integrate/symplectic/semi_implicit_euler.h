@@ -10,6 +10,7 @@ class SemiImplicitEuler {
  public:
   void advance(M& m, typename M::State& s, double t, double h) {
     m.accelerations(t, s, a_);
+    book(m, t, s, a_, h);
     s.u += h * a_;
     sigma_ = h * s.u;
     m.displace(s, sigma_, s);

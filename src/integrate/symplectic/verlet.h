@@ -25,12 +25,14 @@ class Verlet {
       m.difference(s, before, sigma_);
     }
     before = s;
+    book(m, t, s, a, h / 2);
     sigma_ += h * h * a;
     m.displace(s, sigma_, s);
     drift_ = sigma_ / h;
     s.u = drift_ + h / 2 * a;
     m.accelerations(t + h, s, a);
     s.u = drift_ + h / 2 * a;
+    book(m, t + h, s, a, h / 2);
     memory.filled = 1;
     memory.h = h;
   }

@@ -71,6 +71,7 @@ bool TouchingMechanism::apply_impacts(State& s, std::vector<Touch*>& closing, bo
 }
 
 bool TouchingMechanism::strike(State& s, double t, bool bounce) {
+  const JointedMechanism::Jump jump(mechanism_, s);
   mechanism_.evaluate(s, t);
   double size = 0;
   for (const int i : body_of_)

@@ -206,6 +206,19 @@ void TouchingMechanism::accelerations(double t, const State& s, VecX& udot) {
   solve_forces(udot);
 }
 
+void TouchingMechanism::flow(double t, const State& s, const VecX& udot, Flow& out) {
+  mechanism_.flow(t, s, udot, out);
+  for (const Touch& touch : touches_)
+    for (int g = 0; g < touch.groups; ++g)
+      out[Agent::contact_friction] += touch.force(touch.friction[g]).dot(touch.velocity(touch.friction[g]));
+}
+
+void TouchingMechanism::flow_anew(double t, const State& s, Flow& out) {
+  const JointedMechanism::Untraced untraced(mechanism_);
+  accelerations(t, s, free_);
+  flow(t, s, free_, out);
+}
+
 void TouchingMechanism::settle(State& s, double t) {
   const auto* projection = std::get_if<ProjectionSettings>(&mechanism_.recipe.correction);
   require_finite(mechanism_.model, s);

@@ -28,6 +28,13 @@ class TouchingMechanism {
   void rate(const VecX& sigma, const VecX& u, VecX& out) const { mechanism_.rate(sigma, u, out); }
   void difference(const State& q, const State& base, VecX& sigma) const { mechanism_.difference(q, base, sigma); }
 
+  // Books: those of the mechanism, and what friction takes.
+  using Flow = JointedMechanism::Flow;
+  [[nodiscard]] bool keeps_books() const { return mechanism_.keeps_books(); }
+  void flow(double t, const State& s, const VecX& udot, Flow& out);
+  void flow_anew(double t, const State& s, Flow& out);
+  void book(const Flow& flow, double times) { mechanism_.book(flow, times); }
+
   // What error control asks for (integrate/adaptive/adaptive.h).
   void set_course(Course* course) { course_ = course; }
   void begin_inner_step(const State& s, double t) { course_->begin_inner_step(s, t); }

@@ -105,6 +105,7 @@ void TouchingMotion::remake(AnyMethod& method, const State& s, double t, double 
     method.remake_inner_step(touching_, s, t, length);
   } else {
     end_ = s;
+    mechanism_.now.flow = booked_;  // of the stretch made last nothing stays
     method.advance(touching_, end_, t, length);
   }
 }
@@ -193,11 +194,13 @@ void TouchingMotion::advance_by(AnyMethod& method, State& s, double t, double h)
   while (t < end) {
     touching_.decide(s, t, end - t);
     touching_.close_velocities(s, t);
+    booked_ = mechanism_.now.flow;
     const double made = make(method, s, t, end - t);
     // Slip that winds round zero many times before it stops is let go earlier, at a millionth of the fastest speed at most.
     if (++stretches % patient_stretches == 0) touching_.standing_share = std::min(10 * touching_.standing_share, 1e-6);
     const Located located = locating ? first_event(method, s, t, made) : Located{};
     const bool cut = located.share < 1 || located.event.cause != TouchingMechanism::Cause::none;
+    if constexpr (has_error_control_of_touching<AnyMethod>) method.book_inner_step(touching_);
     std::swap(s, end_of(method));
     t = located.share < 1 ? t + located.share * made : made == end - t ? end : t + made;
     touching_.settle(s, t);

@@ -65,7 +65,10 @@ void ReferenceStepper::archive(Archive& io) {
     linkage.redundant.archive(io);
   }
   io(last_h_);
+  io(part_h_);
+  io(start_u_);
   io(mechanism.now.contacts);
+  io(mechanism.now.struck);
   io(mechanism.now.drives);
   finder.archive(io);
   if (touching_) touching_->archive(io);

@@ -53,7 +53,7 @@ void ReferenceStepper::step_with_touching(State& s, double t, double h) {
   mechanism.now.report.contacts = static_cast<int>(mechanism.now.contacts.size());
   totals.shock_energy += touching_->struck_energy();
   totals.push_energy += mechanism.now.push_energy;
-  last_h_ = 1;  // contacts hold forces
+  last_h_ = part_h_ = 1;  // contacts hold forces
 }
 
 void ReferenceStepper::step_by_method(State& s, double t, double h) {
@@ -140,6 +140,7 @@ void ReferenceStepper::bounce_off_walls(State& s, double t) {
   points_.clear();
   shocks.find(mechanism.model, s, points_);
   if (points_.empty()) return;
+  const JointedMechanism::Jump jump(mechanism, s);
   mechanism.now.report.shocks += static_cast<int>(points_.size());
   totals.shock_energy += shocks.apply(mechanism, s, t, points_, true);
   forget();

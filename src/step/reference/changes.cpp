@@ -38,6 +38,7 @@ void ReferenceStepper::body_added() {
 
 void ReferenceStepper::body_removed(int body) {
   finder.body_removed(body, mechanism.now.contacts);
+  mechanism.now.struck.clear();
   if (touching_) touching_->shapes_changed();
   mechanism.model_changed(shifted(mechanism.model.partner_count() + 1, body, -1), {});
   ledger.find_joints(mechanism);

@@ -28,6 +28,14 @@ void Impacts::strike(JointedMechanism& mechanism, const IslandParts& parts, Isla
   formulate_velocity(island.values, before_, 0, island.problem);
   for (std::size_t k = 0; k < island.drives.size(); ++k)
     formulate_velocity(parts.drives[island.drives[k]], island.drive_block(k), before_, island.problem);
+  const auto keep_blow = [&] {
+    for (std::size_t k = 0; k < island.contacts.size(); ++k) {
+      Contact c = parts.contacts[island.contacts[k]];
+      const ConstraintBlock& block = island.contact_block(k);
+      c.x.head(block.rows) = island.x.segment(block.first_row, block.rows);
+      if (c.x[0] > 0) mechanism.now.struck.push_back({c.a, c.b, c.point, c.normal, c.impulse()});
+    }
+  };
   const auto solve = [&](double restitution) {
     for (std::size_t k = 0; k < island.contacts.size(); ++k) {
       const Contact& c = parts.contacts[island.contacts[k]];
@@ -45,10 +53,13 @@ void Impacts::strike(JointedMechanism& mechanism, const IslandParts& parts, Isla
   solve(1);
   if (kinetic_energy(mechanism, island, island.local) > most) {
     thrown_ = island.local;
+    thrown_x_ = island.x;
     solve(0);
     const double share = share_within_energy(mechanism, island, island.local, thrown_, most);
     island.local += share * (thrown_ - island.local);
+    island.x += share * (thrown_x_ - island.x);
   }
+  keep_blow();
   island.scatter(u);
 }
 

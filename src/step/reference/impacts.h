@@ -28,6 +28,7 @@ class Impacts {
   IslandSearch search_;
   std::vector<char> bouncing_;  // per contact of acting_
   VecX before_, thrown_;        // velocities over an island's bodies: of the start; with all that Newton's law asks for
+  VecX thrown_x_;               // impulses of the latter
 };
 
 }  // namespace rotule

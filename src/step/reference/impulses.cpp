@@ -126,11 +126,11 @@ void solve(const ImpulseStep& step, Island& island) {
   island.apply_impulses();
 }
 
-bool bounce(const ImpulseStep& step, const VecX& free, Island& island, Island& bouncing) {
+std::optional<double> bounce(const ImpulseStep& step, const VecX& free, Island& island, Island& bouncing) {
   const std::span<const Contact> contacts = step.parts.contacts;
   if (std::none_of(island.contacts.begin(), island.contacts.end(),
                    [&](int k) { return bounces(contacts[k], step.rules) || arrives(contacts[k], step.rules, step.h); }))
-    return false;
+    return std::nullopt;
 
   // Contacts that were still open play no part.
   bouncing.take_parts(island);
@@ -155,13 +155,13 @@ bool bounce(const ImpulseStep& step, const VecX& free, Island& island, Island& b
   // A material that gains energy is taken at its word.
   if (std::any_of(island.contacts.begin(), island.contacts.end(),
                   [&](int k) { return contacts[k].law.restitution > 1 && bounces(contacts[k], step.rules); }))
-    return true;
+    return 1;
 
   // No more than there was, and what forces have done on the way: M (u* - u) . u+, u* being what forces alone give.
   const double most = energy_at_hand(step, free, island, bouncing);
   const double share = share_within_energy(step.mechanism, bouncing, island.local, bouncing.local, most);
   bouncing.local = island.local + share * (bouncing.local - island.local);
-  return true;
+  return share;
 }
 
 }  // namespace rotule

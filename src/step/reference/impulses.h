@@ -3,6 +3,8 @@
 //   (M + h^2 K) u* = M u + h f,   w = A x - b,  A = J (M + h^2 K)^-1 J^T + C,   u+ = u* + (M + h^2 K)^-1 J^T x
 // with K = -d(J^T lambda)/dq from the last step's joint forces: implicit Euler in the directions in which constraint forces act
 // as springs, so that no tension is too high for the step.
+#include <optional>
+
 #include "constraint/formulation/contact_formulation.h"
 #include "mechanism/jointed_mechanism.h"
 #include "step/split_into_islands.h"
@@ -36,8 +38,8 @@ void formulate(const ImpulseStep& step, const VecX& free, Island& island);
 void solve(const ImpulseStep& step, Island& island);
 
 /// Where bodies arrive within the step, or met too often for each blow to be taken at its own time: once more from the same
-/// start, with gaps taken for closed and the bounces asked for, as far as they create no energy, into `bouncing`. Whether there
-/// is anything of the kind.
-bool bounce(const ImpulseStep& step, const VecX& free, Island& island, Island& bouncing);
+/// start, with gaps taken for closed and the bounces asked for, as far as they create no energy, into `bouncing`. The share of
+/// that answer in the velocities; none where there is nothing of the kind.
+std::optional<double> bounce(const ImpulseStep& step, const VecX& free, Island& island, Island& bouncing);
 
 }  // namespace rotule

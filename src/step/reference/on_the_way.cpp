@@ -15,6 +15,7 @@ void ReferenceStepper::look_for_bounces() {
 void ReferenceStepper::solve_islands(double t, double h) {
   island_count_ = split_into_islands(mechanism.model, parts(), islands_, search_);
   if (bouncing_.size() < islands_.size()) bouncing_.resize(islands_.size());
+  bounce_shares_.resize(islands_.size());
   first_ = after_ = free_;
   const StageClock::Scope stage(mechanism.clock, Stage::solve);
   const TimeShare share(0.7);  // what is not closed afterwards adds up from step to step
@@ -24,7 +25,9 @@ void ReferenceStepper::solve_islands(double t, double h) {
     formulate(step, free_, island);
     solve(step, island);
     island.scatter(first_);
-    if (bounce(step, free_, island, bouncing_[i]))
+    const std::optional<double> thrown = bounce(step, free_, island, bouncing_[i]);
+    bounce_shares_[i] = thrown.value_or(0);
+    if (thrown)
       bouncing_[i].scatter(after_);
     else
       island.scatter(after_);
@@ -113,7 +116,10 @@ void ReferenceStepper::strike_contacts(double t) {
   Attempt& now = mechanism.now;
   touched_.clear();
   for (const Contact& c : now.contacts) touched_.push_back(finder.touching(c));
+  const JointedMechanism::Jump jump(mechanism, now.state);
+  const double kinetic = mechanism.books ? kinetic_energy(mechanism.model, now.state) : 0;
   now.report.shocks += impacts_.resolve(mechanism, rules_, touched_, cone_, now.state, t);
+  if (mechanism.books) now.flow[Agent::impacts] += kinetic_energy(mechanism.model, now.state) - kinetic;
 }
 
 }  // namespace rotule

@@ -27,6 +27,10 @@ Diagnostics ReferenceStepper::diagnose(const State& s, double t, double h) {
   out.penetration = penetration(touching);
   out.shock_energy = totals.shock_energy;
   out.push_energy = totals.push_energy;
+  if (mechanism.books) {
+    if (totals.books.opened == 0) ledger.look_at_hands(mechanism, s, t, totals);
+    Ledger::read(totals, mechanism, s, out);
+  }
   for (int i = 0; i < island_count_; ++i) out.residual = std::max(out.residual, islands_[i].residual);
   return out;
 }

@@ -29,7 +29,10 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   const StageClock::Run timed(mechanism.clock);
   mechanism.now.report = {};
   mechanism.now.push_energy = 0;
+  mechanism.now.flow = {};
+  mechanism.now.struck.clear();
   mechanism.h = h;
+  if (mechanism.books) ledger.look_at_hands(mechanism, s, t, totals);
 
   if (by_impulses())
     step_by_impulses(s, t, h);
@@ -39,6 +42,7 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   // Then bounce off walls; methods with error control have met them on the way.
   if (!mechanism.model.walls.empty() && !locates_events(mechanism.recipe)) bounce_off_walls(s, t + h);
   require_finite(mechanism.model, s);
+  if (mechanism.books) ledger.close_step(mechanism, s, t + h, totals);
   mechanism.now.report.cut = Budget::current() && Budget::current()->cut();
   return mechanism.now.report;
 }
@@ -75,6 +79,8 @@ double ReferenceStepper::attempt(double t, double h, bool may_stop) {
 
   // Move: positions go with the first solution, velocities with the bounce.
   before_ = s.u;
+  keep_bounces();
+  if (mechanism.books) book_impulses(t, h);
   displace(s, move_, s);
   s.u = after_;
   hold_spin(s);
@@ -124,7 +130,7 @@ double ReferenceStepper::pass(double t, double left, bool may_stop) {
   }
   totals.push_energy += now.push_energy;
   now.push_energy = 0;
-  last_h_ = h;
+  part_h_ = h;
   return h;
 }
 
@@ -133,11 +139,14 @@ void ReferenceStepper::step_by_impulses(State& s, double t, double h) {
   const Lent lent(now.state, s);
 
   // From one blow to the next, as many as the recipe allows.
+  start_u_ = now.state.u;
+  last_h_ = h;
   double done = 0;
   for (int blows = 0; done < h; ++blows) {
     if (done > 0) finder.forget();
     const double left = h - done,
                  part = pass(t + done, left, bouncy_ && blows < rules_.settings.max_blows && !Budget::out_of_time());
+    if (part < left) keep_contacts();
     done = part < left ? done + part : h;
   }
 

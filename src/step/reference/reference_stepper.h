@@ -57,6 +57,8 @@ class ReferenceStepper {
   int project(const ProjectionSettings& settings, State& s, double t);
 
   void set_external(const VecX& external) { mechanism.external = external; }
+  /// From this state on, unless they are open already.
+  void keep_books(bool keep, const State& s, double t);
   void keep_problems(bool keep) { mechanism.keep_problems = keep; }
   void carry_on(const StepTotals& so_far, std::int64_t evaluations) {
     totals = so_far;
@@ -76,6 +78,12 @@ class ReferenceStepper {
   /// Where bodies touch now, with the last step's impulses; `per_second` turns those into forces.
   std::span<const Contact> contacts(const State& s, double h);
   [[nodiscard]] double per_second() const { return last_h_ > 0 ? 1 / last_h_ : 0; }
+  /// Blows of the last step, in impulses.
+  [[nodiscard]] std::span<const Struck> struck() const { return mechanism.now.struck; }
+  /// The joint's free axes, with what its drives exerted in the last step.
+  [[nodiscard]] JointMotion joint_motion(const State& s, int joint) const;
+  /// Of all bodies and particles, laid out as u: solved for at this state, or, at velocity level, the mean of the last step.
+  const VecX& accelerations(const State& s, double t);
   /// Those of the last step; before the first, joints alone make islands.
   [[nodiscard]] std::span<const Island> islands() const;
 
@@ -119,6 +127,12 @@ class ReferenceStepper {
   /// Joints and overlaps closed as the recipe says.
   void close(State& s, double t, double h);
   [[nodiscard]] bool joints_are_closed() const;  // whether it says so at all
+  /// Work and impulses of the step by impulses that is about to be made, bodies being where it starts.
+  void book_impulses(double t, double h);
+  void book_rows(const Island& island, double share, double h);
+  /// What contacts gave in this part of the step beyond what they hold: bounces within it; all of it.
+  void keep_bounces();
+  void keep_contacts();
   /// The contacts of the step's end; where new ones overlap, which nobody could see ahead, those are taken apart too.
   void look_at_end(State& s, double t, double h);
   void bounce_off_walls(State& s, double t);
@@ -142,8 +156,12 @@ class ReferenceStepper {
   Impacts impacts_;
   bool bouncy_;  // whether anything may bounce
   Attempt start_;
-  std::vector<JointAnswer> found_;  // of an attempt that was not good enough
-  double last_h_ = 0;
+  std::vector<JointAnswer> found_;                               // of an attempt that was not good enough
+  std::vector<double> bounce_shares_;                            // per island, of bouncing_ in the velocities
+  VecX start_u_;                                                 // velocities at the start of a step by impulses
+  VecX mean_, rate_, mean_local_, after_local_, accelerations_;  // for the books
+  double last_h_ = 0;                                            // of the last step: over which contacts gave their impulses
+  double part_h_ = 0;                                            // of its last part: over which drives gave theirs
   std::vector<ShockPoint> points_;
 };
 

@@ -1,0 +1,81 @@
+#include "constraint/joint_coordinates.h"
+
+#include <algorithm>
+
+namespace rotule {
+
+namespace {
+
+BodyLanes<double> partner_lanes(const Model& model, const State& s, int partner) {
+  BodyLanes<double> out;
+  if (partner == world_body) return out;
+  const VelocitySlot slot = model.slot(partner);
+  out.v = s.u.segment<3>(slot.first);
+  if (model.is_particle(partner)) {
+    out.p = s.particle_position(model.particle_of(partner));
+    return out;
+  }
+  out.p = s.p[partner];
+  out.R = s.theta[partner].toRotationMatrix();
+  out.omega = s.omega(partner);
+  return out;
+}
+
+/// Rods, gears and functions lock no axis of a frame.
+bool has_frame(const Joint& joint) {
+  return std::any_of(joint.locked.begin(), joint.locked.end(), [](bool locked) { return locked; });
+}
+
+/// Calls take(axis, coordinate and gradient) for the free axes that have an angle or a travel of their own.
+template <class Take>
+void for_each_free_axis(const Joint& joint, const BodyLanes<double>& A, const BodyLanes<double>& B, Take&& take) {
+  if (!has_frame(joint)) return;
+  const Mat3 frame_a = A.R * joint.X_A.orientation.toRotationMatrix(), frame_b = B.R * joint.X_B.orientation.toRotationMatrix();
+  for (int axis = 0; axis < 6; ++axis) {
+    if (joint.locked[axis]) continue;
+    if (axis < 3)
+      take(axis, sliding_axis<double>(frame_a.col(axis), A, B, joint.X_A.position, joint.X_B.position));
+    else
+      take(axis, turning_axis<double>(axis - 3, is_second(joint, axis - 3), frame_a, frame_b));
+  }
+}
+
+bool turns_freely(const Joint& joint) { return has_frame(joint) && !joint.locked[3] && !joint.locked[4] && !joint.locked[5]; }
+
+}  // namespace
+
+JointCoordinates joint_position(const Model& model, const Joint& joint, const State& s) {
+  const BodyLanes<double> A = partner_lanes(model, s, joint.a), B = partner_lanes(model, s, joint.b);
+  JointCoordinates out = JointCoordinates::Zero();
+  for_each_free_axis(joint, A, B, [&](int axis, const DriveAxis<double>& of) { out[axis] = of.q; });
+  if (turns_freely(joint)) {
+    const Quat a = Quat(A.R) * joint.X_A.orientation, b = Quat(B.R) * joint.X_B.orientation;
+    out.tail<3>() = log_rotation(a.conjugate() * b);
+  }
+  return out;
+}
+
+JointCoordinates joint_rate(const Model& model, const Joint& joint, const State& s) {
+  const BodyLanes<double> A = partner_lanes(model, s, joint.a), B = partner_lanes(model, s, joint.b);
+  JointCoordinates out = JointCoordinates::Zero();
+  for_each_free_axis(joint, A, B, [&](int axis, const DriveAxis<double>& of) {
+    out[axis] = of.linear_a.dot(A.v) + of.angular_a.dot(A.omega) + of.linear_b.dot(B.v) + of.angular_b.dot(B.omega);
+  });
+  return out;
+}
+
+double joint_spring_potential(const Model& model, const State& s) {
+  double sum = 0;
+  for (const Joint& joint : model.joints) {
+    if (std::none_of(joint.drives.begin(), joint.drives.end(), [](const auto& axis) { return axis.drive.stiffness > 0; }))
+      continue;
+    const BodyLanes<double> A = partner_lanes(model, s, joint.a), B = partner_lanes(model, s, joint.b);
+    for_each_free_axis(joint, A, B, [&](int axis, const DriveAxis<double>& of) {
+      for (const Joint::AxisDrive& each : joint.drives)
+        if (each.axis == axis) sum += 0.5 * each.drive.stiffness * (of.q - each.drive.rest) * (of.q - each.drive.rest);
+    });
+  }
+  return sum;
+}
+
+}  // namespace rotule

@@ -1,0 +1,17 @@
+#pragma once
+// The free axes of a joint as numbers (A3): where the second body stands against the first, and how fast it moves, along and
+// about the axes of the joint's frame, 0 to 2 along x, y, z, 3 to 5 about them; the coordinates of its drives (pool/drive.h). Of
+// three free rotations the position is the rotation vector. Locked axes have zeros, and so have kinds without a frame.
+#include "constraint/pool/drive.h"
+
+namespace rotule {
+
+using JointCoordinates = Eigen::Matrix<double, 6, 1>;
+
+JointCoordinates joint_position(const Model& model, const Joint& joint, const State& s);
+JointCoordinates joint_rate(const Model& model, const Joint& joint, const State& s);
+
+/// What springs on free axes of joints hold, J: k/2 (q - rest)^2.
+double joint_spring_potential(const Model& model, const State& s);
+
+}  // namespace rotule
