@@ -30,6 +30,7 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   mechanism.now.report = {};
   mechanism.now.push_energy = 0;
   mechanism.h = h;
+  mechanism.look_at_drives();
 
   if (by_impulses())
     step_by_impulses(s, t, h);
