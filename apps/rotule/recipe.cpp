@@ -24,10 +24,10 @@ std::vector<std::string> reasons(const SceneContent& content, const Recipe& reci
                               touching ? "on" : "off unless asked for"));
   else
     out.emplace_back("no bodies could meet");
-  if (content.needs.drives)
-    out.emplace_back("joints have motors, springs or friction: impulses, and a solver that knows bounds");
-  else if (content.needs.limits)
-    out.emplace_back("joints have limits: impulses, or a method that locates events");
+  if (content.needs.switching)
+    out.emplace_back("joints have stops, friction or motors of limited strength: impulses, or events located by any method");
+  else if (content.needs.drives)
+    out.emplace_back("joints are driven, smoothly");
   if (content.frequency > 0) out.push_back(fmt::format("springs oscillate at up to {:.3g} rad/s", content.frequency));
   if (content.decay > 0) out.push_back(fmt::format("dampers act within {:.3g} s and more", 1 / content.decay));
   if (content.spin > 0) out.push_back(fmt::format("the fastest rotation is {:.3g} rad/s", content.spin));

@@ -160,7 +160,7 @@ bool keeps_energy(const Scene& scene, const Recipe& recipe) {
         },
         force);
   });
-  return std::holds_alternative<NoContactSettings>(recipe.contacts) && !needs.drives && !needs.limits && !damped;
+  return std::holds_alternative<NoContactSettings>(recipe.contacts) && !needs.drives && !damped;
 }
 
 /// Watches for the moment at which everything has come to rest and stays so (B3).

@@ -11,6 +11,7 @@
 #include <rotule/types.h>
 
 #include <array>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,9 +22,32 @@ namespace rotule {
 
 using Between = std::array<std::string, 2>;
 
+/// A motion given as a function of time, offset + speed t + amplitude sin(frequency t + phase), with its derivatives.
+struct GivenMotion {
+  double offset = 0;     // rad or m
+  double speed = 0;      // rad/s or m/s
+  double amplitude = 0;  // rad or m
+  double frequency = 0;  // rad/s
+  double phase = 0;      // rad
+  /// In place of all that: the value, its rate and its acceleration, which must belong together.
+  std::function<std::array<double, 3>(double time)> function = {};
+
+  [[nodiscard]] std::array<double, 3> at(double t) const {
+    if (function) return function(t);
+    const double s = amplitude * std::sin(frequency * t + phase), c = amplitude * std::cos(frequency * t + phase);
+    return {offset + speed * t + s, speed + frequency * c, -frequency * frequency * s};
+  }
+  /// Functions cannot be compared: a motion that has one is equal to none.
+  friend bool operator==(const GivenMotion& a, const GivenMotion& b) {
+    return !a.function && !b.function && a.offset == b.offset && a.speed == b.speed && a.amplitude == b.amplitude &&
+           a.frequency == b.frequency && a.phase == b.phase;
+  }
+};
+
 /// What acts along or about a free axis of a joint (A3). The coordinate q is the angle (rad, from -pi to pi) or the travel (m)
-/// of the second body relative to the first, zero in the pose of the scene. Needs a formulation with impulses; limits alone, on
-/// a hinge or slider, also work with methods that control their error (dormand_prince), as events.
+/// of the second body relative to the first, zero in the pose of the scene. At velocity level all of it acts by impulses; at
+/// acceleration level springs, dampers and torques are forces like any others, a given motion is a constraint with time in it,
+/// and what switches (stops, friction, motors at the end of their strength) is followed from event to event.
 struct Drive {
   std::optional<double> lower = {}, upper = {};  // rad or m
   double motor_speed = 0;                        // rad/s or m/s, kept as far as the motor's strength goes
@@ -32,6 +56,10 @@ struct Drive {
   double stiffness = 0;                          // N m/rad or N/m
   double damping = 0;                            // N m s/rad or N s/m
   double rest = 0;                               // rad or m, where the spring is slack
+  double spring_strength = 0;                    // N m or N, most that spring and damper exert together, as a servo; 0: any
+  double restitution = 0;                        // of the stops at lower and upper: rate after over rate before
+  double motor_torque = 0;                       // N m or N, exerted always
+  std::optional<GivenMotion> motion = {};        // q as a function of time, whatever that takes
 
   friend bool operator==(const Drive&, const Drive&) = default;
 };

@@ -203,8 +203,8 @@ void set(Recipe& recipe, std::string_view key, std::string_view value);
 
 /// What the joints of a scene ask of a recipe.
 struct JointNeeds {
-  bool drives = false;  // motors, springs or friction on joints: impulses, and a solver that knows bounds
-  bool limits = false;  // limits alone: that, or a method that locates events
+  bool drives = false;     // anything that acts on their free axes: at velocity level, a solver that knows bounds
+  bool switching = false;  // stops, friction, or motors and springs of limited strength: laws that switch
 };
 
 /// Refuses combinations that make no sense, with the reason and with all the settings that would mend it at once; `World` calls

@@ -3,6 +3,7 @@
 #include <rotule/problem.h>
 #include <rotule/types.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ struct JointForce {
   Vec3 force = Vec3::Zero();
   Vec3 torque = Vec3::Zero();
   bool unique = true;
+  /// What its drives (motors, given motions, springs, friction, stops) exert besides, each along its free axis: N along x, y, z
+  /// of the joint's frame, N m about them. A hinge's torque is the last, a slider's force the third.
+  std::array<double, 6> drive{};
 };
 
 /// A joint's free axes, in the joint's frame as its first body carries it: along and about x, y, z (those of a hinge and of a

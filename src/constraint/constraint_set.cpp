@@ -38,11 +38,12 @@ struct RowWriter {
 
 }  // namespace
 
-ConstraintSet::ConstraintSet(const Model& model, std::span<const int> joints, std::span<const int> local) {
+ConstraintSet::ConstraintSet(const Model& model, std::span<const int> joints, std::span<const int> local, bool switching) {
   const auto place = [&](int body) { return model.movable(body) ? local[body] : -1; };
-  const auto add_block = [&](int index) {
+  const auto add_block = [&](int index, int driven) {
     const Joint& joint = model.joints[index];
-    ConstraintBlock block{rows_, joint.rows(), place(joint.a), place(joint.b), index, static_cast<std::int32_t>(more_.size()), 0};
+    ConstraintBlock block{
+        rows_, joint.rows() + driven, place(joint.a), place(joint.b), index, static_cast<std::int32_t>(more_.size()), 0};
     first_further_.push_back(static_cast<int>(further_.size()));
     for (const int partner : joint.more) {
       const int body = place(partner);
@@ -58,8 +59,13 @@ ConstraintSet::ConstraintSet(const Model& model, std::span<const int> joints, st
   const auto fill = [&]<class P>(P& pool) {
     for (const int index : joints) {
       if (!P::takes(model.joints[index])) continue;
-      add_block(index);
       pool.add(model, index);
+      int driven = 0;
+      if constexpr (requires { pool.add_driven(switching); }) {
+        pool.add_driven(switching);
+        driven = static_cast<int>(pool.driven(pool.size() - 1).size());
+      }
+      add_block(index, driven);
     }
   };
   std::apply([&](auto&... pool) { (fill(pool), ...); }, pools_);

@@ -27,10 +27,21 @@ class ConstraintSet {
  public:
   ConstraintSet() = default;
   /// The joints given by index; `local` maps a body of the model to its place in the island, or -1 where it cannot move.
-  ConstraintSet(const Model& model, std::span<const int> joints, std::span<const int> local);
+  /// `switching`: whether axes that a drive may hold have rows, to be put in force and out (mechanism/drive_laws.h).
+  ConstraintSet(const Model& model, std::span<const int> joints, std::span<const int> local, bool switching = false);
 
   [[nodiscard]] const std::vector<ConstraintBlock>& blocks() const { return blocks_; }
   [[nodiscard]] int rows() const { return rows_; }
+  /// Driven axes of a block, whose rows are its last ones. Joints with frames come first among the pools.
+  [[nodiscard]] std::span<DrivenAxis> driven(int block) {
+    auto& pool = std::get<0>(pools_);
+    return static_cast<std::size_t>(block) < pool.size() ? pool.driven(static_cast<std::size_t>(block)) : std::span<DrivenAxis>();
+  }
+  [[nodiscard]] std::span<const DrivenAxis> driven(int block) const {
+    const auto& pool = std::get<0>(pools_);
+    return static_cast<std::size_t>(block) < pool.size() ? pool.driven(static_cast<std::size_t>(block))
+                                                         : std::span<const DrivenAxis>();
+  }
   /// The bodies beyond two of all blocks, as the problem lists them, and the rows of J_more that they need.
   [[nodiscard]] const std::vector<BlockPartner>& more() const { return more_; }
   [[nodiscard]] int more_rows() const { return more_rows_; }

@@ -21,6 +21,7 @@ void JointedMechanism::flow_over(double t, const State& s, const VecX& udot, con
   add_force_flow(model, external, s, t, u, recipe.threads, flow_scratch_, out);
   for (std::size_t i = 0; i < islands.size(); ++i)
     out[Agent::guides] += guiding_power(now.joints[i].lambda, islands[i].values.C_t);
+  if (drives.any()) drives.add_flow(*this, u, out);
   add_inertia(model, s, udot, 1, out.supports);
   take_supports(out);
 }

@@ -5,16 +5,8 @@
 
 namespace rotule {
 
-void Course::find_held(const State& s) {
-  if (!limits_.any()) return;
-  const double small = std::max(1e-9, 0.1 * (control_.absolute_tolerance + control_.relative_tolerance));
-  limits_.find_held(mechanism_, s, t_, small, small);
-}
-
 void Course::begin_inner_step(const State& s, double t) {
   mechanism_.begin_step(s, t);
-  t_ = t;
-  find_held(s);
   converged_ = mechanism_.now.report.converged;
 }
 
@@ -97,7 +89,6 @@ double Course::event(const State& s, double h) {
   shocks_.for_each_gap(mechanism_.model, s, [&](const Wall&, int, const Vec3&, const Vec3&, double gap, double rate) {
     least = std::min(least, std::max(gap, h * rate));
   });
-  if (limits_.any()) least = std::min(least, limits_.event(mechanism_, s, t_, h));
   return least;
 }
 
@@ -105,14 +96,11 @@ void Course::strike(State& s, double t) {
   // The instant is known to the tolerance, and so is the gap.
   points_.clear();
   shocks_.find(mechanism_.model, s, points_, 10 * position_unit_);
-  if (limits_.any()) limits_.find_struck(s, points_, 10 * std::max(position_unit_, angle_unit_));
   if (!points_.empty()) {
     const JointedMechanism::Jump jump(mechanism_, s);
     mechanism_.now.report.shocks += static_cast<int>(points_.size());
     shock_energy_ += shocks_.apply(mechanism_, s, t, points_, true);
   }
-  t_ = t;
-  find_held(s);
 }
 
 }  // namespace rotule

@@ -1,9 +1,8 @@
 #pragma once
 // What a method with error control sees of a mechanism on its course through time: accelerations, the size of an error, the
-// correction of drift, and walls and limits of joints to meet at the right instant.
+// correction of drift, and walls to meet at the right instant.
 #include <rotule/integrators_adaptive.h>
 
-#include "mechanism/joint_limits.h"
 #include "mechanism/shock.h"
 
 namespace rotule {
@@ -12,17 +11,10 @@ class Course {
  public:
   using State = rotule::State;
 
-  /// At the state and time where it begins.
-  Course(JointedMechanism& mechanism, ShockSolver& shocks, JointLimits& limits, const ErrorControl& control, double& shock_energy,
-         const State& s, double t)
-      : mechanism_(mechanism), shocks_(shocks), limits_(limits), control_(control), shock_energy_(shock_energy), t_(t) {
-    find_held(s);
-  }
+  Course(JointedMechanism& mechanism, ShockSolver& shocks, const ErrorControl& control, double& shock_energy)
+      : mechanism_(mechanism), shocks_(shocks), control_(control), shock_energy_(shock_energy) {}
 
-  void accelerations(double t, const State& s, VecX& udot) {
-    mechanism_.accelerations(t, s, udot);
-    if (limits_.any()) limits_.hold(mechanism_, s, t, udot);
-  }
+  void accelerations(double t, const State& s, VecX& udot) { mechanism_.accelerations(t, s, udot); }
   void displace(const State& base, const VecX& sigma, State& out) const { mechanism_.displace(base, sigma, out); }
   void rate(const VecX& sigma, const VecX& u, VecX& out) const { mechanism_.rate(sigma, u, out); }
   void difference(const State& q, const State& base, VecX& sigma) const { mechanism_.difference(q, base, sigma); }
@@ -57,25 +49,20 @@ class Course {
   [[nodiscard]] double longest_step(const State& s) const;
   void unconverged_step() { mechanism_.now.report.converged = false; }
 
-  [[nodiscard]] bool has_events() const { return !mechanism_.model.walls.empty() || limits_.any(); }
-  /// The least, over walls and bodies and over limits, of max(gap, h times the gap's rate): below zero for a point behind a wall
-  /// that goes further.
+  [[nodiscard]] bool has_events() const { return !mechanism_.model.walls.empty(); }
+  /// The least, over walls and bodies, of max(gap, h times the gap's rate): below zero for a point behind a wall that goes
+  /// further.
   [[nodiscard]] double event(const State& s, double h);
   void strike(State& s, double t);
   void late_event() { ++mechanism_.now.report.late_shocks; }
 
  private:
-  /// What rests on a limit as well as errors allow is held by it.
-  void find_held(const State& s);
-
   bool all_the_way_ = false;
   bool converged_ = true;  // before the present inner step
   JointedMechanism& mechanism_;
   ShockSolver& shocks_;
-  JointLimits& limits_;
   const ErrorControl& control_;
   double& shock_energy_;
-  double t_;                                                                       // where the present inner step began
   double position_unit_ = 0, angle_unit_ = 0, velocity_unit_ = 0, spin_unit_ = 0;  // tolerated errors, once known
   std::vector<ShockPoint> points_;
   VecX asked_;

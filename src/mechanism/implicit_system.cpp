@@ -63,8 +63,9 @@ void visit_couplings(const Model& model, const Ties& ties, Visitor&& visit) {
 }  // namespace
 
 ImplicitSystem::ImplicitSystem(const Model& model, const Recipe& recipe, const std::vector<Linkage>& linkages,
-                               const std::vector<Island>& islands, const std::vector<JointAnswer>& answers, bool together)
-    : model_(model), recipe_(recipe), linkages_(linkages), islands_(islands), answers_(answers) {
+                               const std::vector<Island>& islands, const std::vector<JointAnswer>& answers,
+                               const DriveLaws& drives, bool together)
+    : model_(model), recipe_(recipe), linkages_(linkages), islands_(islands), answers_(answers), drives_(drives) {
   std::visit([&](const auto& settings) { positive_ = settings.positive; }, recipe.implicit_solver);
   positive_ = positive_ && !together;  // LU does not mind
   split(together);
@@ -251,6 +252,7 @@ void ImplicitSystem::assemble_motions(double a, double b) {
         share->S.add(share->S.find(i, j), share == &particles_ ? Mat3(-0.5 * (block + block.transpose())) : Mat3(-block));
   };
   add_force_derivatives(model_, s_, t_, a, b, positive_, sink);
+  drives_.add_derivatives(model_, *kinematics_, s_.u, a, b, sink);
 }
 
 void ImplicitSystem::assemble(double a, double b) {

@@ -25,6 +25,7 @@
 #include "linalg/block_ldlt.h"
 #include "linalg/entry_solver.h"
 #include "math/complex_vector.h"
+#include "mechanism/drive_laws.h"
 #include "mechanism/island.h"
 
 namespace rotule {
@@ -33,7 +34,8 @@ class ImplicitSystem {
  public:
   /// Islands are of joints alone, one per linkage; `answers` are what the joints of each last gave. `together`: for `separate`.
   ImplicitSystem(const Model& model, const Recipe& recipe, const std::vector<Linkage>& linkages,
-                 const std::vector<Island>& islands, const std::vector<JointAnswer>& answers, bool together = false);
+                 const std::vector<Island>& islands, const std::vector<JointAnswer>& answers, const DriveLaws& drives,
+                 bool together = false);
 
   /// Where the next solves stand. Islands must have been evaluated there; `torques` are what acts on each body and `udot` what
   /// comes of it, constraint forces included.
@@ -85,6 +87,7 @@ class ImplicitSystem {
   const std::vector<Linkage>& linkages_;
   const std::vector<Island>& islands_;
   const std::vector<JointAnswer>& answers_;
+  const DriveLaws& drives_;
   Share mechanism_, particles_;
   std::vector<std::array<std::int64_t, 2>> spring_blocks_;  // of springs between particles: (i, j) and (j, i), -1 where pinned
   bool positive_ = true;

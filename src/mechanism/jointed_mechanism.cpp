@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/budget.h"
+#include "base/spans.h"
 #include "dynamics/forces/gyroscopic.h"
 #include "dynamics/forces/weight.h"
 #include "mechanism/implicit_system.h"
@@ -15,8 +16,9 @@ namespace rotule {
 
 JointedMechanism::JointedMechanism(const Model& m, const Recipe& r)
     : model(m), recipe(r), external(VecX::Zero(m.velocity_count())), h(r.dt) {
-  find_linkages(m, linkages, now.joints);
+  find_linkages(m, linkages, now.joints, !by_impulses());
   make_islands(m, linkages, islands);
+  drives.find(m, linkages, !by_impulses());
   look_at_loops();
 }
 
@@ -29,10 +31,30 @@ void JointedMechanism::look_at_loops() {
 
 void JointedMechanism::model_changed(std::span<const int> body, std::span<const int> joint) {
   for (Linkage& linkage : linkages) renumber(linkage, body, joint);
-  const std::vector<int> stood = find_linkages(model, linkages, now.joints);
+  const std::vector<int> stood = find_linkages(model, linkages, now.joints, !by_impulses());
   make_islands(model, linkages, islands, stood);
+  drives.find(model, linkages, !by_impulses());
   forget_shape();
   look_at_loops();
+}
+
+void JointedMechanism::look_at_drives() {
+  if (drives.outdated(model, linkages)) model_changed({}, {});
+}
+
+void JointedMechanism::respond(VecX& forces) {
+  divide_by_mass(forces);
+  for (Island& island : islands) {
+    island.gather(forces, island.local);
+    if (island.local.isZero(0)) continue;
+    for (const ConstraintBlock& block : island.problem.blocks)
+      for (int r = block.first_row; r < block.first_row + block.rows; ++r)
+        island.problem.b[r] = -row_velocity(island.problem, block, r, view(island.local));
+    island.problem.x0.setZero();
+    island.solve(recipe.solver);
+    island.apply_impulses();
+    island.scatter(forces);
+  }
 }
 
 void JointedMechanism::forget_shape() {
@@ -67,7 +89,7 @@ void JointedMechanism::begin_step(const State& s, double t) {
                          island.pull);
     }
     if (!linkage.has_loops) return;
-    linkage.redundant.set_aside(island.problem, island.workspace);
+    linkage.redundant.set_aside(island.problem, island.workspace, linkage.idle);
     linkage.compliance = island.problem.C;
   });
 }
@@ -78,6 +100,7 @@ void JointedMechanism::sum_forces(double t, const State& s) {
   if (contact_forces.size() == forces_.size()) forces_ += contact_forces;
   add_weight(model, forces_);
   add_forces(model, s, t, recipe.threads, force_scratch_, forces_);
+  if (drives.any()) drives.add_forces(model, kinematics, s.u, forces_);
 }
 
 void JointedMechanism::divide_by_mass(VecX& forces) const {
@@ -140,7 +163,7 @@ void JointedMechanism::linearise(double t, const State& s) {
                      std::all_of(now.joints.begin(), now.joints.end(), [](const JointAnswer& a) { return a.known; });
   if (!known) accelerations(t, s, sigma_);
   evaluate(s, t);
-  if (!implicit_) implicit_ = std::make_unique<ImplicitSystem>(model, recipe, linkages, islands, now.joints);
+  if (!implicit_) implicit_ = std::make_unique<ImplicitSystem>(model, recipe, linkages, islands, now.joints, drives);
   implicit_->linearise(kinematics, s, t, last_accelerations_, h, held_g_ > 0);
 }
 
@@ -152,7 +175,7 @@ void JointedMechanism::solve_implicit(double a, double b, const VecX& r, VecX& o
 void JointedMechanism::separate(double t, const State& s, double a) {
   const StageClock::Scope stage(clock, Stage::solve);
   evaluate(s, t);
-  if (!separated_) separated_ = std::make_unique<ImplicitSystem>(model, recipe, linkages, islands, now.joints, true);
+  if (!separated_) separated_ = std::make_unique<ImplicitSystem>(model, recipe, linkages, islands, now.joints, drives, true);
   separated_->linearise(kinematics, s, t, last_accelerations_, h, false);
   separated_->separate(a);
 }
@@ -168,7 +191,8 @@ void JointedMechanism::solve_separated(std::complex<double> a, const VecXc& r, V
 }
 
 void JointedMechanism::refresh_forces(double t, const State& s) {
-  const bool impulses = std::holds_alternative<VelocitySettings>(recipe.formulation);
+  look_at_drives();
+  const bool impulses = by_impulses();
   const bool known = std::all_of(now.joints.begin(), now.joints.end(), [](const JointAnswer& a) { return a.known; });
   if (impulses && known) return evaluate(s, t);
 
@@ -177,6 +201,7 @@ void JointedMechanism::refresh_forces(double t, const State& s) {
   const StepReport report_before = now.report;
   const bool keep_before = std::exchange(keep_problems, false);
   answers_ = now.joints;
+  drives.decide(*this, s, t);
   accelerations(t, s, sigma_);
   for (std::size_t i = 0; i < islands.size(); ++i) {
     JointAnswer& answer = now.joints[i];
@@ -224,10 +249,13 @@ void JointedMechanism::free_velocities(const VelocitySettings& settings, const S
 
 bool JointedMechanism::is_passive() const {
   // Motors bring energy in, springs give back what they hold; limits and friction only ever take.
-  const auto drives = [](const Joint::AxisDrive& axis) { return axis.drive.motor_strength > 0 || axis.drive.stiffness > 0; };
+  const auto brings = [](const Joint::AxisDrive& axis) {
+    const Drive& drive = axis.drive;
+    return drive.motor_strength > 0 || drive.stiffness > 0 || drive.motor_torque != 0 || drive.motion;
+  };
   return external.isZero(0) && model.forces.empty() &&
          std::none_of(model.joints.begin(), model.joints.end(), [&](const Joint& joint) {
-           return joint.function != nullptr || std::any_of(joint.drives.begin(), joint.drives.end(), drives);
+           return joint.function != nullptr || std::any_of(joint.drives.begin(), joint.drives.end(), brings);
          });
 }
 

@@ -15,6 +15,7 @@
 #include "dynamics/kinematics.h"
 #include "math/complex_vector.h"
 #include "mechanism/attempt.h"
+#include "mechanism/drive_laws.h"
 #include "mechanism/island.h"
 
 namespace rotule {
@@ -39,6 +40,11 @@ class JointedMechanism {
   /// What is decided at the start of a step and kept through its stages: which redundant rows are set aside (redundant_rows.h;
   /// joints must be closed), and how hard stabilisation pulls.
   void begin_step(const State& s, double t);
+
+  /// Drives of joints may have been changed since the last step: rows for those that are new.
+  void look_at_drives();
+  /// M^-1 times the forces, joints holding; rows must be those of the state that is meant.
+  void respond(VecX& forces);
 
   /// Fills in the multipliers and residuals of this very state, and leaves no other trace: a query, not a step. At velocity
   /// level the step's own multipliers stay, and only the rows are evaluated anew.
@@ -159,6 +165,7 @@ class JointedMechanism {
   const Recipe& recipe;
   std::vector<Linkage> linkages;
   std::vector<Island> islands;  // of joints alone, one per linkage
+  DriveLaws drives;             // what acts on the joints' free axes
   Attempt now;                  // what the present step has come to
   Kinematics kinematics;
   VecX external;               // forces that a user set, laid out as u
@@ -179,6 +186,7 @@ class JointedMechanism {
   /// Overwrites forces with M^-1 times them; the kinematics must be those of the state.
   void divide_by_mass(VecX& forces) const;
   void close_velocities(State& s);
+  [[nodiscard]] bool by_impulses() const { return std::holds_alternative<VelocitySettings>(recipe.formulation); }
   void count_solves();
 
   /// Throws Error where solver or correction cannot do with loops that the model has.

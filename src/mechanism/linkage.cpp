@@ -38,14 +38,15 @@ double longest_reach(const Model& model, const std::vector<int>& joints) {
   return longest > 0 ? longest : infinity;
 }
 
-Linkage make_linkage(const Model& model, std::vector<int> joints, std::vector<int> bodies, std::vector<int>& local) {
+Linkage make_linkage(const Model& model, std::vector<int> joints, std::vector<int> bodies, std::vector<int>& local,
+                     bool switching) {
   Linkage linkage;
   linkage.bodies = std::move(bodies);
   linkage.joints = std::move(joints);
   for (std::size_t k = 0; k < linkage.bodies.size(); ++k) local[linkage.bodies[k]] = static_cast<int>(k);
   linkage.has_loops = closes_loops(model, linkage.joints, linkage.bodies);
   linkage.reach = longest_reach(model, linkage.joints);
-  linkage.constraints = ConstraintSet(model, linkage.joints, local);
+  linkage.constraints = ConstraintSet(model, linkage.joints, local, switching);
   linkage.compliance.setZero(linkage.constraints.rows());
   return linkage;
 }
@@ -83,7 +84,25 @@ void renumber(Linkage& linkage, std::span<const int> body, std::span<const int> 
   linkage.constraints.renumber(body, joint);
 }
 
-std::vector<int> find_linkages(const Model& model, std::vector<Linkage>& linkages, std::vector<JointAnswer>& answers) {
+bool rows_fit(const Model& model, const Linkage& linkage, bool switching) {
+  const std::vector<ConstraintBlock>& blocks = linkage.constraints.blocks();
+  for (int n = 0; n < static_cast<int>(blocks.size()); ++n) {
+    const std::span<const DrivenAxis> driven = linkage.constraints.driven(n);
+    const std::vector<Joint::AxisDrive>& drives = model.joints[blocks[n].source].drives;
+    std::size_t next = 0;
+    for (int k = 0; k < static_cast<int>(drives.size()); ++k) {
+      if (!has_row(drives[k].drive, switching)) continue;
+      if (next == driven.size() || driven[next].drive != k) return false;
+      if (drives[k].drive.motion && !driven[next].in_force) return false;
+      ++next;
+    }
+    if (next != driven.size()) return false;
+  }
+  return true;
+}
+
+std::vector<int> find_linkages(const Model& model, std::vector<Linkage>& linkages, std::vector<JointAnswer>& answers,
+                               bool switching) {
   UnionFind tied(static_cast<std::size_t>(model.partner_count()));
   for (const Joint& joint : model.joints) {
     const int first = model.movable(joint.a) ? joint.a : joint.b;
@@ -116,13 +135,14 @@ std::vector<int> find_linkages(const Model& model, std::vector<Linkage>& linkage
   for (int i = 0; i < model.partner_count(); ++i) {
     if (joints_of[i].empty()) continue;
     const int same = old_linkage[joints_of[i].front()];
-    if (same >= 0 && before[same].joints == joints_of[i] && before[same].bodies == bodies_of[i]) {
+    if (same >= 0 && before[same].joints == joints_of[i] && before[same].bodies == bodies_of[i] &&
+        rows_fit(model, before[same], switching)) {
       linkages.push_back(std::move(before[same]));
       answers.push_back(std::move(before_answers[same]));
       stood.push_back(same);
       continue;
     }
-    linkages.push_back(make_linkage(model, std::move(joints_of[i]), std::move(bodies_of[i]), local));
+    linkages.push_back(make_linkage(model, std::move(joints_of[i]), std::move(bodies_of[i]), local, switching));
     answers.push_back(carry_over(linkages.back(), old));
     stood.push_back(-1);
   }

@@ -15,6 +15,7 @@ struct Linkage {
   ConstraintSet constraints;
   VecX compliance;          // per row: zero, but for those that are set aside
   RedundantRows redundant;  // which those are
+  std::vector<int> idle;    // rows of driven axes that nothing holds, rising: all zero, with a compliance of 1
   bool has_loops = false;   // whether joints close loops, so that some rows may follow from others
   double reach = infinity;  // m, the longest lever from a body to one of its joints, or length of a rod
 };
@@ -30,8 +31,11 @@ struct JointAnswer {
 
 /// In the order of their first bodies; bodies without joints belong to none. Linkages that were there before and have the same
 /// joints stay as they are, wherever they come to stand; joints that are now in another one keep what they last gave. Tells where
-/// each linkage stood before: -1 where it is new.
-std::vector<int> find_linkages(const Model& model, std::vector<Linkage>& linkages, std::vector<JointAnswer>& answers);
+/// each linkage stood before: -1 where it is new. `switching`: whether axes that drives may hold have rows.
+std::vector<int> find_linkages(const Model& model, std::vector<Linkage>& linkages, std::vector<JointAnswer>& answers,
+                               bool switching);
+/// Whether the rows of driven axes are those that the model's drives ask for.
+bool rows_fit(const Model& model, const Linkage& linkage, bool switching);
 
 /// New numbers of bodies and joints, by old ones, -1 for those that are gone; empty where they stay.
 void renumber(Linkage& linkage, std::span<const int> body, std::span<const int> joint);

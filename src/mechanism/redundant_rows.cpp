@@ -28,8 +28,9 @@ void RedundantRows::resize(const ConstraintProblem& problem) {
   velocities_.resize(6 * problem.bodies());
 }
 
-void RedundantRows::set_aside(ConstraintProblem& problem, Workspace& workspace) {
+void RedundantRows::set_aside(ConstraintProblem& problem, Workspace& workspace, std::span<const int> idle) {
   resize(problem);
+  idle_ = idle;
 
   // Dependence is a matter of geometry: equal masses, and lengths measured by the longest lever, keep heavy and light or large
   // and small parts from looking dependent.
@@ -125,6 +126,7 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
 
 void RedundantRows::write_compliance(ConstraintProblem& problem) const {
   problem.C.setZero();
+  for (const int row : idle_) problem.C[row] = 1;
   if (rows_.empty()) return;
   for (const ConstraintBlock& block : problem.blocks)
     for (auto r = std::lower_bound(rows_.begin(), rows_.end(), block.first_row);

@@ -25,8 +25,8 @@ class RedundantRows {
   static constexpr double slack = 1e12;
 
   /// Updates the choice for a state with all joints closed and writes it into problem.C (zero elsewhere); problem.b is
-  /// overwritten.
-  void set_aside(ConstraintProblem& problem, Workspace& workspace);
+  /// overwritten. Idle rows, all zero, have a compliance of 1 and stand apart.
+  void set_aside(ConstraintProblem& problem, Workspace& workspace, std::span<const int> idle = {});
 
   /// The rows set aside, ascending.
   [[nodiscard]] const std::vector<int>& rows() const { return rows_; }
@@ -51,6 +51,7 @@ class RedundantRows {
   void factor(const ConstraintProblem& problem, Workspace& workspace);
 
   std::vector<int> rows_;
+  std::span<const int> idle_;  // while choosing
   std::vector<char> ambiguous_;
   double pivot_when_chosen_ = 1;  // smallest of the kept rows
   std::vector<Mat6> mass_;

@@ -72,7 +72,7 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
     }
     for (const ShockPoint& p : points) {
       const int count = p.sticking ? 3 : 1;
-      problem_.blocks.push_back({rows, count, local(p.body), p.other >= 0 ? local(p.other) : -1, -1});
+      problem_.blocks.push_back({rows, count, local(p.body), -1, -1});
       rows += count;
     }
     problem_.resize(static_cast<int>(bodies.size()), rows);
@@ -87,11 +87,6 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
     }
     int row = joint_rows;
     for (const ShockPoint& p : points) {
-      if (p.limit) {
-        problem_.J_a.row(row) = p.J_body.transpose();
-        problem_.J_b.row(row++) = p.J_other.transpose();
-        continue;
-      }
       // Rows along the direction first, then across it.
       Mat3 axes = Mat3::Identity();
       if (p.direction.squaredNorm() > 0) axes = rotation_between(Vec3::UnitX(), p.direction).toRotationMatrix();

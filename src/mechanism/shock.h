@@ -14,11 +14,6 @@ struct ShockPoint {
   Vec3 direction = Vec3::Zero();
   bool sticking = false;
   double restitution = 0;
-  /// For a limit of a joint instead of a point: how its room grows with the velocities of the body and of the other one (-1:
-  /// none).
-  bool limit = false;
-  int other = -1;
-  Vec6 J_body = Vec6::Zero(), J_other = Vec6::Zero();
 };
 
 class ShockSolver {

@@ -200,6 +200,21 @@ class Graph {
   std::unordered_map<std::size_t, double> sums_;
 };
 
+/// Calls visit(joint, drive, whether it turns) for all drives.
+template <class Visit>
+void for_each_drive(const Scene& scene, Visit&& visit) {
+  for (const JointDef& joint : scene.joints)
+    std::visit(
+        [&](const auto& j) {
+          if constexpr (requires { j.drive; }) {
+            if (j.drive != Drive{}) visit(joint, j.drive, !locks(j).locked[5]);
+          } else if constexpr (requires { j.drives; }) {
+            for (const AxisDrive& axis : j.drives) visit(joint, axis.drive, axis_number(axis.axis) >= 3);
+          }
+        },
+        joint);
+}
+
 /// How stiff and how damped.
 class Stiffness {
  public:
@@ -226,6 +241,9 @@ class Stiffness {
     for (const ForceDef& force : scene_.forces) std::visit([this](const auto& f) { add(f); }, force);
     out.frequency = std::sqrt(springs_.bound());
     out.decay = std::max(dampers_.bound(), drag_);
+    for_each_drive(scene_, [&](const JointDef& joint, const Drive& drive, bool turns) { add(joint, drive, turns); });
+    out.joint_frequency = std::sqrt(joint_springs_.bound());
+    out.joint_decay = joint_dampers_.bound();
   }
 
  private:
@@ -290,6 +308,24 @@ class Stiffness {
     springs_.add(s.stiffness, ends);
     dampers_.add(s.damping, ends);
   }
+  /// What acts on a free axis, the joint's own rows left out of account: they only make bodies heavier.
+  void add(const JointDef& joint, const Drive& drive, bool turns) {
+    std::vector<End> ends;
+    std::visit(
+        [&](const auto& j) {
+          for (const std::string& name : j.between) {
+            const auto found = body_.find(name);
+            if (found == body_.end() || scene_.bodies[found->second].fixed) continue;
+            const Body& body = compiled(found->second);
+            if (turns && !body.point_mass) ends.emplace_back(nobody - 1 - found->second, least_inverse(body));
+            if constexpr (requires { j.at; })
+              if (!turns) ends.push_back(end(name, j.at));
+          }
+        },
+        joint);
+    joint_springs_.add(drive.stiffness, ends);
+    joint_dampers_.add(drive.damping, ends);
+  }
   void add(const Drag& d) {
     for (std::size_t i = 0; i < scene_.bodies.size(); ++i) {
       const std::string& name = scene_.bodies[i].name;
@@ -317,46 +353,26 @@ class Stiffness {
   std::unordered_map<std::string, std::size_t> body_;
   std::unordered_map<std::size_t, Body> compiled_;
   std::vector<Group> groups_;
-  Graph springs_, dampers_;
+  Graph springs_, dampers_, joint_springs_, joint_dampers_;
   double drag_ = 0;
 };
 
-/// One drive of a joint that has `drives` of them and leaves so many axes free.
-void add_needs(const Drive& drive, std::size_t drives, std::ptrdiff_t free_axes, JointNeeds& needs) {
-  const bool limit = drives == 1 && free_axes == 1 && drive.motor_strength == 0 && drive.friction == 0 && drive.stiffness == 0 &&
-                     drive.damping == 0;
-  (limit ? needs.limits : needs.drives) = true;
-}
-
-/// Calls visit(drive, how many its joint has, how many axes that leaves free, whether it turns).
-template <class Visit>
-void for_each_drive(const Scene& scene, Visit&& visit) {
-  for (const JointDef& joint : scene.joints)
-    std::visit(
-        [&](const auto& j) {
-          if constexpr (requires { j.drive; }) {
-            if (j.drive != Drive{}) visit(j.drive, std::size_t{1}, std::ptrdiff_t{1}, !locks(j).locked[5]);
-          } else if constexpr (requires { j.drives; }) {
-            const std::array<bool, 6> locked = locks(j).locked;
-            for (const AxisDrive& axis : j.drives)
-              visit(axis.drive, j.drives.size(), std::count(locked.begin(), locked.end(), false), axis_number(axis.axis) >= 3);
-          }
-        },
-        joint);
+void add_needs(const Drive& drive, JointNeeds& needs) {
+  needs.drives = true;
+  needs.switching = needs.switching || switches(drive) || saturates(drive);
 }
 
 }  // namespace
 
 JointNeeds needs_of(const Scene& scene) {
   JointNeeds out;
-  for_each_drive(scene, [&](const Drive& drive, auto drives, auto free, bool) { add_needs(drive, drives, free, out); });
+  for_each_drive(scene, [&](const JointDef&, const Drive& drive, bool) { add_needs(drive, out); });
   return out;
 }
 
 JointNeeds needs_of(const Joint& joint) {
   JointNeeds out;
-  for (const Joint::AxisDrive& axis : joint.drives)
-    add_needs(axis.drive, joint.drives.size(), std::count(joint.locked.begin(), joint.locked.end(), false), out);
+  for (const Joint::AxisDrive& axis : joint.drives) add_needs(axis.drive, out);
   return out;
 }
 
@@ -365,7 +381,7 @@ JointNeeds needs_of(const Model& model) {
   for (const Joint& joint : model.joints) {
     const JointNeeds own = needs_of(joint);
     out.drives = out.drives || own.drives;
-    out.limits = out.limits || own.limits;
+    out.switching = out.switching || own.switching;
   }
   return out;
 }
@@ -379,8 +395,10 @@ SceneContent content_of(const Scene& scene) {
     if (!body.fixed) out.spin = std::max(out.spin, body.angular_velocity.norm());
   }
   out.needs = needs_of(scene);
-  for_each_drive(scene, [&](const Drive& drive, auto, auto, bool turns) {
+  for_each_drive(scene, [&](const JointDef&, const Drive& drive, bool turns) {
     if (turns && drive.motor_strength > 0) out.spin = std::max(out.spin, std::abs(drive.motor_speed));
+    if (turns && drive.motion)
+      out.spin = std::max(out.spin, std::abs(drive.motion->speed) + std::abs(drive.motion->amplitude * drive.motion->frequency));
   });
   Meetings(scene).find(out);
   Stiffness(scene).find(out);

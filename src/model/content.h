@@ -23,7 +23,9 @@ struct SceneContent {
   // Bounds from above: sqrt of the largest eigenvalue of M^-1 K over all springs, and the largest of M^-1 D over all dampers.
   double frequency = 0;  // rad/s
   double decay = 0;      // 1/s
-  double spin = 0;       // rad/s: the fastest rotation that the scene begins with or asks of a motor
+  // The same of springs and dampers on joints, which steps by impulses bear at any length.
+  double joint_frequency = 0, joint_decay = 0;
+  double spin = 0;  // rad/s: the fastest rotation that the scene begins with or asks of a motor
 };
 
 /// Names must be given already (name_unnamed).

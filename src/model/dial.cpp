@@ -42,10 +42,12 @@ bool is_implicit(const IntegratorSettings& integrator) {
 }
 
 /// The longest step that springs, dampers and rotations bear, at most `longest`.
-double borne(const SceneContent& content, double longest, double share) {
+double borne(const SceneContent& content, double longest, double share, bool impulses) {
+  const double frequency = impulses ? content.frequency : std::max(content.frequency, content.joint_frequency);
+  const double decay = impulses ? content.decay : std::max(content.decay, content.joint_decay);
   double h = longest;
-  if (content.frequency > 0) h = std::min(h, share / content.frequency);
-  if (content.decay > 0) h = std::min(h, share / content.decay);
+  if (frequency > 0) h = std::min(h, share / frequency);
+  if (decay > 0) h = std::min(h, share / decay);
   return h;
 }
 double seen(const SceneContent& content, double longest) {
@@ -69,17 +71,17 @@ double step_for(const SceneContent& content, const Recipe& recipe, const Wish& w
     // First order: in one second a fall is off by about g/2 h per metre, so that an accuracy in seconds is a step.
     double longest = wish.dial == Dial::realtime ? 1.0 / 60 : wish.dial == Dial::balanced ? 1e-3 : 1e-4;
     if (wish.accuracy) longest = std::clamp(*wish.accuracy, 1e-5, 1.0 / 60);
-    const double h = borne(content, longest, impulse_share);
+    const double h = borne(content, longest, impulse_share, true);
     return rounded_step(wish.dial == Dial::realtime ? h : seen(content, h), longest);
   }
   double longest = wish.dial == Dial::realtime ? 1.0 / 60 : wish.dial == Dial::balanced ? 1e-3 : 1e-4;
   if (wish.accuracy) longest = std::clamp(1e-3 * std::pow(*wish.accuracy / 1e-6, 0.25), 1e-6, 1.0 / 60);
   if (is_implicit(recipe.integrator)) return rounded_step(seen(content, longest), longest);
-  return rounded_step(seen(content, borne(content, longest, explicit_share)), longest);
+  return rounded_step(seen(content, borne(content, longest, explicit_share, false)), longest);
 }
 
-/// Methods for scenes in which bodies touch or joints are driven: the place to change where contacts become legal at acceleration
-/// level.
+/// Methods for scenes in which bodies touch, and for those that want to be fast: the place to change where contacts become legal
+/// at acceleration level.
 Recipe with_impulses(const Wish& wish) {
   Recipe out = recipes::realtime();
   out.contacts = NoContactSettings{};
@@ -92,7 +94,7 @@ Recipe with_impulses(const Wish& wish) {
 /// Methods for all others: smooth motion, by accelerations.
 Recipe without_impulses(const SceneContent& content, const Wish& wish) {
   Recipe out = recipes::exact();
-  const double explicit_step = borne(content, 1.0 / 60, explicit_share);
+  const double explicit_step = borne(content, 1.0 / 60, explicit_share, false);
   const bool stiff = explicit_step < shortest_explicit_step;
   if (wish.accuracy || wish.dial == Dial::exact) {
     // Errors of single steps add up: the tolerance of each is a hundredth of what is wanted of all.
@@ -108,21 +110,20 @@ Recipe without_impulses(const SceneContent& content, const Wish& wish) {
   } else if (wish.dial == Dial::realtime) {
     if (content.joints) return with_impulses(wish);  // joints that hold at any step
     if (explicit_step < 1.0 / 60) out.integrator = LinearImplicitEulerSettings{};
-  } else if (content.needs.limits) {
-    out.integrator = DormandPrinceSettings{};  // meets them at their instants
   } else if (stiff) {
     out.integrator = Gauss4Settings{};
+  } else if (content.needs.switching) {
+    out.integrator = DormandPrinceSettings{};  // as few steps as events allow
   }
   return out;
 }
 
 Recipe chosen(const SceneContent& content, const ContactChoice& contacts, const Wish& wish) {
   const bool touching = !std::holds_alternative<NoContactSettings>(contacts);
-  const bool impulses =
-      touching || content.needs.drives || (content.needs.limits && wish.dial == Dial::realtime && !wish.accuracy);
+  const bool impulses = touching || (content.needs.drives && wish.dial == Dial::realtime && !wish.accuracy);
   Recipe out = impulses ? with_impulses(wish) : without_impulses(content, wish);
   out.contacts = contacts;
-  if (std::holds_alternative<VelocitySettings>(out.formulation) && !touching && !content.needs.drives && !content.needs.limits)
+  if (std::holds_alternative<VelocitySettings>(out.formulation) && !touching && !content.needs.drives)
     out.solver = LdltSettings{};
   out.dt = step_for(content, out, wish);
   return out;
@@ -276,7 +277,7 @@ Recipe fitted(const SceneContent& content, const Recipe& given, const GivenField
   const bool touching = !std::holds_alternative<NoContactSettings>(out.contacts);
   if (!misfit(out, content.needs).empty())
     if (const std::optional<Recipe> near = nearest_fit(out, which, content.needs)) out = *near;
-  if (touching && std::holds_alternative<NoContactSettings>(out.contacts) && !which.solver && !content.needs.drives &&
+  if (touching && std::holds_alternative<NoContactSettings>(out.contacts) && !which.solver &&
       std::holds_alternative<AccelerationSettings>(out.formulation))
     out.solver = LdltSettings{};
   out.dt = which.dt ? given.dt : step_for(content, out, wish);

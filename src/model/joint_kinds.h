@@ -114,6 +114,18 @@ void joint_ends(Self& s, Visitor&& visit) {
   visit(Field{"between", "", "two bodies by name; \"world\" never moves"}, s.between, Need::required);
 }
 
+template <>
+struct SceneFields<GivenMotion> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"offset", "rad, m", "of q = offset + speed t + amplitude sin(frequency t + phase)", -1e9, 1e9}, s.offset);
+    visit(Field{"speed", "rad/s, m/s", "constant part of the rate", -1e9, 1e9}, s.speed);
+    visit(Field{"amplitude", "rad, m", "of the sine", -1e9, 1e9}, s.amplitude);
+    visit(Field{"frequency", "rad/s", "of the sine", -1e9, 1e9}, s.frequency);
+    visit(Field{"phase", "rad", "of the sine", -1e9, 1e9}, s.phase);
+  }
+};
+
 /// What can act on a free axis.
 template <class Self, class Visitor>
 void drive_fields(Self& drive, Visitor&& visit) {
@@ -125,6 +137,11 @@ void drive_fields(Self& drive, Visitor&& visit) {
   visit(Field{"stiffness", "N m/rad, N/m", "of a spring about or along the free axis", 0, 1e300}, drive.stiffness);
   visit(Field{"damping", "N m s/rad, N s/m", "of a damper about or along the free axis", 0, 1e300}, drive.damping);
   visit(Field{"rest", "rad, m", "where the spring is slack", -1e9, 1e9}, drive.rest);
+  visit(Field{"spring_strength", "N m, N", "most that spring and damper exert together; 0: any", 0, 1e300},
+        drive.spring_strength);
+  visit(Field{"restitution", "", "of the stops at lower and upper", 0, 1}, drive.restitution);
+  visit(Field{"motor_torque", "N m, N", "exerted always", -1e300, 1e300}, drive.motor_torque);
+  visit(Field{"motion", "", "angle or travel as a function of time, whatever that takes"}, drive.motion);
 }
 
 template <>

@@ -42,6 +42,19 @@ struct Joint {
   [[nodiscard]] int rows() const;
 };
 
+/// Whether its law is set-valued: it holds a rate or a limit as long as its strength goes.
+[[nodiscard]] inline bool switches(const Drive& drive) {
+  return drive.lower || drive.upper || drive.motor_strength > 0 || drive.friction > 0;
+}
+/// Whether its spring may come to the end of its strength.
+[[nodiscard]] inline bool saturates(const Drive& drive) {
+  return drive.spring_strength > 0 && (drive.stiffness > 0 || drive.damping > 0);
+}
+
+/// Whether the axis has a row among the joint's own: where its motion is given, and, for methods that follow `switching` laws by
+/// accelerations, where one of those may hold it.
+[[nodiscard]] inline bool has_row(const Drive& drive, bool switching) { return drive.motion || (switching && switches(drive)); }
+
 /// Calls visit(partner) for all partners, the world included.
 template <class AnyJoint, class Visit>
 void for_each_partner(AnyJoint&& joint, Visit&& visit) {

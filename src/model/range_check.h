@@ -46,6 +46,10 @@ struct RangeCheck {
       visit_fields(items[i], RangeCheck{item});
     }
   }
+  void operator()(const Field& field, const GivenMotion& motion, Need = {}) const {
+    const Place here = place / field.name;
+    visit_fields(motion, RangeCheck{here});
+  }
   void operator()(const Field& field, const Vec3& value, Need need = {}) const {
     check_vector(place / field.name, field, value, need);
   }

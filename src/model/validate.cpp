@@ -116,6 +116,8 @@ void check_drive(const Drive& drive, bool angle, const Place& here) {
                            : ""));
   if (drive.lower && drive.upper && *drive.lower > *drive.upper)
     fail(here / "lower", fmt::format("must not exceed upper ({}), is {}; exchange them", *drive.upper, *drive.lower));
+  if (drive.motion && switches(drive))
+    fail(here / "motion", "leaves nothing for limits, friction or a motor's strength to decide; take these away, or the motion");
 }
 
 void check_drives(const std::vector<AxisDrive>& drives, const std::array<bool, 6>& locked, const Place& here) {
@@ -131,9 +133,9 @@ void check_drives(const std::vector<AxisDrive>& drives, const std::array<bool, 6
     seen[axis] = true;
     const Drive& drive = drives[k].drive;
     check_drive(drive, axis >= 3, place);
-    if (axis >= 3 && all_turn && (drive.lower || drive.upper || drive.stiffness > 0))
+    if (axis >= 3 && all_turn && (drive.lower || drive.upper || drive.stiffness > 0 || drive.motion))
       fail(place,
-           "all three rotations of this joint are free, so that there is no angle to limit or to spring back to; use a "
+           "all three rotations of this joint are free, so that there is no angle to limit, to give or to spring back to; use a "
            "universal joint or a hinge, or a motor, friction or damping");
   }
 }

@@ -141,6 +141,7 @@ void read(const Json& json, const Place& place, JointDef& out) { read_kind(json,
 void read(const Json& json, const Place& place, SolidDef& out) { read_kind(json, place, out, "solid"); }
 void read(const Json& json, const Place& place, ForceDef& out) { read_kind(json, place, out, "force"); }
 void read(const Json& json, const Place& place, DecompositionSettings& out) { read_struct(json, place, out); }
+void read(const Json& json, const Place& place, GivenMotion& out) { read_struct(json, place, out); }
 
 /// "sor", or {"name": "sor", "relaxation": 1.4}: calls choose(name, place of the name); whether settings follow.
 template <class Choose>

@@ -67,6 +67,7 @@ Json schema_of(const Field&, const Wall&) { return reference("wall"); }
 Json schema_of(const Field&, const CompoundPart&) { return reference("compound_part"); }
 Json schema_of(const Field&, const AxisDrive&) { return reference("axis_drive"); }
 Json schema_of(const Field&, const DecompositionSettings&) { return object_schema<DecompositionSettings>(); }
+Json schema_of(const Field&, const GivenMotion&) { return object_schema<GivenMotion>(); }
 Json schema_of(const Field&, const Recipe&) { return reference("recipe"); }
 
 // What does not depend on the type is kept out of the templates below: there are a few hundred of them.

@@ -19,7 +19,7 @@ bool locates_events(const Recipe& recipe) {
 void check_drives(const Model& model, const Recipe& recipe) {
   for (const Joint& joint : model.joints) {
     const JointNeeds needs = needs_of(joint);
-    if (!needs.drives && !needs.limits) continue;
+    if (!needs.drives) continue;
     try {
       check_combination(recipe, needs);
     } catch (const Error& error) {

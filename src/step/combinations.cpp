@@ -23,7 +23,6 @@ std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
   const bool contacts = !std::holds_alternative<NoContactSettings>(recipe.contacts);
   const bool cones = std::holds_alternative<ConeContactSettings>(recipe.contacts);
   const SolverTraits solver = recipe.solver.traits();
-  const bool driven = needs.drives || (needs.limits && !traits.adaptive);
   const Rule rules[] = {
       {impulses && !semi_implicit,
        "formulation velocity moves by impulses, once per step, and has no accelerations to integrate: it goes with integrator "
@@ -41,13 +40,11 @@ std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
       {contacts && !impulses && !cones, "contacts by accelerations know Coulomb's cone alone"},
       {contacts && !impulses && std::holds_alternative<TreePlacementSettings>(recipe.correction),
        "tree_placement knows joints alone, and nothing of contacts"},
-      {contacts && !impulses && (needs.drives || needs.limits),
-       "contacts by accelerations do not know motors, limits, springs and friction on joints yet"},
-      {driven && !impulses,
-       "motors, limits, springs and friction on joints act by impulses, which methods of accelerations cannot take (limits alone "
-       "also work with dormand_prince, dormand_prince_8 and radau5)"},
+      {contacts && !impulses && needs.switching,
+       "contacts by accelerations do not know stops, friction and motors of limited strength on joints yet"},
+      {springs && needs.switching, "formulation penalty holds by springs, which stops, friction and motors of joints cannot do"},
       {contacts && impulses && !solver.bounds, "this solver knows equations alone; contacts need one that knows bounds"},
-      {driven && impulses && !solver.bounds,
+      {needs.drives && impulses && !solver.bounds,
        "this solver knows equations alone; motors, limits, springs and friction on joints need one that knows bounds"},
       {contacts && impulses && cones && solver.bounds && !solver.cone, "this solver does not know friction cones"},
       {contacts && impulses && !cones && solver.bounds && !solver.box, "this solver does not know friction boxes"},

@@ -141,8 +141,10 @@ JointForce Ledger::force(const JointedMechanism& mechanism, int joint) const {
   const Linkage& linkage = mechanism.linkages[place.linkage];
   const ConstraintProblem& problem = mechanism.islands[place.linkage].problem;
   const ConstraintBlock& block = problem.blocks[place.block];
-  const auto lambda = mechanism.now.joints[place.linkage].lambda.segment(block.first_row, block.rows);
-  const Vec6 on_b = problem.J_b.middleRows(block.first_row, block.rows).transpose() * lambda;
+  // Rows of driven axes come last.
+  const int rows = block.rows - static_cast<int>(linkage.constraints.driven(place.block).size());
+  const auto lambda = mechanism.now.joints[place.linkage].lambda.segment(block.first_row, rows);
+  const Vec6 on_b = problem.J_b.middleRows(block.first_row, rows).transpose() * lambda;
   JointForce out;
   out.force = on_b.head<3>();
   out.torque = on_b.tail<3>() - linkage.constraints.lever(place.block, mechanism.kinematics, true).cross(out.force);

@@ -71,11 +71,15 @@ TEST(Dial, ChosenByContent) {
   EXPECT_EQ(name_of(mechanism.integrator), "rk4");
   EXPECT_EQ(name_of(mechanism.formulation), "acceleration");
   EXPECT_FALSE(touching(mechanism));
-  // A motor needs impulses and bounds; limits alone a method that locates them.
+  // What switches wants events located; with impulses, for those who watch, bounds.
   const Recipe motor = recipe_of(scene_of(arm + ", " + hinge(R"(, "motor_speed": 1, "motor_strength": 50)")));
-  EXPECT_EQ(name_of(motor.formulation), "velocity");
-  EXPECT_TRUE(motor.solver.traits().bounds);
+  EXPECT_EQ(name_of(motor.formulation), "acceleration");
+  EXPECT_EQ(name_of(motor.integrator), "dormand_prince");
   EXPECT_FALSE(touching(motor));
+  const Recipe watched = recipe_for(scene_of(arm + ", " + hinge(R"(, "motor_speed": 1, "motor_strength": 50)")), Dial::realtime);
+  EXPECT_EQ(name_of(watched.formulation), "velocity");
+  EXPECT_TRUE(watched.solver.traits().bounds);
+  EXPECT_EQ(name_of(recipe_of(scene_of(arm + ", " + hinge(R"(, "stiffness": 3)"))).integrator), "rk4");
   EXPECT_EQ(name_of(recipe_of(scene_of(arm + ", " + hinge(R"(, "upper": 0.3)"))).integrator), "dormand_prince");
   // Pendulums too far apart to meet; near enough; and one above a floor that it cannot reach.
   const auto pendulums = [](double distance) {
@@ -135,8 +139,8 @@ TEST(Dial, EveryRefusalNamesARemedyThatWorks) {
                          hinge(R"(, "motor_speed": 1, "motor_strength": 50)"));
   Scene plain = scene;
   std::get<Hinge>(plain.joints[0]).drive = {};
-  Scene limited = scene;
-  std::get<Hinge>(limited.joints[0]).drive = {.upper = 0.2};
+  Scene sprung = scene;
+  std::get<Hinge>(sprung.joints[0]).drive = {.stiffness = 2};
   // One solver for every set of laws that it may know.
   std::vector<SolverChoice> solvers;
   std::set<std::tuple<bool, bool, bool>> laws;
@@ -178,8 +182,8 @@ TEST(Dial, EveryRefusalNamesARemedyThatWorks) {
             recipe.contacts = contacts;
             recipe.solver = solver;
             look(recipe, {}, plain);
-            look(recipe, {.limits = true}, limited);
-            look(recipe, {.drives = true}, scene);
+            look(recipe, {.drives = true}, sprung);
+            look(recipe, {.drives = true, .switching = true}, scene);
           }
         });
       });

@@ -1,15 +1,18 @@
 #include "constraint/pool/drive.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
+
+#include "constraint/hessians.h"
+#include "math/rotation.h"
 
 namespace rotule {
 
 namespace {
 
-DriveAxis<double> axis_of(const Joint& joint, int axis, const Kinematics& bodies) {
-  const BodyLanes<double>&A = bodies[joint.a], &B = bodies[joint.b];
+DriveAxis<double> axis_between(const Joint& joint, int axis, const BodyLanes<double>& A, const BodyLanes<double>& B) {
   const Mat3 frame_a = A.R * joint.X_A.orientation.toRotationMatrix(), frame_b = B.R * joint.X_B.orientation.toRotationMatrix();
   if (axis >= 3) return turning_axis<double>(axis - 3, is_second(joint, axis - 3), frame_a, frame_b);
   return sliding_axis<double>(frame_a.col(axis), A, B, joint.X_A.position, joint.X_B.position);
@@ -17,13 +20,52 @@ DriveAxis<double> axis_of(const Joint& joint, int axis, const Kinematics& bodies
 
 }  // namespace
 
+DriveAxis<double> drive_axis(const Joint& joint, int axis, const Kinematics& bodies) {
+  return axis_between(joint, axis, bodies[joint.a], bodies[joint.b]);
+}
+
+Row<double> driven_row(const Joint& joint, const DrivenAxis& driven, const BodyLanes<double>& a, const BodyLanes<double>& b,
+                       double t) {
+  const Vec3 none = Vec3::Zero();
+  if (!driven.in_force) return {0, 0, none, none, none, none};
+  const auto& [number, drive] = joint.drives[driven.drive];
+  const auto [value, rate, acceleration] =
+      drive.motion ? drive.motion->at(t) : std::array{driven.anchor + driven.speed * (t - driven.since), driven.speed, 0.0};
+  const DriveAxis<double> axis = axis_between(joint, number, a, b);
+  const double C = has_coordinate(joint, number) ? beyond(axis.q, value, number >= 3) : 0;
+  double gamma = -acceleration;
+  if (number >= 3) {
+    gamma += a.omega.dot(axis.angular_b.cross(b.omega));  // the axis turns with one of the two
+  } else {
+    const JointPoint<double> point(a, b, joint.X_A.position, joint.X_B.position);
+    gamma -= slide_row<double>(point, a, axis.linear_b).gamma;
+  }
+  return {C, gamma, axis.linear_a, axis.angular_a, axis.linear_b, axis.angular_b, -rate};
+}
+
+void add_driven_hessian(const Joint& joint, const DrivenAxis& driven, const BodyLanes<double>& a, const BodyLanes<double>& b,
+                        double lambda, Mat12& H) {
+  if (!driven.in_force) return;
+  const int number = joint.drives[driven.drive].axis;
+  const DriveAxis<double> axis = axis_between(joint, number, a, b);
+  if (number < 3) {
+    const JointPoint<double> point(a, b, joint.X_A.position, joint.X_B.position);
+    add_slide_hessian(-lambda, axis.linear_b, point.e - point.rho_a, point.rho_b, H);
+  } else {
+    // Half of what the axis' turning does, on either side: second derivatives are symmetric.
+    const Mat3 turned = 0.5 * lambda * skew(axis.angular_b);
+    H.block<3, 3>(3, 9) += turned;
+    H.block<3, 3>(9, 3) -= turned;
+  }
+}
+
 void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std::vector<DriveRow>& rows) {
   // New rows go behind the old ones, which then leave: no memory besides.
   const std::size_t old_count = rows.size();
   std::size_t last = 0;
   const auto evaluate = [&](int j, int number, const Drive& drive) {
     const Joint& joint = model.joints[j];
-    const DriveAxis<double> axis = axis_of(joint, number, bodies);
+    const DriveAxis<double> axis = drive_axis(joint, number, bodies);
     const auto add = [&](DriveRow::Kind kind, double sign) -> DriveRow& {
       DriveRow& row = rows.emplace_back();
       row.kind = kind;
@@ -40,10 +82,14 @@ void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std
       if (last < old_count && !before(row, rows[last])) row.x = rows[last].x;
       return row;
     };
+    const BodyLanes<double>&A = bodies[joint.a], &B = bodies[joint.b];
+    const double rate =
+        axis.linear_a.dot(A.v) + axis.angular_a.dot(A.omega) + axis.linear_b.dot(B.v) + axis.angular_b.dot(B.omega);
     const auto limit = [&](DriveRow::Kind kind, double sign, double room) {
       DriveRow& row = add(kind, sign);
       row.lower = 0;
-      row.bias = std::max(room, 0.0) / h;
+      const bool bounces = drive.restitution > 0 && sign * rate < 0 && room + h * sign * rate < 0;
+      row.bias = bounces ? drive.restitution * sign * rate : std::max(room, 0.0) / h;
       row.overshoot = -room;
     };
     if (drive.lower) limit(DriveRow::Kind::lower, 1, axis.q - *drive.lower);
@@ -59,7 +105,11 @@ void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std
     if (drive.stiffness > 0 || drive.damping > 0) {
       DriveRow& row = add(DriveRow::Kind::spring, 1);
       row.compliance = 1 / (h * (h * drive.stiffness + drive.damping));
-      row.bias = (axis.q - drive.rest) * drive.stiffness / (h * drive.stiffness + drive.damping);
+      row.bias = beyond(axis.q, drive.rest, number >= 3) * drive.stiffness / (h * drive.stiffness + drive.damping);
+      if (drive.spring_strength > 0) {
+        row.lower = -h * drive.spring_strength;
+        row.upper = h * drive.spring_strength;
+      }
     }
   };
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j)

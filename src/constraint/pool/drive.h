@@ -1,13 +1,19 @@
 #pragma once
-// Limits, motors, springs and dry friction on the free axes of joints (A3), as rows of one body pair each. With q the angle or
-// travel of b relative to a and dq/dt = J u:
-//   limits     w = J u + (q - lower)/h >= 0, x >= 0, and the mirror image for the upper one,
+// Limits, motors, springs and dry friction on the free axes of joints (A3). With q the angle or travel of b relative to a and
+// dq/dt = J u, steps by impulses have rows of one body pair each:
+//   limits     w = J u + (q - lower)/h >= 0, x >= 0, and the mirror image for the upper one; w = J u + e (J u)_before where it is
+//              met within the step and bounces,
 //   motor      w = J u - speed,  |x| <= h strength,
 //   friction   w = J u,          |x| <= h friction,
 //   spring     w = J u + C x + bias, taken at the step's end: C = 1/(h (h k + d)), bias = (q - rest) k/(h k + d).
+// A given motion, and at acceleration level whatever holds an axis, is a row of the joint's own block (locked_axes.h):
+//   C = q - target(t),  C_t = -target',  gamma = J' u - target''.
 #include <rotule/problem.h>
 
+#include <numbers>
 #include <vector>
+
+#include "constraint/rows.h"
 
 #include "dynamics/kinematics.h"
 
@@ -56,6 +62,36 @@ DriveAxis<L> sliding_axis(const Vec3L<L>& n, const BodyLanes<L>& A, const BodyLa
   const Vec3L<L> x_a = A.p + A.R * r_a;
   return {n.dot(x_b - x_a), -n, -(x_b - A.p).cross(n), n, (x_b - B.p).cross(n)};
 }
+
+/// The axis of a joint, 0 to 5, at this state.
+DriveAxis<double> drive_axis(const Joint& joint, int axis, const Kinematics& bodies);
+
+/// Whether there is a coordinate, and not a rate alone: about axes of which all three are free there is none.
+inline bool has_coordinate(const Joint& joint, int axis) {
+  return axis < 3 || joint.locked[3] || joint.locked[4] || joint.locked[5];
+}
+
+/// q less a target; for angles by the shorter way.
+inline double beyond(double q, double target, bool angle) {
+  const double difference = q - target;
+  if (!angle || std::abs(difference) <= std::numbers::pi) return difference;
+  return std::remainder(difference, 2 * std::numbers::pi);
+}
+
+/// A free axis with a row of its own: always in force where its motion is given, else as long as something holds it at
+/// q = anchor + speed (t - since).
+struct DrivenAxis {
+  int drive = 0;  // of the joint's
+  bool in_force = false;
+  double anchor = 0, since = 0, speed = 0;
+};
+
+/// Its row at this state; all zero where it is not in force.
+Row<double> driven_row(const Joint& joint, const DrivenAxis& driven, const BodyLanes<double>& a, const BodyLanes<double>& b,
+                       double t);
+/// lambda times the row's second derivatives.
+void add_driven_hessian(const Joint& joint, const DrivenAxis& driven, const BodyLanes<double>& a, const BodyLanes<double>& b,
+                        double lambda, Eigen::Matrix<double, 12, 12>& H);
 
 /// Rows of all driven joints at this state, for a step of h. Answers of rows that were there before stay with them.
 void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std::vector<DriveRow>& rows);

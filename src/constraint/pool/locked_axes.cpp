@@ -37,10 +37,21 @@ void LockedAxesPool::add(const Model& model, int index) {
   slides_.push_back({joint.locked[0], joint.locked[1], joint.locked[2]});
   aligned_.emplace_back();
   aligned_count_.push_back(static_cast<std::int8_t>(align_axes(joint, aligned_.back())));
+  model_ = &model;
+  first_driven_.push_back(driven_.size());
+}
+
+void LockedAxesPool::add_driven(bool switching) {
+  const Joint& joint = model_->joints[joint_.back()];
+  for (int k = 0; k < static_cast<int>(joint.drives.size()); ++k)
+    if (const Drive& drive = joint.drives[k].drive; has_row(drive, switching))
+      driven_.push_back({.drive = k, .in_force = drive.motion.has_value()});
+  first_driven_.back() = driven_.size();
 }
 
 bool LockedAxesPool::same_shape(std::size_t i, std::size_t j) const {
   if (slides_[i] != slides_[j] || aligned_count_[i] != aligned_count_[j]) return false;
+  if (i != j && (!driven(i).empty() || !driven(j).empty())) return false;
   for (int n = 0; n < aligned_count_[i]; ++n)
     if (aligned_[i][n].of_a != aligned_[j][n].of_a || aligned_[i][n].of_b != aligned_[j][n].of_b) return false;
   return true;
@@ -62,6 +73,7 @@ Mat12 LockedAxesPool::hessian(std::size_t i, const Partners<double, 2>& body, do
     const auto [of_a, of_b] = aligned_[i][n];
     add_align_hessian(lambda[r++], a.R * axes_a_[i].col(of_a), b.R * axes_b_[i].col(of_b), H);
   }
+  for (const DrivenAxis& axis : driven(i)) add_driven_hessian(model_->joints[joint_[i]], axis, a, b, lambda[r++], H);
   return H;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 // Two bodies with a frame each, some of whose six axes are locked: ball, hinge, slider, cylindrical, universal, planar, weld,
-// point on line. Motors, limits and springs act on the axes that are left free (drive.h).
+// point on line. Motors, limits and springs act on the axes that are left free (drive.h); those that a drive can hold have rows
+// too, behind the others.
+#include "constraint/pool/drive.h"
 #include "constraint/pool/pool.h"
 
 namespace rotule {
@@ -14,13 +16,21 @@ class LockedAxesPool {
     return std::find(joint.locked.begin(), joint.locked.end(), true) != joint.locked.end();
   }
   void add(const Model& model, int index);
+  /// Rows for the driven axes of the joint added last.
+  void add_driven(bool switching);
+  [[nodiscard]] std::span<DrivenAxis> driven(std::size_t i) {
+    return {driven_.data() + first_driven_[i], driven_.data() + first_driven_[i + 1]};
+  }
+  [[nodiscard]] std::span<const DrivenAxis> driven(std::size_t i) const {
+    return {driven_.data() + first_driven_[i], driven_.data() + first_driven_[i + 1]};
+  }
   [[nodiscard]] std::size_t size() const { return joint_.size(); }
   [[nodiscard]] int joint(std::size_t i) const { return joint_[i]; }
   [[nodiscard]] std::array<int, 2> bodies(std::size_t i) const { return {a_[i], b_[i]}; }
   [[nodiscard]] bool same_shape(std::size_t i, std::size_t j) const;
 
   template <class L, class Write>
-  void rows(const Partners<L, 2>& body, const LaneIndex<L>& at, double, Write&& write) const {
+  void rows(const Partners<L, 2>& body, const LaneIndex<L>& at, [[maybe_unused]] double t, Write&& write) const {
     const BodyLanes<L>&a = *body[0], &b = *body[1];
     const std::size_t i = at[0];
     const JointPoint<L> point(a, b, gather<L>(r_a_, at), gather<L>(r_b_, at));
@@ -36,6 +46,8 @@ class LockedAxesPool {
       const auto [of_a, of_b] = aligned_[i][n];
       write(align_row<L>(a, b, a.R * axes_a.col(of_a), b.R * axes_b.col(of_b)));
     }
+    if constexpr (std::is_same_v<L, double>)
+      for (const DrivenAxis& axis : driven(i)) write(driven_row(model_->joints[joint_[i]], axis, a, b, t));
   }
 
   [[nodiscard]] Mat12 hessian(std::size_t i, const Partners<double, 2>& body, double t, std::span<const double> lambda) const;
@@ -59,6 +71,9 @@ class LockedAxesPool {
   std::vector<std::array<bool, 3>> slides_;       // locked translations; all three together are a point in common
   std::vector<std::array<AxisPair, 3>> aligned_;  // locked rotations, `aligned_count_` of them
   std::vector<std::int8_t> aligned_count_;
+  const Model* model_ = nullptr;    // whose drives may be changed between steps
+  std::vector<DrivenAxis> driven_;  // of all joints, one after the other
+  std::vector<std::size_t> first_driven_{0};
 };
 
 }  // namespace rotule

@@ -117,7 +117,12 @@ class Adaptive {
     begin(m, s, t);
     return make_step(m, s, t, remaining);
   }
-  void remake_inner_step(M& m, const State& s, double t, double step) { pair_.attempt(m, s, t, step, norm_); }
+  void remake_inner_step(M& m, const State& s, double t, double step) {
+    if constexpr (coupled)
+      pair_.attempt(m, s, t, step, norm_, share_of_step());
+    else
+      pair_.attempt(m, s, t, step, norm_);
+  }
   [[nodiscard]] State& inner_end() { return pair_.end(); }
   void book_inner_step(M& m) { pair_.book_attempt(m); }
 

@@ -184,7 +184,7 @@ void TouchingMechanism::solve_complementarity(const VecX& udot) {
     slipping = true;
     scratch_.setZero(mechanism_.model.velocity_count());
     add_force(touch, x, scratch_);
-    respond(scratch_);
+    mechanism_.respond(scratch_);
     for (Eigen::Index i = 0; i < count; ++i) pulled(i, k) = along(touches_[rows_[i].touch], rows_[i].row, scratch_);
   }
   // Friction that slips follows from normal forces, and those from it, until both agree.

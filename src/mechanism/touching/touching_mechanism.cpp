@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/spans.h"
 #include "dynamics/forces/weight.h"
+#include "model/content.h"
 
 namespace rotule {
 
@@ -28,12 +28,10 @@ void TouchingMechanism::shapes_changed() {
   const Model& model = mechanism_.model;
   if (!model.walls.empty())
     throw Error("walls", "do not go with contacts by accelerations; make them fixed bodies of shape plane");
-  for (const Joint& joint : model.joints)
-    if (!joint.drives.empty())
-      throw Error(
-          "joint \"" + joint.name + "\"",
-          "its motor, limit, spring or friction does not go with contacts by accelerations; set formulation to velocity and "
-          "integrator to semi_implicit_euler");
+  if (needs_of(model).switching)
+    throw Error("joints",
+                "their stops, friction and motors of limited strength do not go with contacts by accelerations; set "
+                "formulation to velocity and integrator to semi_implicit_euler");
   world_ = CollisionWorld();
   proxy_of_.assign(static_cast<std::size_t>(model.body_count()), -1);
   body_of_.clear();
@@ -108,26 +106,6 @@ double TouchingMechanism::along(const Touch& touch, int row, const VecX& u) cons
   return out;
 }
 
-void TouchingMechanism::respond(VecX& forces) {
-  const Model& model = mechanism_.model;
-  for (int i = 0; i < model.body_count(); ++i) {
-    forces.segment<3>(6 * i) *= model.inverse_mass[i];
-    const Vec3 torque = forces.segment<3>(6 * i + 3);
-    forces.segment<3>(6 * i + 3).noalias() = mechanism_.kinematics.inverse_inertia[i] * torque;
-  }
-  for (Island& island : mechanism_.islands) {
-    island.gather(forces, island.local);
-    if (island.local.isZero(0)) continue;
-    for (const ConstraintBlock& block : island.problem.blocks)
-      for (int r = block.first_row; r < block.first_row + block.rows; ++r)
-        island.problem.b[r] = -row_velocity(island.problem, block, r, view(island.local));
-    island.problem.x0.setZero();
-    island.solve(mechanism_.recipe.solver);
-    island.apply_impulses();
-    island.scatter(forces);
-  }
-}
-
 void TouchingMechanism::list_rows(bool sticking) {
   rows_.clear();
   for (int k = 0; k < static_cast<int>(touches_.size()); ++k) {
@@ -156,7 +134,7 @@ void TouchingMechanism::respond_to_rows(bool slipping) {
       }
     responses_[k].setZero(mechanism_.model.velocity_count());
     add_force(touch, x, responses_[k]);
-    respond(responses_[k]);
+    mechanism_.respond(responses_[k]);
     for (Eigen::Index i = 0; i < count; ++i)
       matrix_(i, static_cast<Eigen::Index>(k)) = along(touches_[rows_[i].touch], rows_[i].row, responses_[k]);
   }

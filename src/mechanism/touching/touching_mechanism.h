@@ -19,7 +19,7 @@ class TouchingMechanism {
  public:
   using State = rotule::State;
 
-  /// Throws Error where the model has what this cannot do: soft contacts, walls, drives of joints.
+  /// Throws Error where the model has what this cannot do: soft contacts, walls, drives of joints that switch.
   explicit TouchingMechanism(JointedMechanism& mechanism);
 
   // What integrators ask for (integrate/mechanism.h).
@@ -91,8 +91,6 @@ class TouchingMechanism {
   /// Rows, velocities and, for accelerations, gamma of all touches; kinematics must be those of the state.
   void evaluate_touches(bool with_gamma);
   void add_force(const Touch& touch, const Vec6& x, VecX& forces) const;
-  /// M^-1 times the forces, joints holding.
-  void respond(VecX& forces);
   [[nodiscard]] double along(const Touch& touch, int row, const VecX& u) const;
   /// Columns of responses to the rows in force; where `slipping`, with the friction that comes with their normals.
   void respond_to_rows(bool slipping);

@@ -49,7 +49,7 @@ TouchingMotion::Method TouchingMotion::make_method(const IntegratorSettings& set
 }
 
 TouchingMotion::TouchingMotion(JointedMechanism& mechanism, const IntegratorSettings& settings)
-    : mechanism_(mechanism), touching_(mechanism), method_(make_method(settings)), limits_(mechanism.model) {}
+    : mechanism_(mechanism), touching_(mechanism), method_(make_method(settings)) {}
 
 void TouchingMotion::forget() {
   mechanism_.contact_forces.resize(0);  // those of another state
@@ -71,7 +71,7 @@ void TouchingMotion::advance(State& s, double t, double h) {
       [&]<class AnyMethod>(AnyMethod& method) {
         if constexpr (has_error_control_of_touching<AnyMethod>) {
           double none = 0;
-          Course course(mechanism_, shocks_, limits_, method.control, none, s, t);
+          Course course(mechanism_, shocks_, method.control, none);
           touching_.set_course(&course);
           advance_by(method, s, t, h);
           touching_.set_course(nullptr);

@@ -78,7 +78,6 @@ class TouchingMotion {
   TouchingMechanism touching_;
   Method method_;
   ShockSolver shocks_;
-  JointLimits limits_;
   State end_, trial_;
   Flow booked_;  // before the present stretch
   VecX a_start_, a_end_, sigma_end_, rate_end_, sigma_, u_end_;

@@ -115,6 +115,12 @@ JointMotion ReferenceStepper::joint_motion(const State& s, int number) const {
     const double sign = row.kind == DriveRow::Kind::upper ? -1 : 1;
     (row.kind == DriveRow::Kind::motor ? motor : passive)[row.axis] += sign * per_second * row.x;
   }
+  for (const DriveLaw& law : mechanism.drives.laws()) {
+    if (law.joint != number) continue;
+    const DriveLaws::Parts by = mechanism.drives.parts(mechanism, s.u, law);
+    motor[by.axis] += by.motor;
+    passive[by.axis] += by.spring + by.damper + by.friction + by.holding;
+  }
   JointMotion out;
   out.displacement = position.head<3>();
   out.angle = position.tail<3>();

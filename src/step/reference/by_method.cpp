@@ -29,7 +29,6 @@ constexpr bool closes_joints_itself = std::is_same_v<Method, Rattle<JointedMecha
 
 ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
     : mechanism(model, recipe),
-      limits(model),
       finder(model, recipe),
       ledger(mechanism),
       method(make_integrator<JointedMechanism, ReferenceMethod>(recipe.integrator, MoreMethods{})),
@@ -56,19 +55,33 @@ void ReferenceStepper::step_with_touching(State& s, double t, double h) {
   last_h_ = part_h_ = 1;  // contacts hold forces
 }
 
+void ReferenceStepper::catch_up(State& s, double t) {
+  if (!mechanism.drives.given_motions() || !mechanism.drives.off_course(mechanism, s, t)) return;
+  mechanism.project(ProjectionSettings{}, s, t);
+  forget();
+}
+
 void ReferenceStepper::step_by_method(State& s, double t, double h) {
+  catch_up(s, t);
   if (touching_) return step_with_touching(s, t, h);
   StepReport& report = mechanism.now.report;
   std::visit(
       [&]<class Method>(Method& chosen) {
         if constexpr (has_error_control<Method>) {
-          if (limits.any()) mechanism.begin_step(s, t);
-          Course course(mechanism, shocks, limits, chosen.control, totals.shock_energy, s, t);
+          Course course(mechanism, shocks, chosen.control, totals.shock_energy);
           if (chosen.memory.plan) course.settle_all_the_way();  // a closing that may stop early is no smooth function either
+          if (mechanism.drives.switching()) {
+            ControlledStretches stretches(chosen, course);
+            driven_.advance(mechanism, stretches, s, t, h, totals.shock_energy);
+            return;
+          }
           const std::int64_t before = chosen.steps, iterations_before = chosen.iterations();
           chosen.advance(course, s, t, h);
           report.inner_steps = static_cast<int>(chosen.steps - before);
           report.newton_iterations += static_cast<int>(chosen.iterations() - iterations_before);
+        } else if (mechanism.drives.switching()) {
+          FixedStretches stretches(chosen, mechanism, driven_.end, driven_.memory, closes_joints_itself<Method>);
+          driven_.advance(mechanism, stretches, s, t, h, totals.shock_energy);
         } else {
           mechanism.begin_step(s, t);
           chosen.advance(mechanism, s, t, h);

@@ -51,7 +51,6 @@ void ReferenceStepper::joint_added() {
   check_drives(mechanism.model, mechanism.recipe);
   finder.joint_added(joint);
   if (touching_) touching_->shapes_changed();
-  limits = JointLimits(mechanism.model);
   mechanism.model_changed({}, {});
   ledger.find_joints(mechanism);
   // The two no longer touch.
@@ -62,7 +61,6 @@ void ReferenceStepper::joint_added() {
 void ReferenceStepper::joint_removed(int number, const Joint& joint) {
   finder.joint_removed(joint);
   if (touching_) touching_->shapes_changed();
-  limits = JointLimits(mechanism.model);
   mechanism.model_changed({}, shifted(static_cast<int>(mechanism.model.joints.size()) + 1, number, -1));
   ledger.find_joints(mechanism);
   std::vector<DriveRow>& drives = mechanism.now.drives;

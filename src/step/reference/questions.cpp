@@ -37,7 +37,15 @@ Diagnostics ReferenceStepper::diagnose(const State& s, double t, double h) {
 
 JointForce ReferenceStepper::joint_force(const State& s, double t, int joint) {
   mechanism.refresh_forces(t, s);
-  return ledger.force(mechanism, joint);
+  return last_joint_force(joint);
+}
+
+JointForce ReferenceStepper::last_joint_force(int joint) const {
+  JointForce out = ledger.force(mechanism, joint);
+  mechanism.drives.exerted(mechanism, joint, out.drive);
+  for (const DriveRow& row : mechanism.now.drives)
+    if (row.joint == joint) out.drive[row.axis] += (row.kind == DriveRow::Kind::upper ? -1 : 1) * row.x * per_second();
+  return out;
 }
 
 std::vector<std::pair<int, int>> ReferenceStepper::redundant(const State& s, double t) {

@@ -32,6 +32,7 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   mechanism.now.flow = {};
   mechanism.now.struck.clear();
   mechanism.h = h;
+  mechanism.look_at_drives();
   if (mechanism.books) ledger.look_at_hands(mechanism, s, t, totals);
 
   if (by_impulses())

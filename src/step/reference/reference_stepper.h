@@ -9,7 +9,7 @@
 #include "integrate/methods.h"
 #include "integrate/symplectic/rattle.h"
 #include "mechanism/course.h"
-#include "mechanism/joint_limits.h"
+#include "mechanism/driven_motion.h"
 #include "mechanism/shock.h"
 #include "step/contact_finder.h"
 #include "step/ledger.h"
@@ -73,7 +73,7 @@ class ReferenceStepper {
   /// Of the last diagnose.
   [[nodiscard]] JointError joint_error(int joint) const { return ledger.error(mechanism, joint); }
   JointForce joint_force(const State& s, double t, int joint);
-  [[nodiscard]] JointForce last_joint_force(int joint) const { return ledger.force(mechanism, joint); }
+  [[nodiscard]] JointForce last_joint_force(int joint) const;
   std::vector<std::pair<int, int>> redundant(const State& s, double t);
   /// Where bodies touch now, with the last step's impulses; `per_second` turns those into forces.
   std::span<const Contact> contacts(const State& s, double h);
@@ -92,7 +92,6 @@ class ReferenceStepper {
 
   JointedMechanism mechanism;
   ShockSolver shocks;
-  JointLimits limits;  // of joints, for methods that locate events
   ContactFinder finder;
   Ledger ledger;
   StepTotals totals;
@@ -122,6 +121,8 @@ class ReferenceStepper {
   /// Bounces of contacts that touch and close.
   void strike_contacts(double t);
   void step_by_method(State& s, double t, double h);
+  /// A given motion that begins elsewhere than the state is followed from here on: the mechanism is brought onto it.
+  void catch_up(State& s, double t);
   /// The same where bodies touch.
   void step_with_touching(State& s, double t, double h);
   /// Joints and overlaps closed as the recipe says.
@@ -163,6 +164,7 @@ class ReferenceStepper {
   double last_h_ = 0;                                            // of the last step: over which contacts gave their impulses
   double part_h_ = 0;                                            // of its last part: over which drives gave theirs
   std::vector<ShockPoint> points_;
+  DrivenMotion driven_;
 };
 
 }  // namespace rotule

@@ -1,0 +1,302 @@
+// Drives of joints by methods of accelerations: against closed forms, and at the order of the method (A3, issue's item "drives").
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rotule/error.h>
+#include <rotule/world.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "support/constants.h"
+
+namespace rotule {
+namespace {
+
+using std::numbers::pi;
+using testing::g;
+
+Recipe by(const std::string& integrator, double dt) {
+  Recipe recipe = recipes::exact();
+  set(recipe, "integrator", integrator);
+  recipe.dt = dt;
+  return recipe;
+}
+Recipe by_tolerance(const std::string& integrator, double tolerance, double dt) {
+  Recipe recipe = by(integrator, dt);
+  set(recipe, "integrator.relative_tolerance", fmt::format("{}", tolerance));
+  return recipe;
+}
+
+void run_until(World& world, double end) {
+  const double dt = world.recipe().dt;
+  const auto steps = static_cast<long>(std::llround((end - world.time()) / dt));
+  for (long i = 0; i < steps; ++i) world.step(i + 1 < steps ? dt : end - world.time());
+}
+
+/// One body on a rail along x.
+Scene on_a_rail(double mass, const Drive& drive, double velocity = 0, double gravity = 0) {
+  Scene scene;
+  scene.gravity = {-gravity, 0, 0};
+  scene.add({.name = "block", .mass = mass, .inertia = Mat3(Mat3::Identity() * 0.01), .velocity = {velocity, 0, 0}});
+  scene.add(Slider{.name = "rail", .between = {"world", "block"}, .axis = {1, 0, 0}, .drive = drive});
+  return scene;
+}
+
+// A planar four-bar in the plane of x and y: pivots at the origin and at (d, 0), crank a, coupler b, rocker c.
+struct FourBar {
+  double a = 0.3, b = 0.9, c = 0.7, d = 0.8;
+  double m_a = 1.2, m_b = 2.1, m_c = 1.5;
+  double theta_0 = 0.6;
+
+  struct Motion {
+    Eigen::Vector3d angle, rate, acceleration;  // of crank, coupler, rocker
+  };
+  static Eigen::Vector2d along(double angle) { return {std::cos(angle), std::sin(angle)}; }
+  static Eigen::Vector2d across(double angle) { return {-std::sin(angle), std::cos(angle)}; }
+  [[nodiscard]] static double moment(double mass, double length) { return mass * length * length / 12; }
+
+  [[nodiscard]] Motion at(double theta, double rate, double acceleration) const {
+    const Eigen::Vector2d A = a * along(theta), C(d, 0), between = C - A;
+    const double r = between.norm(), x = (b * b - c * c + r * r) / (2 * r), y = std::sqrt(b * b - x * x);
+    const Eigen::Vector2d n = between / r, B = A + x * n + y * Eigen::Vector2d(-n.y(), n.x());
+    Motion out;
+    out.angle << theta, std::atan2(B.y() - A.y(), B.x() - A.x()), std::atan2(B.y(), B.x() - d);
+    Eigen::Matrix2d M;
+    M << b * across(out.angle[1]), -c * across(out.angle[2]);
+    const Eigen::Vector2d w = M.inverse() * (-a * rate * across(theta));
+    out.rate << rate, w;
+    const Eigen::Vector2d turning = -a * (acceleration * across(theta) - rate * rate * along(theta)) +
+                                    b * w[0] * w[0] * along(out.angle[1]) - c * w[1] * w[1] * along(out.angle[2]);
+    out.acceleration << acceleration, Eigen::Vector2d(M.inverse() * turning);
+    return out;
+  }
+
+  /// What the crank needs, by the balance of power: sum of (m (a - g) . v + I alpha omega) over its rate.
+  [[nodiscard]] double torque(double theta, double rate, double acceleration) const {
+    const Motion q = at(theta, rate, acceleration);
+    const Eigen::Vector2d weight(0, -g);
+    const auto share = [&](double mass, double length, int k, const Eigen::Vector2d& v_0, const Eigen::Vector2d& a_0) {
+      const Eigen::Vector2d v = v_0 + 0.5 * length * q.rate[k] * across(q.angle[k]);
+      const Eigen::Vector2d acc =
+          a_0 + 0.5 * length * (q.acceleration[k] * across(q.angle[k]) - q.rate[k] * q.rate[k] * along(q.angle[k]));
+      return mass * (acc - weight).dot(v) + moment(mass, length) * q.acceleration[k] * q.rate[k];
+    };
+    const Eigen::Vector2d none = Eigen::Vector2d::Zero();
+    const Eigen::Vector2d v_A = a * rate * across(theta), a_A = a * (acceleration * across(theta) - rate * rate * along(theta));
+    return (share(m_a, a, 0, none, none) + share(m_b, b, 1, v_A, a_A) + share(m_c, c, 2, none, none)) / rate;
+  }
+
+  /// With the velocities that the crank's rate gives.
+  [[nodiscard]] Scene scene(const Drive& on_crank, const Drive& on_rocker = {}, double rate = 0,
+                            const Drive& elsewhere = {}) const {
+    const Motion q = at(theta_0, rate, 0);
+    Scene out;
+    out.gravity = {0, -g, 0};
+    const auto bar = [&](const std::string& name, const Eigen::Vector2d& from, const Eigen::Vector2d& v_from, double length,
+                         int k, double mass) {
+      const Eigen::Vector2d p = from + 0.5 * length * along(q.angle[k]),
+                            v = v_from + 0.5 * length * q.rate[k] * across(q.angle[k]);
+      const double I = moment(mass, length);
+      out.add({.name = name,
+               .mass = mass,
+               .inertia = Mat3(Vec3(0.1 * I, I, I).asDiagonal()),
+               .position = {p.x(), p.y(), 0},
+               .orientation = Quat(Eigen::AngleAxisd(q.angle[k], Vec3::UnitZ())),
+               .velocity = {v.x(), v.y(), 0},
+               .angular_velocity = {0, 0, q.rate[k]}});
+    };
+    const Eigen::Vector2d A = a * along(theta_0), C(d, 0), B = C + c * along(q.angle[2]);
+    bar("crank", {0, 0}, {0, 0}, a, 0, m_a);
+    bar("coupler", A, a * q.rate[0] * across(theta_0), b, 1, m_b);
+    bar("rocker", C, {0, 0}, c, 2, m_c);
+    out.add(Hinge{.name = "crank_pin", .between = {"world", "crank"}, .at = {0, 0, 0}, .drive = on_crank});
+    out.add(Hinge{.name = "knee", .between = {"crank", "coupler"}, .at = {A.x(), A.y(), 0}, .drive = elsewhere});
+    out.add(Hinge{.name = "elbow", .between = {"coupler", "rocker"}, .at = {B.x(), B.y(), 0}, .drive = elsewhere});
+    out.add(Hinge{.name = "rocker_pin", .between = {"world", "rocker"}, .at = {d, 0, 0}, .drive = on_rocker});
+    return out;
+  }
+};
+
+TEST(DrivesAtFullOrder, AFourBarAtConstantSpeedNeedsTheTorqueOfItsPowerBalance) {
+  const FourBar bar;
+  constexpr double rate = 5;
+  for (const char* integrator : {"rk4", "dormand_prince_8", "gauss4", "rattle"}) {
+    World world(bar.scene({.motion = GivenMotion{.speed = rate}}), by(integrator, 2 * pi / rate / 200));
+    double largest = 0, worst = 0;
+    for (int i = 0; i < 200; ++i) {
+      world.step();
+      const double expected = bar.torque(bar.theta_0 + rate * world.time(), rate, 0);
+      largest = std::max(largest, std::abs(expected));
+      worst = std::max(worst, std::abs(world.joint_force("crank_pin").drive[5] - expected));
+    }
+    EXPECT_LT(worst, 1e-9 * largest) << integrator;
+    EXPECT_NEAR(world.angular_velocity("crank").z(), rate, 1e-9) << integrator;
+  }
+}
+
+TEST(DrivesAtFullOrder, ASineNeedsItsOwnTorqueToo) {
+  const FourBar bar;
+  const GivenMotion sine{.speed = 1, .amplitude = 0.4, .frequency = 7};
+  World world(bar.scene({.motion = sine}), by("rk4", 1e-3));
+  for (int i = 0; i < 300; ++i) {
+    world.step();
+    const auto [angle, rate, acceleration] = sine.at(world.time());
+    if (std::abs(rate) < 0.1) continue;
+    const double expected = bar.torque(bar.theta_0 + angle, rate, acceleration);
+    ASSERT_NEAR(world.joint_force("crank_pin").drive[5], expected, 1e-8 * (1 + std::abs(expected))) << world.time();
+  }
+}
+
+/// m x'' = -k x - F sgn(x'): half swings of cosine about +-F/k, until |k x| <= F.
+TEST(DrivesAtFullOrder, AnOscillatorWithDryFrictionStopsWhereItMust) {
+  constexpr double m = 2, k = 50, F = 3, x_0 = 0.4;
+  for (const char* integrator : {"rk4", "dormand_prince_8", "gauss6", "gauss4", "implicit_midpoint", "rattle_4"}) {
+    Scene scene = on_a_rail(m, {.friction = F, .stiffness = k, .rest = -x_0});  // x from the slack spring: q + x_0
+    World world(scene,
+                integrator == std::string("dormand_prince_8") ? by_tolerance(integrator, 1e-12, 0.02) : by(integrator, 5e-3));
+    const double half = pi / std::sqrt(k / m), step = F / k;
+    run_until(world, 1.5 * half);
+    // In its second half swing, from -(x_0 - 2 F/k) about -F/k.
+    const double amplitude = x_0 - 3 * step;
+    const bool second_order = integrator == std::string("implicit_midpoint");
+    EXPECT_NEAR(world.position("block").x() + x_0, -step - amplitude * std::cos(pi / 2), second_order ? 2e-4 : 1e-8)
+        << integrator;
+    run_until(world, 10 * half);
+    // 0.4, -0.28, 0.16, -0.04: |k x| = 2 < 3.
+    EXPECT_NEAR(world.position("block").x() + x_0, -0.04, second_order ? 1e-5 : 1e-9) << integrator;
+    EXPECT_NEAR(world.velocity("block").x(), 0, 1e-14) << integrator;
+    EXPECT_NEAR(world.joint_force("rail").drive[2], 0, 1e-9) << integrator;  // friction holds what the spring pulls
+  }
+}
+
+TEST(DrivesAtFullOrder, StopsThrowBackByTheirRestitution) {
+  constexpr double height = 0.5, e = 0.7;
+  for (const char* integrator : {"rk4", "dormand_prince_8", "gauss4", "ab4", "leapfrog"}) {
+    World world(on_a_rail(1, {.lower = -height, .restitution = e}, 0, g), by(integrator, 7e-3));
+    const double first = std::sqrt(2 * height / g);
+    const double speed = g * first;
+    const double second = first + 2 * e * speed / g, third = second + 2 * e * e * speed / g;
+    const double t = third + 0.4 * e * e * e * speed / g;
+    run_until(world, t);
+    const double v = e * e * e * speed, since = t - third;
+    EXPECT_NEAR(world.position("block").x(), -height + v * since - 0.5 * g * since * since, 1e-9) << integrator;
+    EXPECT_NEAR(world.velocity("block").x(), v - g * since, 1e-9) << integrator;
+    run_until(world, 6);
+    EXPECT_NEAR(world.position("block").x(), -height, 1e-9) << integrator;
+    EXPECT_NEAR(world.velocity("block").x(), 0, 1e-12) << integrator;
+    EXPECT_NEAR(world.joint_force("rail").drive[2], g, 1e-9) << integrator;
+    EXPECT_NEAR(world.diagnostics().shock_energy, g * height, 1e-6) << integrator;
+  }
+}
+
+/// I w' = S until the speed is reached; held there against a load that grows with the angle; let go where that exceeds S.
+TEST(DrivesAtFullOrder, AMotorReachesItsSpeedHoldsItAndGivesWay) {
+  constexpr double I = 0.3, S = 2, speed = 4, k = 1.5;
+  Scene scene;
+  scene.gravity = Vec3::Zero();
+  scene.add({.name = "wheel", .mass = 1.0, .inertia = Mat3(Vec3(0.2, 0.2, I).asDiagonal())});
+  scene.add(Hinge{
+      .name = "shaft", .between = {"world", "wheel"}, .drive = {.motor_speed = speed, .motor_strength = S, .stiffness = k}});
+  // While it speeds up: I q'' = S - k q, q = S/k (1 - cos w t).
+  const double w = std::sqrt(k / I), reached = std::asin(speed * w * I / S) / w;
+  const double q_1 = S / k * (1 - std::cos(w * reached));
+  const double let_go = reached + (S / k - q_1) / speed;
+  for (const char* integrator : {"rk4", "dormand_prince_8", "gauss6", "rattle_4"}) {
+    World world(scene, by(integrator, 2e-3));
+    const auto angle = [&] {
+      const Quat q = world.orientation("wheel");
+      return 2 * std::atan2(q.z(), q.w());
+    };
+    run_until(world, 0.5 * (reached + let_go));
+    EXPECT_NEAR(world.angular_velocity("wheel").z(), speed, 1e-12) << integrator;
+    EXPECT_NEAR(angle(), q_1 + speed * (world.time() - reached), 1e-8) << integrator;
+    EXPECT_NEAR(world.joint_force("shaft").drive[5], 0, 1e-8) << integrator;  // the motor less the spring
+    run_until(world, let_go + 0.2);
+    // I q'' = S - k q from q = S/k at the speed: sin.
+    EXPECT_NEAR(angle(), S / k + speed / w * std::sin(w * 0.2), 1e-8) << integrator;
+  }
+}
+
+/// The error at the end over steps of h and h/2, as an order.
+double order_of(const Scene& scene, const std::string& integrator, double h, double end, const Vec3& exact_p, const Vec3& exact_w,
+                const std::string& body) {
+  std::array<double, 2> error{};
+  for (int k = 0; k < 2; ++k) {
+    World world(scene, by(integrator, k == 0 ? h : h / 2));
+    run_until(world, end);
+    error[static_cast<std::size_t>(k)] =
+        (world.position(body) - exact_p).norm() + (world.angular_velocity(body) - exact_w).norm();
+  }
+  return std::log2(error[0] / error[1]);
+}
+
+TEST(DrivesAtFullOrder, MethodsKeepTheirOrderWithDrivesOn) {
+  const FourBar bar;
+  const Drive motor{.motor_speed = 6, .motor_strength = 8, .friction = 0.4, .motor_torque = 1};
+  const Drive spring{.upper = 1.2, .stiffness = 12, .damping = 0.6, .rest = 0.2, .restitution = 0.5};
+  struct Case {
+    const char* integrator;
+    double h, order;
+  };
+  for (const bool switching : {false, true}) {
+    const Scene scene =
+        switching ? bar.scene(motor, spring)
+                  : bar.scene({.motor_torque = 4}, {.stiffness = 12, .damping = 0.6, .rest = 0.2}, 1.0, {.damping = 0.02});
+    constexpr double end = 0.6;
+    World exact(scene, by_tolerance("dormand_prince_8", 1e-13, end));
+    run_until(exact, end);
+    for (const Case& c : {Case{"rk4", 0.02, 4}, Case{"gauss4", 0.04, 4}, Case{"gauss6", 0.1, 6}, Case{"rk2", 5e-3, 2},
+                          Case{"sdirk", 0.02, 3}, Case{"taylor3", 0.01, 3}, Case{"implicit_midpoint", 5e-3, 2}}) {
+      const double order =
+          order_of(scene, c.integrator, c.h, end, exact.position("coupler"), exact.angular_velocity("coupler"), "coupler");
+      EXPECT_GT(order, c.order - 0.5) << c.integrator << (switching ? " with events" : "");
+    }
+  }
+}
+
+/// All four hinges rub, more than enough to carry the weight: who carries how much is not unique, but nothing moves.
+TEST(DrivesAtFullOrder, FrictionInALoopHolds) {
+  const FourBar bar;
+  const Drive rub{.friction = 6};
+  World world(bar.scene(rub, rub, 0, rub), by("rk4", 0.01));
+  const Vec3 p = world.position("coupler");
+  for (int i = 0; i < 50; ++i) {
+    const StepReport& report = world.step();
+    ASSERT_TRUE(report.converged);
+    ASSERT_EQ(report.late_shocks, 0);
+    ASSERT_LT(report.inner_steps, 5);
+  }
+  EXPECT_LT((world.position("coupler") - p).norm(), 1e-12);
+}
+
+/// Speeds, strengths and limits may be changed between steps.
+TEST(DrivesAtFullOrder, ServosAreHeldByTheirStrength) {
+  constexpr double m = 2, k = 400, d = 30, most = 5, target = 0.3;
+  for (const char* integrator : {"rk4", "dormand_prince_8", "gauss4"}) {
+    World world(on_a_rail(m, {.stiffness = k, .damping = d, .rest = target, .spring_strength = most}), by(integrator, 1e-3));
+    // At the end of its strength at first: x = most/m t^2/2, until k (target - x) - d x' = most.
+    double t = 0.3;
+    for (int i = 0; i < 50; ++i) {
+      const double a = most / m;
+      t -= (k * (target - a * t * t / 2) - d * a * t - most) / (-k * a * t - d * a);
+    }
+    run_until(world, t);
+    EXPECT_NEAR(world.position("block").x(), most / m * t * t / 2, 1e-10) << integrator;
+    EXPECT_NEAR(world.joint_force("rail").drive[2], most, 1e-6) << integrator;
+    run_until(world, 3);
+    EXPECT_NEAR(world.position("block").x(), target, 1e-8) << integrator;
+  }
+}
+
+TEST(DrivesAtFullOrder, WhatIsGivenSurvivesAFileAndFunctionsDoNot) {
+  Scene scene = on_a_rail(1, {.motion = GivenMotion{.offset = 0.1, .amplitude = 0.2, .frequency = 3, .phase = 1}});
+  const Scene back = parse_scene(to_json(scene));
+  EXPECT_EQ(std::get<Slider>(back.joints.front()).drive, std::get<Slider>(scene.joints.front()).drive);
+  std::get<Slider>(scene.joints.front()).drive.motion->function = [](double) { return std::array<double, 3>{}; };
+  EXPECT_THROW(static_cast<void>(to_json(scene)), Error);
+  std::get<Slider>(scene.joints.front()).drive = {.friction = 1, .motion = GivenMotion{}};
+  EXPECT_THROW(World{scene}, Error);
+}
+
+}  // namespace
+}  // namespace rotule
