@@ -205,6 +205,9 @@ void set(Recipe& recipe, std::string_view key, std::string_view value);
 struct JointNeeds {
   bool drives = false;  // motors, springs or friction on joints: impulses, and a solver that knows bounds
   bool limits = false;  // limits alone: that, or a method that locates events
+  // Kinematic bodies that contacts by accelerations, or methods that find positions by drifts of their own, would have to follow.
+  bool kinematic = false;
+  bool belts = false;  // surface velocities
 };
 
 /// Refuses combinations that make no sense, with the reason and with all the settings that would mend it at once; `World` calls

@@ -17,6 +17,7 @@ struct Attempt {
   std::vector<DriveRow> drives;
   std::vector<Contact> contacts;
   StepReport report;
+  double given_work = 0;   // J done in this step by kinematic bodies, belts and constraints that time drives
   double push_energy = 0;  // J that moving bodies out of each other has added in this step
 };
 

@@ -3,6 +3,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace rotule {
 
@@ -27,8 +28,8 @@ void JointLimits::evaluate(const State& s) {
 
 double JointLimits::along(const DriveRow& row, const VecX& u) const {
   double out = 0;
-  if (model_->movable(row.a)) out += row.J_a.dot(u.segment<6>(6 * row.a));
-  if (model_->movable(row.b)) out += row.J_b.dot(u.segment<6>(6 * row.b));
+  for (const auto& [body, J] : {std::pair(row.a, &row.J_a), std::pair(row.b, &row.J_b)})
+    if (model_->movable(body) || model_->kinematic(body)) out += J->dot(u.segment<6>(6 * body));
   return out;
 }
 
@@ -117,6 +118,7 @@ void JointLimits::find_struck(const State& s, std::vector<ShockPoint>& points, d
       point.other = row.b;
       point.J_other = row.J_b;
     }
+    point.given = row.given;
     points.push_back(point);
   }
 }

@@ -104,6 +104,7 @@ class JointedMechanism {
   double h = 0;                // the step being made: stabilisation terms are scaled with it
   bool keep_problems = false;  // whether islands keep a copy of what they solved
   std::int64_t evaluations = 0;
+  double force_power = 0;    // W that kinematic bodies spend against forces, as of the last free velocities
   mutable StageClock clock;  // measuring changes nothing
 
  private:
@@ -126,6 +127,7 @@ class JointedMechanism {
   void drift_freely(const State& from, State& s, double step) const;
 
   VecX forces_, sigma_;
+  State given_state_;  // the state with bodies of prescribed motion where they are at the time asked for
   ForceScratch force_scratch_;
   VecX last_accelerations_;
   VecX held_u_;  // of hold_joints; g is 0 where it is not in force

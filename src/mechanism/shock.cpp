@@ -103,6 +103,8 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
         problem_.b[r] = -row_velocity(problem_, block, r, velocities);
         if (r < joint_rows) problem_.b[r] -= island->values.C_t[r];
       }
+    for (std::size_t i = 0; i < points.size(); ++i)
+      problem_.b[problem_.blocks[problem_.blocks.size() - points.size() + i].first_row] -= points[i].given;
     x_.resize(rows);
     solve(problem_, LdltSettings{}, workspace_, {x_.data(), static_cast<std::size_t>(rows)}, report_);
     if (!one_sided) break;

@@ -19,6 +19,7 @@ struct ShockPoint {
   bool limit = false;
   int other = -1;
   Vec6 J_body = Vec6::Zero(), J_other = Vec6::Zero();
+  double given = 0;  // what a kinematic partner adds to the rate of a limit
 };
 
 class ShockSolver {

@@ -125,6 +125,7 @@ void drive_fields(Self& drive, Visitor&& visit) {
   visit(Field{"stiffness", "N m/rad, N/m", "of a spring about or along the free axis", 0, 1e300}, drive.stiffness);
   visit(Field{"damping", "N m s/rad, N s/m", "of a damper about or along the free axis", 0, 1e300}, drive.damping);
   visit(Field{"rest", "rad, m", "where the spring is slack", -1e9, 1e9}, drive.rest);
+  visit(Field{"motor_torque", "N m, N", "that the motor exerts whatever the speed", -1e300, 1e300}, drive.motor_torque);
 }
 
 template <>

@@ -43,6 +43,9 @@ std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
        "tree_placement knows joints alone, and nothing of contacts"},
       {contacts && !impulses && (needs.drives || needs.limits),
        "contacts by accelerations do not know motors, limits, springs and friction on joints yet"},
+      {contacts && !impulses && (needs.kinematic || needs.belts),
+       "contacts by accelerations do not know kinematic bodies and surface velocities yet"},
+      {traits.constrained && needs.kinematic, "rattle does not know kinematic bodies: its drifts know bodies that nothing moves"},
       {driven && !impulses,
        "motors, limits, springs and friction on joints act by impulses, which methods of accelerations cannot take (limits alone "
        "also work with dormand_prince and dormand_prince_8)"},

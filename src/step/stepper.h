@@ -43,6 +43,9 @@ concept AnyStepper = requires(S stepper, const S& asked, State& s, const State& 
   stepper.redundant(at, t);
   { stepper.contacts(at, h) } -> std::convertible_to<std::span<const Contact>>;
   { asked.per_second() } -> std::same_as<double>;
+  { asked.touches() } -> std::same_as<const TouchLog&>;
+  stepper.drives_changed();
+  stepper.motors_told();
   { asked.islands() } -> std::convertible_to<std::span<const Island>>;
   { asked.report() } -> std::same_as<const StepReport&>;
   { asked.evaluations() } -> std::same_as<std::int64_t>;
@@ -104,6 +107,15 @@ class Stepper {
     ask([](auto& stepper) { stepper.forces_changed(); });
   }
 
+  /// Somebody told a motor something else, or one was put on an axis that had none. Throws Error where the recipe cannot do it.
+  void drives_changed() {
+    ask([](auto& stepper) { stepper.drives_changed(); });
+  }
+  /// Likewise, all rows being as they were.
+  void motors_told() {
+    ask([](auto& stepper) { stepper.motors_told(); });
+  }
+
   /// Forces that a user set, laid out as u.
   void set_external(const VecX& external) {
     ask([&](auto& stepper) { stepper.set_external(external); });
@@ -156,6 +168,10 @@ class Stepper {
   }
   [[nodiscard]] double per_second() const {
     return look([](const auto& stepper) { return stepper.per_second(); });
+  }
+  /// Who touches whom, and what the last step changed about it.
+  [[nodiscard]] const TouchLog& touches() const {
+    return look([](const auto& stepper) -> const TouchLog& { return stepper.touches(); });
   }
   /// Of the last step; before the first, those that joints alone make.
   [[nodiscard]] int island_count() const {

@@ -6,16 +6,11 @@
 
 namespace rotule {
 
-namespace {
-
-DriveAxis<double> axis_of(const Joint& joint, int axis, const Kinematics& bodies) {
-  const BodyLanes<double>&A = bodies[joint.a], &B = bodies[joint.b];
+DriveAxis<double> axis_of(const Joint& joint, int axis, const BodyLanes<double>& A, const BodyLanes<double>& B) {
   const Mat3 frame_a = A.R * joint.X_A.orientation.toRotationMatrix(), frame_b = B.R * joint.X_B.orientation.toRotationMatrix();
   if (axis >= 3) return turning_axis<double>(axis - 3, is_second(joint, axis - 3), frame_a, frame_b);
   return sliding_axis<double>(frame_a.col(axis), A, B, joint.X_A.position, joint.X_B.position);
 }
-
-}  // namespace
 
 void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std::vector<DriveRow>& rows) {
   // New rows go behind the old ones, which then leave: no memory besides.
@@ -23,7 +18,7 @@ void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std
   std::size_t last = 0;
   const auto evaluate = [&](int j, int number, const Drive& drive) {
     const Joint& joint = model.joints[j];
-    const DriveAxis<double> axis = axis_of(joint, number, bodies);
+    const DriveAxis<double> axis = axis_of(joint, number, bodies[joint.a], bodies[joint.b]);
     const auto add = [&](DriveRow::Kind kind, double sign) -> DriveRow& {
       DriveRow& row = rows.emplace_back();
       row.kind = kind;
@@ -65,6 +60,13 @@ void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j)
     for (const Joint::AxisDrive& drive : model.joints[j].drives) evaluate(j, drive.axis, drive.drive);
   rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(old_count));
+  // What a kinematic partner does is known.
+  if (!model.has_kinematic()) return;
+  for (DriveRow& row : rows) {
+    if (model.kinematic(row.a)) row.given += row.J_a.dot(bodies.velocity(row.a));
+    if (model.kinematic(row.b)) row.given += row.J_b.dot(bodies.velocity(row.b));
+    row.bias += row.given;
+  }
 }
 
 }  // namespace rotule

@@ -20,6 +20,7 @@ struct DriveRow {
   int a = world_body, b = world_body;
   Vec6 J_a = Vec6::Zero(), J_b = Vec6::Zero();
   double bias = 0;                             // w = J u + C x + bias
+  double given = 0;                            // of that, what a kinematic partner does
   double compliance = 0;                       // C
   double lower = -infinity, upper = infinity;  // impulses
   double overshoot = 0;                        // m, rad: how far a limit is exceeded
@@ -56,6 +57,9 @@ DriveAxis<L> sliding_axis(const Vec3L<L>& n, const BodyLanes<L>& A, const BodyLa
   const Vec3L<L> x_a = A.p + A.R * r_a;
   return {n.dot(x_b - x_a), -n, -(x_b - A.p).cross(n), n, (x_b - B.p).cross(n)};
 }
+
+/// The coordinate of a free axis, 0 to 5 for x, y, z and the rotations about them.
+DriveAxis<double> axis_of(const Joint& joint, int axis, const BodyLanes<double>& A, const BodyLanes<double>& B);
 
 /// Rows of all driven joints at this state, for a step of h. Answers of rows that were there before stay with them.
 void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std::vector<DriveRow>& rows);

@@ -55,6 +55,7 @@ void ReferenceStepper::archive(Archive& io) {
     linkage.redundant.archive(io);
   }
   io(last_h_);
+  touches_.archive(io);
   io(mechanism.now.contacts);
   io(mechanism.now.drives);
   finder.archive(io);

@@ -9,7 +9,9 @@ namespace rotule {
 
 void ReferenceStepper::look_for_bounces() {
   const std::vector<Body>& bodies = mechanism.model.bodies;
-  bouncy_ = std::any_of(bodies.begin(), bodies.end(), [](const Body& body) { return body.surface.restitution > 0; });
+  bouncy_ = std::any_of(bodies.begin(), bodies.end(), [](const Body& body) { return body.surface.restitution > 0; }) ||
+            std::any_of(mechanism.model.surface_pairs.begin(), mechanism.model.surface_pairs.end(),
+                        [](const SurfacePair& pair) { return pair.restitution.value_or(0) > 0; });
 }
 
 void ReferenceStepper::solve_islands(double t, double h) {
@@ -24,10 +26,10 @@ void ReferenceStepper::solve_islands(double t, double h) {
     formulate(step, free_, island);
     solve(step, island);
     island.scatter(first_);
-    if (bounce(step, free_, island, bouncing_[i]))
-      bouncing_[i].scatter(after_);
-    else
-      island.scatter(after_);
+    const bool bounced = bounce(step, free_, island, bouncing_[i]);
+    Island& end = bounced ? bouncing_[i] : island;
+    end.scatter(after_);
+    island.given_work = given_work(step.parts, end);
   });
 }
 
@@ -47,7 +49,8 @@ void ReferenceStepper::plan(double h) {
     passage.v = first_.segment<3>(6 * i);
     passage.a.setZero();
     passage.omega = first_.segment<3>(6 * i + 3);
-    if (touched_[i] || !model.forces.empty() || after_.segment<6>(6 * i) != first_.segment<6>(6 * i)) continue;
+    if (!model.movable(i) || touched_[i] || !model.forces.empty() || after_.segment<6>(6 * i) != first_.segment<6>(6 * i))
+      continue;
     // What nothing touches and no spring holds falls along its parabola, where the mean velocity is exact, and turns as a free
     // body does.
     passage.v = start.segment<3>(6 * i);
@@ -114,6 +117,7 @@ void ReferenceStepper::strike_contacts(double t) {
   touched_.clear();
   for (const Contact& c : now.contacts) touched_.push_back(finder.touching(c));
   now.report.shocks += impacts_.resolve(mechanism, rules_, touched_, cone_, now.state, t);
+  totals.given_work += impacts_.given_work;
 }
 
 }  // namespace rotule

@@ -27,6 +27,7 @@ Diagnostics ReferenceStepper::diagnose(const State& s, double t, double h) {
   out.penetration = penetration(touching);
   out.shock_energy = totals.shock_energy;
   out.push_energy = totals.push_energy;
+  out.kinematic_work = totals.given_work;
   for (int i = 0; i < island_count_; ++i) out.residual = std::max(out.residual, islands_[i].residual);
   return out;
 }

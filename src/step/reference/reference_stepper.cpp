@@ -30,6 +30,8 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   mechanism.now.report = {};
   mechanism.now.push_energy = 0;
   mechanism.h = h;
+  end_ = t + h;
+  touches_.begin_step();
 
   if (by_impulses())
     step_by_impulses(s, t, h);
@@ -39,6 +41,7 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   // Then bounce off walls; methods with error control have met them on the way.
   if (!mechanism.model.walls.empty() && !locates_events(mechanism.recipe)) bounce_off_walls(s, t + h);
   require_finite(mechanism.model, s);
+  log_touches();
   mechanism.now.report.cut = Budget::current() && Budget::current()->cut();
   return mechanism.now.report;
 }
@@ -68,8 +71,10 @@ double ReferenceStepper::attempt(double t, double h, bool may_stop) {
     }
   }
   now.report.residual = 0;
+  now.given_work = h * mechanism.force_power;
   for (int i = 0; i < island_count_; ++i) {
     count(islands_[i].report, now.report);
+    now.given_work += islands_[i].given_work;
     now.report.residual = std::max(now.report.residual, islands_[i].residual);
   }
 
@@ -78,6 +83,9 @@ double ReferenceStepper::attempt(double t, double h, bool may_stop) {
   displace(s, move_, s);
   s.u = after_;
   hold_spin(s);
+  // Prescribed motions come in at the step's end exactly; until then they went straight for it.
+  constexpr double rounding = 1e-9;
+  if (t + h > end_ - rounding * mechanism.h) follow_given_motions(mechanism.model, end_, s);
   require_finite(mechanism.model, s);
 
   // Close joints and overlaps.
@@ -89,9 +97,13 @@ double ReferenceStepper::attempt(double t, double h, bool may_stop) {
 double ReferenceStepper::pass(double t, double left, bool may_stop) {
   Attempt& now = mechanism.now;
   mechanism.begin_step(now.state, t);
+  head_for_given_motions(mechanism.model, t, left, now.state);
   {
     const StageClock::Scope stage(mechanism.clock, Stage::collide);
     finder.refresh(now.state, left, now.contacts);
+    refresh_given();
+    for (const Contact& c : now.contacts)
+      if (finder.touching(c)) touches_.touch(c.a, c.b);
   }
   strike_contacts(t);
 
@@ -122,7 +134,10 @@ double ReferenceStepper::pass(double t, double left, bool may_stop) {
     now = start_;
     mechanism.stiffen(now.state, t, tries == 1 ? std::span<const JointAnswer>() : found_);
   }
+  for (const Contact& c : now.contacts)
+    if (c.x[0] > 0) touches_.touch(c.a, c.b);
   totals.push_energy += now.push_energy;
+  totals.given_work += now.given_work;
   now.push_energy = 0;
   last_h_ = h;
   return h;

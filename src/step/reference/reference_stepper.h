@@ -50,6 +50,11 @@ class ReferenceStepper {
   void body_removed(int body);
   void joint_removed(int number, const Joint& joint);
   void forces_changed();
+  void drives_changed();
+  /// What a method remembers of past accelerations is of another torque; steps by impulses remember none.
+  void motors_told() {
+    if (!by_impulses()) forget();
+  }
 
   // By hand, joints holding.
   void strike(State& s, double t, int body, const Vec3& impulse, const Vec3& at);
@@ -76,6 +81,7 @@ class ReferenceStepper {
   /// Where bodies touch now, with the last step's impulses; `per_second` turns those into forces.
   std::span<const Contact> contacts(const State& s, double h);
   [[nodiscard]] double per_second() const { return last_h_ > 0 ? 1 / last_h_ : 0; }
+  [[nodiscard]] const TouchLog& touches() const { return touches_; }
   /// Those of the last step; before the first, joints alone make islands.
   [[nodiscard]] std::span<const Island> islands() const;
 
@@ -123,6 +129,10 @@ class ReferenceStepper {
   void look_at_end(State& s, double t, double h);
   void bounce_off_walls(State& s, double t);
   void look_for_bounces();
+  /// Who touches at the end of the step.
+  void log_touches();
+  /// What kinematic bodies and belts make of contacts, as the state has them.
+  void refresh_given();
   [[nodiscard]] IslandParts parts() const;
 
   const VelocitySettings* velocity_;          // of the recipe, where steps are made by impulses
@@ -144,6 +154,9 @@ class ReferenceStepper {
   Attempt start_;
   std::vector<JointAnswer> found_;  // of an attempt that was not good enough
   double last_h_ = 0;
+  double end_ = 0;  // of the step, s
+  TouchLog touches_;
+  std::vector<TouchPair> touching_now_;
   std::vector<ShockPoint> points_;
 };
 
