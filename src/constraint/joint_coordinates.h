@@ -14,7 +14,10 @@ struct JointCoordinate {
   double rate = 0;      // m/s, rad/s; of three free rotations, of the relative angular velocity
 };
 
-/// The free axes of a joint; none where it is no frame with some axes locked (rods, gears, functions), or holds a particle.
+/// Whether an axis is free; none is where the joint is no frame with some axes locked (rods, gears, functions), or holds a
+/// particle.
+bool is_free_axis(const Model& model, const Joint& joint, int axis);
+/// All of them.
 std::vector<int> free_axes(const Model& model, const Joint& joint);
 
 /// One of them at this state.

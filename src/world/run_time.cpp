@@ -126,19 +126,22 @@ void WorldImplementation::apply_motors() {
 
 int WorldImplementation::find_axis(int joint, std::string_view axis) const {
   const Joint& of = model.joints[joint];
-  const std::vector<int> free = free_axes(model, of);
+  int only = -1, count = 0;
+  for (int k = 0; k < 6; ++k)
+    if (is_free_axis(model, of, k)) {
+      only = k;
+      ++count;
+    }
+  if (axis.empty() && count == 1) return only;
+  if (const int number = axis_number(axis); is_free_axis(model, of, number)) return number;
+
   const std::string place = fmt::format("joint {}", in_quotes(of.name));
-  if (free.empty()) throw Error(place, "has no free axis with a coordinate");
+  if (count == 0) throw Error(place, "has no free axis with a coordinate");
   std::string known;
-  for (const int k : free) known += fmt::format("{}{}", known.empty() ? "" : ", ", axis_names[static_cast<std::size_t>(k)]);
-  if (axis.empty()) {
-    if (free.size() > 1) throw Error(place, fmt::format("has several free axes; name one of {}", known));
-    return free.front();
-  }
-  const int number = axis_number(axis);
-  if (std::find(free.begin(), free.end(), number) == free.end())
-    throw Error(place, fmt::format("{} is not one of its free axes: {}", in_quotes(axis), known));
-  return number;
+  for (const int k : free_axes(model, of))
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", axis_names[static_cast<std::size_t>(k)]);
+  if (axis.empty()) throw Error(place, fmt::format("has several free axes; name one of {}", known));
+  throw Error(place, fmt::format("{} is not one of its free axes: {}", in_quotes(axis), known));
 }
 
 std::vector<std::string> World::joint_axes(JointId joint) const {
