@@ -35,9 +35,9 @@ PUBLIC = {
     "jet.h": "math",
     "problem.h": "problem",
     "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",
-    "forces.h": "model", "particles.h": "model", "mass_properties.h": "model",
+    "forces.h": "model", "formula.h": "model", "particles.h": "model", "mass_properties.h": "model",
     "meshes.h": "collide", "parareal.h": "base",
-    "world.h": "world", "queries.h": "world", "solve.h": "world",
+    "world.h": "world", "queries.h": "world", "query_types.h": "world", "solve.h": "world",
     "relaxation.h": "analyse", "analyse.h": "analyse", "rotule.h": "analyse",
 }
 

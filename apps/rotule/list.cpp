@@ -21,6 +21,8 @@ Json value_of(int x) { return x; }
 Json value_of(bool x) { return x; }
 Json value_of(const std::string& x) { return x; }
 Json value_of(const Vec3& x) { return {x[0], x[1], x[2]}; }
+Json value_of(const Formula& x) { return x == Formula() ? Json(0) : Json(x.text); }
+Json value_of(const Formula3& x) { return {value_of(x[0]), value_of(x[1]), value_of(x[2])}; }
 template <class T>
 Json value_of(const T&) {
   return nullptr;

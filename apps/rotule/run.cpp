@@ -124,12 +124,12 @@ bool is_free(const Scene& scene) {
     if (!build(solid).pinned.empty()) return false;
   if (std::any_of(scene.forces.begin(), scene.forces.end(), [](const ForceDef& force) {
         return std::holds_alternative<Drag>(force) || std::holds_alternative<PenaltyPlane>(force) ||
-               std::holds_alternative<UserForce>(force);
+               std::holds_alternative<Load>(force) || std::holds_alternative<UserForce>(force);
       }))
     return false;
   const auto fixed = [&](const std::string& name) {
     return name == "world" || std::any_of(scene.bodies.begin(), scene.bodies.end(),
-                                          [&](const BodyDef& body) { return body.fixed && body.name == name; });
+                                          [&](const BodyDef& body) { return body.immovable() && body.name == name; });
   };
   for (const ForceDef& force : scene.forces) {
     bool held = false;
@@ -156,11 +156,12 @@ bool keeps_energy(const Scene& scene, const Recipe& recipe) {
     return std::visit(
         [](const auto& f) {
           if constexpr (requires { f.damping; }) return f.damping > 0;
-          return std::is_same_v<std::decay_t<decltype(f)>, Drag> || std::is_same_v<std::decay_t<decltype(f)>, UserForce>;
+          using Force = std::decay_t<decltype(f)>;
+          return std::is_same_v<Force, Drag> || std::is_same_v<Force, Load> || std::is_same_v<Force, UserForce>;
         },
         force);
   });
-  return std::holds_alternative<NoContactSettings>(recipe.contacts) && !needs.drives && !damped;
+  return std::holds_alternative<NoContactSettings>(recipe.contacts) && !needs.drives && !needs.kinematic && !damped;
 }
 
 /// Watches for the moment at which everything has come to rest and stays so (B3).

@@ -64,6 +64,13 @@ struct BoxContactSettings : ContactSettings {
 
 using ContactChoice = std::variant<NoContactSettings, ConeContactSettings, BoxContactSettings>;
 
+/// Two bodies that began or ceased to touch, or to overlap where one of them is a sensor.
+struct ContactEvent {
+  BodyId body_a, body_b;  // in the world's order; a sensor is the second, whatever the order
+  bool begins = true;
+  bool sensor = false;
+};
+
 /// One point at which two bodies touch, or nearly so, at the end of a step; or at which they met within it and parted again.
 struct ContactResult {
   BodyId body_a, body_b;

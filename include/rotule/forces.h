@@ -1,6 +1,7 @@
 #pragma once
 // Forces (B2, E1, E3) as values. What they act on is named: a body, a particle ("cloth/12"), or "world". Points are given in
 // world coordinates, in the pose in which the scene is described; where none is given, a body is held at its centre of mass.
+#include <rotule/formula.h>
 #include <rotule/joints.h>
 #include <rotule/types.h>
 
@@ -71,6 +72,15 @@ struct PenaltyPlane {
   double damping = 0;    // N s/m
 };
 
+/// A force and a torque that the scene gives, as functions of time, in world axes.
+struct Load {
+  std::string name = {};
+  std::string on = {};          // a body or a particle
+  Formula3 force = {};          // N
+  Formula3 torque = {};         // N m, of bodies
+  std::optional<Vec3> at = {};  // the body's point at which the force acts; default: its centre of mass
+};
+
 /// What a user's force function is given for each partner: pose and velocities as jets. A particle does not turn.
 struct JetMotion {
   JetBody pose;
@@ -105,6 +115,6 @@ struct UserForce {
   std::function<ForceJacobian(const Motion& a, const Motion& b, double time)> jacobian = {};
 };
 
-using ForceDef = std::variant<Spring, AngleSpring, TorsionSpring, Drag, Gravitation, PenaltyPlane, UserForce>;
+using ForceDef = std::variant<Spring, AngleSpring, TorsionSpring, Drag, Gravitation, PenaltyPlane, Load, UserForce>;
 
 }  // namespace rotule

@@ -64,6 +64,26 @@ struct Drive {
   friend bool operator==(const Drive&, const Drive&) = default;
 };
 
+// What a motor is told while the world runs (World::set_motor), in place of what it was told before. What the scene says of the
+// axis besides (limits, friction, its own spring) stays.
+struct MotorOff {};
+/// Keeps a speed, as far as its strength goes.
+struct MotorSpeed {
+  double speed = 0;     // rad/s, m/s
+  double strength = 0;  // N m, N
+};
+/// A servo: pulls to the position like a spring with a damper.
+struct MotorPosition {
+  double position = 0;   // rad, m
+  double stiffness = 0;  // N m/rad, N/m
+  double damping = 0;    // N m s/rad, N s/m
+};
+/// The same torque or force, whatever the speed.
+struct MotorTorque {
+  double torque = 0;  // N m, N
+};
+using MotorTarget = std::variant<MotorOff, MotorSpeed, MotorPosition, MotorTorque>;
+
 /// The same on one of the free axes of a joint that has several: x, y, z of its frame, or rx, ry, rz, the rotations about them.
 /// The frame's z is the joint's axis or normal, with x and y turned with it the shortest way from the world's; a universal joint
 /// has x = axis_a, y = axis_b; a ball the world's axes. Where all three rotations are free there is no angle to limit or to

@@ -205,6 +205,9 @@ void set(Recipe& recipe, std::string_view key, std::string_view value);
 struct JointNeeds {
   bool drives = false;     // anything that acts on their free axes: at velocity level, a solver that knows bounds
   bool switching = false;  // stops, friction, or motors and springs of limited strength: laws that switch
+  // Kinematic bodies that contacts by accelerations, or methods that find positions by drifts of their own, would have to follow.
+  bool kinematic = false;
+  bool belts = false;  // surface velocities
 };
 
 /// Refuses combinations that make no sense, with the reason and with all the settings that would mend it at once; `World` calls

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,7 @@ struct Diagnostics {
   int contacts = 0;                      // points that touch or nearly do
   double penetration = 0;                // m, the deepest of them
   double push_energy = 0;                // J, added so far by moving bodies out of each other
+  double kinematic_work = 0;             // J, done so far by kinematic bodies and belts; of steps by impulses alone
   EnergyBalance energy_balance;
   MomentumBalance momentum_balance, angular_momentum_balance;  // kept where the other one is
 
@@ -137,9 +139,13 @@ struct Redundancy {
   int rows = 0;
 };
 
-/// Everything that a later `load` needs to go on with the same bits.
+struct WorldShape;
+
+/// Everything that a later `load` needs to go on with the same bits. `bytes` are all of it where the world still has the bodies,
+/// joints and forces that it had; those that came or went since are put back by `shape`, which lives in memory alone.
 struct Snapshot {
   std::vector<std::uint8_t> bytes;
+  std::shared_ptr<const WorldShape> shape = {};
 };
 
 }  // namespace rotule

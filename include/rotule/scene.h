@@ -1,6 +1,7 @@
 #pragma once
 // A scene: bodies, joints, particles, forces, materials, and how it would like to be run. A plain value; `World` makes it move.
 #include <rotule/forces.h>
+#include <rotule/formula.h>
 #include <rotule/ids.h>
 #include <rotule/joints.h>
 #include <rotule/particles.h>
@@ -27,6 +28,22 @@ struct Material {
   double contact_damping = 0;                  // N s/m per contact point, where there is a stiffness
 };
 
+/// What holds between two materials in place of what each of them says; what is not given stays as they say.
+struct MaterialPair {
+  Between between = {};  // names of materials; twice the same: of that one on itself
+  std::optional<double> friction = {};
+  std::optional<double> static_friction = {};  // default: `friction`, where that is given
+  std::optional<double> restitution = {};      // at most 1
+};
+
+/// The motion of a kinematic body as functions of time: its frame stands at `position` + displacement(t), turned from
+/// `orientation` by angle(t) about `axis`. Velocities and accelerations are their derivatives.
+struct PrescribedMotion {
+  Formula3 displacement = {};  // m, in world axes
+  Vec3 axis{0, 0, 1};          // in world axes
+  Formula angle = {};          // rad
+};
+
 /// Mass comes from `mass`, or from `density` (else the material's) times the shape's volume. Inertia comes from `inertia`,
 /// else from the shape scaled to the mass; a body without either is a point mass.
 struct BodyDef {
@@ -44,6 +61,17 @@ struct BodyDef {
   std::string material = {};
   bool contacts = true;  // whether other bodies can touch it
   int group = 0;         // bodies of the same group, unless 0, do not touch each other; nor do bodies that a joint ties
+  /// Moves as it is told, by its velocities, `World::move_to` or `motion`, and nothing pushes it back: it carries, pushes and
+  /// drives others. It needs no mass.
+  bool kinematic = false;
+  std::optional<PrescribedMotion> motion = {};         // makes it kinematic, and leaves no say to velocities
+  bool sensor = false;                                 // tells who overlaps it (World::events), and exerts no force by contact
+  std::string layer = {};                              // at most 32 names in a world, that of "" included
+  std::optional<std::vector<std::string>> meets = {};  // layers whose bodies can touch it, if they meet its own; default: all
+  Vec3 surface_velocity = Vec3::Zero();                // m/s, in body axes: a belt that runs over its surface
+
+  /// Whether it goes its way whatever pushes it: fixed or kinematic.
+  [[nodiscard]] bool immovable() const { return fixed || kinematic || motion; }
 };
 
 /// A blow at the start: impulse (N s) on a body at a point (default: its centre of mass), passed on by the joints.
@@ -74,6 +102,7 @@ struct Scene {
   std::string description = {};
   Vec3 gravity{0, 0, -9.81};
   std::vector<Material> materials = {};
+  std::vector<MaterialPair> material_pairs = {};
   std::vector<BodyDef> bodies = {};
   std::vector<JointDef> joints = {};
   std::vector<ParticleGroup> particles = {};

@@ -1,9 +1,12 @@
 #pragma once
 // A scene in motion.
+#include <rotule/contacts.h>
+#include <rotule/query_types.h>
 #include <rotule/results.h>
 #include <rotule/scene.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -70,10 +73,23 @@ class World {
   [[nodiscard]] double mass(BodyId body) const;
   [[nodiscard]] Mat3 inertia(BodyId body) const;  // about the centre of mass, in body axes
   void set_pose(BodyId body, const Pose& pose);
+  /// Of a kinematic body: kept until changed; joints pass it on at once where the method has accelerations.
   void set_velocity(BodyId body, const Vec3& velocity, const Vec3& angular_velocity);
+  /// Gives a kinematic body the velocity that brings it to the pose within `h` seconds; it goes on with that velocity until told
+  /// otherwise.
+  void move_to(BodyId body, const Pose& pose, double h);
 
   /// A force (N) and torque (N m) in world axes, at the centre of mass, kept until changed.
   void set_force(BodyId body, const Vec3& force, const Vec3& torque = Vec3::Zero());
+  // Joints: the travel (m) or angle (rad, -pi to pi) of the second body relative to the first along or about a free axis, zero in
+  // the pose of the scene, and its rate; where all three rotations are free, a component of the rotation vector, and of the
+  // angular velocity. The axis ("z", "rx") may be left out where one is free.
+  [[nodiscard]] std::vector<std::string> joint_axes(JointId joint) const;
+  [[nodiscard]] double joint_position(JointId joint, std::string_view axis = {}) const;
+  [[nodiscard]] double joint_rate(JointId joint, std::string_view axis = {}) const;
+  /// What the motor on a free axis is to do from now on. Throws Error, and changes nothing, where the recipe cannot do it.
+  void set_motor(JointId joint, const MotorTarget& target, std::string_view axis = {});
+
   /// A blow of `impulse` N s at a world point; the joints pass it on at once.
   void apply_impulse(BodyId body, const Vec3& impulse, const Vec3& at);
   /// A shock (A8): the point `at` of the body is stopped (restitution 0) up to thrown back (1); along `direction` alone, or,
@@ -113,6 +129,17 @@ class World {
   [[nodiscard]] std::vector<Redundancy> redundancies() const;
   /// Where bodies touch, or nearly do, now, with the forces of the last step; then where they met within it and parted again.
   [[nodiscard]] std::vector<ContactResult> contacts() const;
+  /// Who began or ceased to touch in the last step: ends, then beginnings, then ends of what began in the same step, each in the
+  /// world's order; sensors look at the step's end. Valid until the next step or change. Nothing ends by the removal of a body.
+  [[nodiscard]] std::span<const ContactEvent> events() const;
+  /// Who touches whom, or overlaps a sensor, at the end of the last step.
+  [[nodiscard]] bool touching(BodyId a, BodyId b) const;
+
+  // Where things are; queries.h has more of these.
+  [[nodiscard]] std::optional<RayResult> cast_ray(const Ray& ray, const BodyFilter& filter = {}) const;
+  [[nodiscard]] std::optional<CastResult> sweep(const QueryShape& shape, const Pose& pose, const Vec3& path,
+                                                const BodyFilter& filter = {}) const;
+  [[nodiscard]] std::vector<BodyId> overlap(const QueryShape& shape, const Pose& pose, const BodyFilter& filter = {}) const;
   /// A number that differs where a single bit of the state differs.
   [[nodiscard]] std::uint64_t state_hash() const;
   [[nodiscard]] std::int64_t evaluations() const;  // of the accelerations, so far
@@ -125,7 +152,8 @@ class World {
   [[nodiscard]] const ConstraintProblem& problem(int island) const;
   [[nodiscard]] std::span<const double> multipliers(int island) const;
 
-  /// The exact state, integrator's memory included; `load` needs the same bodies and joints and throws otherwise.
+  /// The exact state, integrator's memory included. `load` brings back bodies, joints and forces that were removed since, under
+  /// their old ids, and takes away those that were added; bytes alone (a snapshot from a file) need the same ones.
   [[nodiscard]] Snapshot save() const;
   void load(const Snapshot& snapshot);
 

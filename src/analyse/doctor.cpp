@@ -90,7 +90,7 @@ Checkup examine(const Scene& given, bool measure) {
   Checkup out;
   out.joints = static_cast<int>(scene.joints.size());
   out.bodies = static_cast<int>(scene.bodies.size());
-  for (const BodyDef& body : scene.bodies) out.fixed += body.fixed ? 1 : 0;
+  for (const BodyDef& body : scene.bodies) out.fixed += body.immovable() ? 1 : 0;
   out.islands = world.islands();
 
   static_cast<void>(world.diagnostics());  // rows and errors of the pose that the scene describes

@@ -368,18 +368,6 @@ void look_at_bodies(const Patient& patient, std::vector<Remark>& out) {
   for (std::size_t i = 0; i < patient.scene.bodies.size(); ++i) {
     const BodyDef& def = patient.scene.bodies[i];
     const Body& body = patient.model.bodies[i];
-    if (def.fixed && (!def.velocity.isZero(0) || !def.angular_velocity.isZero(0))) {
-      Remark remark{.kind = "fixed_with_velocity",
-                    .grade = Grade::warning,
-                    .text = fmt::format("body {} is fixed, and its velocity of {:.3g} {} is ignored", in_quotes(def.name),
-                                        def.velocity.isZero(0) ? def.angular_velocity.norm() : def.velocity.norm(),
-                                        def.velocity.isZero(0) ? "rad/s" : "m/s"),
-                    .flags = {},
-                    .edits = {}};
-      for (const auto& [key, value] : {std::pair("velocity", def.velocity), std::pair("angular_velocity", def.angular_velocity)})
-        if (!value.isZero(0)) remark.edits.push_back({fmt::format("/bodies/{}/{}", i, key), "[0, 0, 0]"});
-      out.push_back(std::move(remark));
-    }
     if (!def.fixed && def.velocity.norm() > 1e4 && patient.scene.gravity.norm() > 0.1)
       out.push_back({.kind = "very_fast",
                      .grade = Grade::warning,
@@ -458,7 +446,7 @@ void look_at_overlaps(const Patient& patient, std::vector<Remark>& out) {
   // Each pair moved apart along its normal, the second one unless it is fixed; of many, what is moved already stays.
   std::vector<bool> moved(scene.bodies.size(), false);
   for (const auto& [who, pair] : pairs) {
-    const bool second = !scene.bodies[static_cast<std::size_t>(who.second)].fixed;
+    const bool second = !scene.bodies[static_cast<std::size_t>(who.second)].immovable();
     const auto i = static_cast<std::size_t>(second ? who.second : who.first);
     if (moved[i]) continue;
     moved[i] = true;

@@ -11,7 +11,17 @@ struct RowWriter {
   int first_more_row;
   const BlockPartner* further = nullptr;  // of the block at hand, where it has more than two partners
   int block_row = 0;                      // its first row
+  // Partners that move without being moved: their share of the rates is known. -1 where there is none.
+  const Kinematics* bodies = nullptr;
+  std::array<int, 3> given{-1, -1, -1};
 
+  void add_given(int partner, const RowSide<double>& side) {
+    if (partner < 0) return;
+    Vec6 J;
+    J << side.linear, side.angular;
+    values.C_t[row] += J.dot(bodies->velocity(partner));
+    values.gamma[row] += J.dot(bodies->given_acceleration(partner));
+  }
   void operator()(const Row<double>& r) {
     double* J_a = problem.J_a.data() + 6 * row;
     double* J_b = problem.J_b.data() + 6 * row;
@@ -24,6 +34,8 @@ struct RowWriter {
     values.C[row] = r.C;
     values.C_t[row] = r.C_t;
     values.gamma[row] = r.gamma;
+    add_given(given[0], {r.linear_a, r.angular_a});
+    add_given(given[1], {r.linear_b, r.angular_b});
     ++row;
   }
   template <std::size_t count>
@@ -32,7 +44,11 @@ struct RowWriter {
       if (further[k].body >= 0)
         problem.J_more.row(first_more_row + further[k].first + row - block_row) << sides[k].linear.transpose(),
             sides[k].angular.transpose();
+    static_assert(count == 1, "given has room for three partners");
     (*this)(r);
+    --row;
+    add_given(given[2], sides[0]);
+    ++row;
   }
 };
 
@@ -42,6 +58,7 @@ ConstraintSet::ConstraintSet(const Model& model, std::span<const int> joints, st
   const auto place = [&](int body) { return model.movable(body) ? local[body] : -1; };
   const auto add_block = [&](int index, int driven) {
     const Joint& joint = model.joints[index];
+    for_each_partner(joint, [&](int partner) { given_ = given_ || model.kinematic(partner); });
     ConstraintBlock block{
         rows_, joint.rows() + driven, place(joint.a), place(joint.b), index, static_cast<std::int32_t>(more_.size()), 0};
     first_further_.push_back(static_cast<int>(further_.size()));
@@ -74,12 +91,20 @@ ConstraintSet::ConstraintSet(const Model& model, std::span<const int> joints, st
 void ConstraintSet::evaluate(const Kinematics& bodies, double t, ConstraintProblem& problem, RowValues& values, int first_row,
                              int first_more_row) const {
   RowWriter write{problem, values, first_row, first_more_row};
+  write.bodies = &bodies;
   std::size_t block = 0;
   const auto walk = [&]<class P>(const P& pool) {
     for (std::size_t i = 0; i < pool.size(); ++i) {
       if constexpr (P::partners > 2) {
         write.further = further_.data() + first_further_[block + i];
         write.block_row = write.row;
+      }
+      if (given_) {
+        const std::array<int, P::partners> numbers = pool.bodies(i);
+        const ConstraintBlock& own = blocks_[block + i];
+        write.given[0] = own.body_a < 0 ? numbers[0] : -1;
+        write.given[1] = own.body_b < 0 ? numbers[1] : -1;
+        if constexpr (P::partners > 2) write.given[2] = write.further[0].body < 0 ? numbers[2] : -1;
       }
       pool.template rows<double>(partners_of(pool, i, bodies), {i}, t, write);
     }

@@ -14,8 +14,8 @@ namespace rotule {
 /// What the state makes of each row beside its Jacobian.
 struct RowValues {
   VecX C;      // constraint error
-  VecX C_t;    // its explicit rate: not zero for time-driven constraints alone
-  VecX gamma;  // J-dot u and what time adds to it
+  VecX C_t;    // its explicit rate: what time drives, and what partners do that move without being moved
+  VecX gamma;  // J-dot u and what time and those partners' accelerations add to it
 
   /// All zero.
   void resize(int rows) {
@@ -100,6 +100,7 @@ class ConstraintSet {
   std::vector<BlockPartner> further_;  // partners beyond two, those that cannot move (body -1) among them
   std::vector<int> first_further_;     // per block, in further_
   int rows_ = 0, more_rows_ = 0;
+  bool given_ = false;  // whether a partner may be kinematic
 };
 
 }  // namespace rotule

@@ -78,4 +78,17 @@ double joint_spring_potential(const Model& model, const State& s) {
   return sum;
 }
 
+bool is_free_axis(const Model& model, const Joint& joint, int axis) {
+  const bool has_frame = std::any_of(joint.locked.begin(), joint.locked.end(), [](bool locked) { return locked; });
+  const auto is_particle = [&](int partner) { return partner != world_body && model.is_particle(partner); };
+  return has_frame && !is_particle(joint.a) && !is_particle(joint.b) && axis >= 0 && axis < 6 && !joint.locked[axis];
+}
+
+std::vector<int> free_axes(const Model& model, const Joint& joint) {
+  std::vector<int> out;
+  for (int axis = 0; axis < 6; ++axis)
+    if (is_free_axis(model, joint, axis)) out.push_back(axis);
+  return out;
+}
+
 }  // namespace rotule

@@ -2,6 +2,8 @@
 // The free axes of a joint as numbers (A3): where the second body stands against the first, and how fast it moves, along and
 // about the axes of the joint's frame, 0 to 2 along x, y, z, 3 to 5 about them; the coordinates of its drives (pool/drive.h). Of
 // three free rotations the position is the rotation vector. Locked axes have zeros, and so have kinds without a frame.
+#include <vector>
+
 #include "constraint/pool/drive.h"
 
 namespace rotule {
@@ -13,5 +15,11 @@ JointCoordinates joint_rate(const Model& model, const Joint& joint, const State&
 
 /// What springs on free axes of joints hold, J: k/2 (q - rest)^2.
 double joint_spring_potential(const Model& model, const State& s);
+
+/// Whether an axis is free; none is where the joint is no frame with some axes locked (rods, gears, functions), or holds a
+/// particle.
+bool is_free_axis(const Model& model, const Joint& joint, int axis);
+/// All of them.
+std::vector<int> free_axes(const Model& model, const Joint& joint);
 
 }  // namespace rotule

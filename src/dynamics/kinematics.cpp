@@ -19,6 +19,21 @@ void Kinematics::update(const Model& model, const State& state) {
     bodies[i].p = state.particle_position(model.particle_of(i));
     bodies[i].v = state.particle_velocity(model.particle_of(i));
   }
+  given.clear();
+}
+
+void Kinematics::update(const Model& model, const State& state, double t) {
+  update(model, state);
+  if (model.motions.empty()) return;
+  given.assign(bodies.size(), Vec6::Zero());
+  for (const BodyMotion& motion : model.motions) {
+    const MotionAt now = motion_at(model, motion, t);
+    bodies[motion.body].p = now.p;
+    bodies[motion.body].R = now.theta.toRotationMatrix();
+    bodies[motion.body].v = now.velocity.head<3>();
+    bodies[motion.body].omega = now.velocity.tail<3>();
+    given[motion.body] = now.acceleration;
+  }
 }
 
 }  // namespace rotule

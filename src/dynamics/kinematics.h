@@ -34,9 +34,19 @@ struct Kinematics {
   std::vector<BodyLanes<double>> bodies;  // and, behind them, the particles that joints hold, which do not turn
   std::vector<Mat3> inverse_inertia;      // of bodies, in world axes
   BodyLanes<double> world;                // the partner that never moves
+  std::vector<Vec6> given;                // accelerations of bodies that a motion is prescribed to; none where there are none
 
   [[nodiscard]] const BodyLanes<double>& operator[](int body) const { return body == world_body ? world : bodies[body]; }
   void update(const Model& model, const State& state);
+  /// Likewise; bodies whose motion is prescribed stand where they are at that time, whatever the state says.
+  void update(const Model& model, const State& state, double t);
+  /// The velocity of a body that moves without being moved, and its acceleration.
+  [[nodiscard]] Vec6 velocity(int body) const {
+    Vec6 u;
+    u << bodies[body].v, bodies[body].omega;
+    return u;
+  }
+  [[nodiscard]] Vec6 given_acceleration(int body) const { return given.empty() ? Vec6(Vec6::Zero()) : given[body]; }
   /// The partner's block of M^-1. No row of a particle has an angular part: what stands there is never felt, but keeps the block
   /// regular.
   void write_inverse_mass(const Model& model, int partner, Mat6& W) const {

@@ -27,6 +27,7 @@ struct Attempt {
   StepReport report;
   std::vector<Struck> struck;
   Flow flow;               // work and impulses of this step, where books are kept
+  double given_work = 0;   // J done in this step by kinematic bodies, belts and constraints that time drives
   double push_energy = 0;  // J that moving bodies out of each other has added in this step
 };
 

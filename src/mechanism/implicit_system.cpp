@@ -333,6 +333,7 @@ void ImplicitSystem::solve(double a, double b, const VecX& r, VecX& out, StepRep
   out.setZero(r.size());
   solve_mechanism(r, out);
   solve_particles(r, out, report);
+  for (const BodyMotion& motion : model_.motions) out.segment<6>(6 * motion.body) = r.segment<6>(6 * motion.body);
   ++report.solves;
 }
 

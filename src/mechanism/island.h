@@ -31,14 +31,15 @@ struct Island {
   std::vector<VelocitySlot> slots;              // of each, in u
   std::vector<int> linkages, drives, contacts;  // what ties them, by place in IslandParts
   ConstraintProblem problem;
-  RowValues values;     // of the joints' rows
-  VecX u;               // the bodies' velocities, six per body
-  VecX local;           // likewise, whatever velocity or acceleration is being solved for
-  VecX start;           // likewise, before any impulse
-  VecX after;           // likewise, at the end of the step, where somebody asks
-  VecX pull;            // what stabilisation adds to the rows' accelerations in this step; zero without it
-  VecX x;               // the answer to `problem`
-  double residual = 0;  // relative, of the last dynamic solve that was judged
+  RowValues values;       // of the joints' rows
+  VecX u;                 // the bodies' velocities, six per body
+  VecX local;             // likewise, whatever velocity or acceleration is being solved for
+  VecX start;             // likewise, before any impulse
+  VecX after;             // likewise, at the end of the step, where somebody asks
+  VecX pull;              // what stabilisation adds to the rows' accelerations in this step; zero without it
+  VecX x;                 // the answer to `problem`
+  double given_work = 0;  // J, done by kinematic bodies, belts and time in the last step by impulses
+  double residual = 0;    // relative, of the last dynamic solve that was judged
   SolveReport report;
   LumpedStiffness stiffness;       // of the constraint forces, where a formulation wants it
   ConstraintProblem kept_problem;  // the last dynamic solve and its answer, where asked for

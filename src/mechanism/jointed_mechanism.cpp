@@ -8,6 +8,7 @@
 
 #include "base/budget.h"
 #include "base/spans.h"
+#include "constraint/joint_coordinates.h"
 #include "dynamics/forces/gyroscopic.h"
 #include "dynamics/forces/weight.h"
 #include "mechanism/implicit_system.h"
@@ -71,7 +72,7 @@ void JointedMechanism::count_solves() {
 }
 
 void JointedMechanism::evaluate(const State& s, double t) {
-  kinematics.update(model, s);
+  kinematics.update(model, s, t);
   for_each_island([&](Island& island, const Linkage&, const JointAnswer&) { island.evaluate(linkages, model, kinematics, t); });
 }
 
@@ -79,7 +80,7 @@ void JointedMechanism::begin_step(const State& s, double t) {
   const auto* stabilised = std::get_if<StabilisedAccelerationSettings>(&recipe.formulation);
   const bool loops = std::any_of(linkages.begin(), linkages.end(), [](const Linkage& linkage) { return linkage.has_loops; });
   if (!stabilised && !loops) return;
-  kinematics.update(model, s);
+  kinematics.update(model, s, t);
   for_each_island([&](Island& island, Linkage& linkage, const JointAnswer&) {
     if (!stabilised && !linkage.has_loops) return;
     island.evaluate(linkages, model, kinematics, t);
@@ -99,8 +100,13 @@ void JointedMechanism::sum_forces(double t, const State& s) {
   forces_ = external;
   if (contact_forces.size() == forces_.size()) forces_ += contact_forces;
   add_weight(model, forces_);
-  add_forces(model, s, t, recipe.threads, force_scratch_, forces_);
-  if (drives.any()) drives.add_forces(model, kinematics, s.u, forces_);
+  if (!model.motions.empty()) {
+    given_state_ = s;
+    follow_given_motions(model, t, given_state_);
+  }
+  const State& at = model.motions.empty() ? s : given_state_;
+  add_forces(model, at, t, recipe.threads, force_scratch_, forces_);
+  if (drives.any()) drives.add_forces(model, kinematics, at.u, forces_);
 }
 
 void JointedMechanism::divide_by_mass(VecX& forces) const {
@@ -116,7 +122,7 @@ void JointedMechanism::divide_by_mass(VecX& forces) const {
 void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
   Budget::listen();
   ++evaluations;
-  kinematics.update(model, s);
+  kinematics.update(model, s, t);
 
   // Free accelerations M^-1 f.
   sum_forces(t, s);
@@ -148,6 +154,7 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
     answer.x = answer.lambda = island.x;
     answer.known = true;
   });
+  for (const BodyMotion& motion : model.motions) udot.segment<6>(6 * motion.body) = kinematics.given_acceleration(motion.body);
   if (!penalty) count_solves();
   last_accelerations_ = udot;
 }
@@ -239,6 +246,9 @@ void JointedMechanism::free_velocities(const VelocitySettings& settings, const S
 
   // M^-1 (M u + h f), with gyroscopic terms implicit.
   sum_forces(t, s);
+  force_power = 0;
+  for (int i = 0; model.has_kinematic() && i < model.body_count(); ++i)
+    if (model.kinematic(i)) force_power -= (forces_ - external).segment<6>(6 * i).dot(s.u.segment<6>(6 * i));
   divide_by_mass(forces_);
   free = s.u + step * forces_;
   for (int i = 0; i < model.body_count(); ++i)
@@ -253,7 +263,7 @@ bool JointedMechanism::is_passive() const {
     const Drive& drive = axis.drive;
     return drive.motor_strength > 0 || drive.stiffness > 0 || drive.motor_torque != 0 || drive.motion;
   };
-  return external.isZero(0) && model.forces.empty() &&
+  return external.isZero(0) && model.forces.empty() && !model.has_kinematic() && model.belt_count == 0 &&
          std::none_of(model.joints.begin(), model.joints.end(), [&](const Joint& joint) {
            return joint.function != nullptr || std::any_of(joint.drives.begin(), joint.drives.end(), brings);
          });

@@ -174,6 +174,7 @@ class JointedMechanism {
   bool books = false;          // whether work and impulses are counted
   bool keep_problems = false;  // whether islands keep a copy of what they solved
   std::int64_t evaluations = 0;
+  double force_power = 0;    // W that kinematic bodies spend against forces, as of the last free velocities
   mutable StageClock clock;  // measuring changes nothing
 
  private:
@@ -208,6 +209,7 @@ class JointedMechanism {
   FlowScratch flow_scratch_;
   VecX mean_;     // velocities of a kick
   State struck_;  // the start of a drift, with the velocities that joints gave it
+  State given_state_;  // the state with bodies of prescribed motion where they are at the time asked for
   ForceScratch force_scratch_;
   VecX last_accelerations_;
   VecX held_u_;  // of hold_joints; g is 0 where it is not in force

@@ -67,10 +67,10 @@ class Meetings {
       if (scene_.bodies[i].contacts && shape_reach_[i] > 0) solid.push_back(static_cast<int>(i));
     // Those that can move, each against all before it and all that are fixed; ends as soon as both answers are known.
     for (const int i : solid) {
-      if (scene_.bodies[i].fixed) continue;
+      if (scene_.bodies[i].immovable()) continue;
       for (const int j : solid) {
         if (out.could_meet && out.folds) return;
-        if (j == i || (!scene_.bodies[j].fixed && j > i) || !meet(i, j)) continue;
+        if (j == i || (!scene_.bodies[j].immovable() && j > i) || !meet(i, j)) continue;
         const bool one_mechanism = same_mechanism(i, j);
         bool& found = one_mechanism ? out.folds : out.could_meet;
         if (found) continue;
@@ -96,7 +96,7 @@ class Meetings {
           const int i = body(partners[a]), j = body(partners[b]);
           if (i < 0 || j < 0) continue;
           joined_.emplace(std::min(i, j), std::max(i, j));
-          if (!scene_.bodies[i].fixed && !scene_.bodies[j].fixed) linked_.join(i, j);
+          if (!scene_.bodies[i].immovable() && !scene_.bodies[j].immovable()) linked_.join(i, j);
         }
       std::visit(
           [&](const auto& j) {
@@ -109,11 +109,11 @@ class Meetings {
     // A linkage that turns about a point of the world goes no further from it than all its bodies in a line.
     anchors_.resize(scene_.bodies.size());
     for (std::size_t i = 0; i < arm.size(); ++i)
-      if (!scene_.bodies[i].fixed) anchors_[linked_.root(static_cast<int>(i))].reach += 2 * arm[i];
+      if (!scene_.bodies[i].immovable()) anchors_[linked_.root(static_cast<int>(i))].reach += 2 * arm[i];
     for (const JointDef& joint : scene_.joints)
       for (const std::string& name : between(joint)) {
         const int i = body(name);
-        if (i < 0 || scene_.bodies[i].fixed) continue;
+        if (i < 0 || scene_.bodies[i].immovable()) continue;
         Anchor& anchor = anchors_[linked_.root(i)];
         const bool turns = std::holds_alternative<Ball>(joint) || std::holds_alternative<Hinge>(joint) ||
                            std::holds_alternative<Universal>(joint) || std::holds_alternative<Weld>(joint) ||
@@ -121,7 +121,7 @@ class Meetings {
         anchor.bounded = anchor.bounded && turns;
         for (const std::string& other : between(joint)) {
           const int k = body(other);
-          if (k >= 0 && scene_.bodies[k].fixed) attached_.emplace(linked_.root(i), k);
+          if (k >= 0 && scene_.bodies[k].immovable()) attached_.emplace(linked_.root(i), k);
           std::visit(
               [&](const auto& j) {
                 if constexpr (requires { j.at; })
@@ -136,6 +136,7 @@ class Meetings {
   [[nodiscard]] Ball3 range(int i) {
     const BodyDef& body = scene_.bodies[i];
     if (body.fixed) return {body.position, shape_reach_[i]};
+    if (body.immovable()) return {};  // wherever it is told to go
     const Anchor& anchor = anchors_[linked_.root(i)];
     if (!anchor.at || !anchor.bounded) return {};
     return {*anchor.at, anchor.reach};
@@ -144,6 +145,10 @@ class Meetings {
   [[nodiscard]] bool meet(int i, int j) {
     const BodyDef &a = scene_.bodies[i], &b = scene_.bodies[j];
     if (a.group != 0 && a.group == b.group) return false;
+    const auto accepts = [](const BodyDef& p, const BodyDef& q) {
+      return !p.meets || std::find(p.meets->begin(), p.meets->end(), q.layer) != p.meets->end();
+    };
+    if (!accepts(a, b) || !accepts(b, a)) return false;
     if (joined_.contains({std::min(i, j), std::max(i, j)})) return false;
     const Ball3 of_a = range(i);
     if (std::holds_alternative<Plane>(b.shape) && std::isfinite(of_a.radius))
@@ -154,7 +159,7 @@ class Meetings {
   }
 
   [[nodiscard]] bool same_mechanism(int i, int j) {
-    if (!scene_.bodies[j].fixed) return linked_.root(i) == linked_.root(j);
+    if (!scene_.bodies[j].immovable()) return linked_.root(i) == linked_.root(j);
     return !is_ground(scene_.bodies[j].shape) && attached_.contains({linked_.root(i), j});
   }
 
@@ -270,7 +275,7 @@ class Stiffness {
   End end(const std::string& name, const std::optional<Vec3>& at) {
     if (const auto found = body_.find(name); found != body_.end()) {
       const BodyDef& def = scene_.bodies[found->second];
-      if (def.fixed) return {nobody, 0};
+      if (def.immovable()) return {nobody, 0};
       const Body& body = compiled(found->second);
       double inverse_mass = 1 / body.mass;
       if (at && !body.point_mass) {
@@ -301,7 +306,7 @@ class Stiffness {
     std::vector<End> ends;
     for (const std::string& name : s.between) {
       const auto found = body_.find(name);
-      if (found == body_.end() || scene_.bodies[found->second].fixed || compiled(found->second).point_mass) continue;
+      if (found == body_.end() || scene_.bodies[found->second].immovable() || compiled(found->second).point_mass) continue;
       // Rotations are other coordinates than translations: ends of their own.
       ends.emplace_back(nobody - 1 - found->second, least_inverse(compiled(found->second)));
     }
@@ -329,7 +334,7 @@ class Stiffness {
   void add(const Drag& d) {
     for (std::size_t i = 0; i < scene_.bodies.size(); ++i) {
       const std::string& name = scene_.bodies[i].name;
-      if (scene_.bodies[i].fixed || (!d.on.empty() && std::find(d.on.begin(), d.on.end(), name) == d.on.end())) continue;
+      if (scene_.bodies[i].immovable() || (!d.on.empty() && std::find(d.on.begin(), d.on.end(), name) == d.on.end())) continue;
       drag_ = std::max(drag_, d.viscous / compiled(i).mass);
       if (d.angular > 0 && !compiled(i).point_mass) drag_ = std::max(drag_, d.angular * least_inverse(compiled(i)));
     }
@@ -367,6 +372,10 @@ void add_needs(const Drive& drive, JointNeeds& needs) {
 JointNeeds needs_of(const Scene& scene) {
   JointNeeds out;
   for_each_drive(scene, [&](const JointDef&, const Drive& drive, bool) { add_needs(drive, out); });
+  for (const BodyDef& body : scene.bodies) {
+    out.kinematic = out.kinematic || (body.immovable() && !body.fixed);
+    out.belts = out.belts || !body.surface_velocity.isZero(0);
+  }
   return out;
 }
 
@@ -383,6 +392,8 @@ JointNeeds needs_of(const Model& model) {
     out.drives = out.drives || own.drives;
     out.switching = out.switching || own.switching;
   }
+  out.kinematic = model.has_kinematic();
+  out.belts = model.belt_count > 0;
   return out;
 }
 
@@ -391,7 +402,7 @@ SceneContent content_of(const Scene& scene) {
   out.joints = !scene.joints.empty();
   out.particles = !scene.particles.empty() || !scene.solids.empty();
   for (const BodyDef& body : scene.bodies) {
-    out.movable = out.movable || !body.fixed;
+    out.movable = out.movable || !body.immovable();
     if (!body.fixed) out.spin = std::max(out.spin, body.angular_velocity.norm());
   }
   out.needs = needs_of(scene);

@@ -102,6 +102,22 @@ struct SceneFields<PenaltyPlane> {
 };
 
 template <>
+struct Kind<Load> {
+  static constexpr std::string_view name = "load", summary = "a force and a torque, constant or as expressions of the time t";
+};
+template <>
+struct SceneFields<Load> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"on", "", "a body or a particle"}, s.on, Need::required);
+    visit(Field{"force", "N", "in world axes: numbers or expressions of t"}, s.force);
+    visit(Field{"torque", "N m", "in world axes, on a body: numbers or expressions of t"}, s.torque);
+    visit(Field{"at", "m", "the body's point at which the force acts, in the world; else the centre of mass"}, s.at);
+  }
+};
+
+template <>
 struct Kind<UserForce> {
   static constexpr std::string_view name = "force", summary = "a force or potential of the user's own, in C++ alone";
 };

@@ -149,6 +149,18 @@ struct Adder {
     model.forces.planes.push_back(std::move(out));
   }
 
+  void operator()(const Load& def) const {
+    LoadForce out{def.name, held_at(find(def.on), def.at, state), {}, {}, source};
+    for (const auto& [key, formulas, into] :
+         {std::tuple("force", &def.force, &out.force), std::tuple("torque", &def.torque, &out.torque)})
+      try {
+        *into = Expression3(*formulas);
+      } catch (const Error& error) {
+        throw Error(fmt::format("{}/{}/{}", place, key, error.what()));
+      }
+    model.forces.loads.push_back(std::move(out));
+  }
+
   void operator()(const UserForce& def) const {
     // The user speaks of the body's frame; the engine's coordinates start at the centre of mass.
     UserForceEntry out{def.name, find(def.between[0]), find(def.between[1]), def, source};
@@ -171,6 +183,8 @@ void Forces::remove_body(int index) {
   drop(springs);
   drop(torsions);
   drop(users);
+  std::erase_if(loads, [index](const LoadForce& load) { return holds(load.a, index); });
+  for (LoadForce& load : loads) renumber(load.a, index);
   std::erase_if(angles, [index](const AngleSpringForce& f) {
     return holds(f.ends[0], index) || holds(f.ends[1], index) || holds(f.ends[2], index);
   });
@@ -186,7 +200,7 @@ bool Forces::contains(int source) const {
   const auto in = [source](const auto& pool) {
     return std::any_of(pool.begin(), pool.end(), [source](const auto& force) { return force.source == source; });
   };
-  return in(springs) || in(angles) || in(torsions) || in(drags) || in(gravitations) || in(planes) || in(users) ||
+  return in(springs) || in(angles) || in(torsions) || in(drags) || in(gravitations) || in(planes) || in(loads) || in(users) ||
          std::find(particle_springs.source.begin(), particle_springs.source.end(), source) != particle_springs.source.end();
 }
 
@@ -198,6 +212,7 @@ void Forces::remove(int source) {
   drop(drags);
   drop(gravitations);
   drop(planes);
+  drop(loads);
   drop(users);
   ParticleSprings& pool = particle_springs;
   for (auto n = static_cast<std::ptrdiff_t>(pool.count()); n-- > 0;) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/expression.h"
 #include "model/state.h"
 
 namespace rotule {
@@ -84,6 +85,13 @@ struct PlaneForce : PenaltyPlane {
   int source = no_source;
 };
 
+struct LoadForce {
+  std::string name;
+  ForceEnd a;
+  Expression3 force, torque;
+  int source = no_source;
+};
+
 struct UserForceEntry {
   std::string name;
   ForceEnd a, b;  // r: the origin of the body's frame
@@ -99,11 +107,12 @@ struct Forces {
   std::vector<DragForce> drags;
   std::vector<GravitationForce> gravitations;
   std::vector<PlaneForce> planes;  // normals of length one
+  std::vector<LoadForce> loads;
   std::vector<UserForceEntry> users;
 
   [[nodiscard]] bool empty() const {
     return springs.empty() && particle_springs.count() == 0 && angles.empty() && torsions.empty() && drags.empty() &&
-           gravitations.empty() && planes.empty() && users.empty();
+           gravitations.empty() && planes.empty() && loads.empty() && users.empty();
   }
   /// Drops what holds on to the body, and renumbers those behind it.
   void remove_body(int index);

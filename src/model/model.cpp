@@ -8,6 +8,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 
+#include "base/text.h"
 #include "base/union_find.h"
 #include "math/rotation.h"
 #include "model/joint_kinds.h"
@@ -25,6 +26,9 @@ void Model::add(Body body) {
   inverse_mass.push_back(moves ? 1 / body.mass : 0);
   inertia.push_back(body.inertia);
   inverse_inertia.push_back(moves && !body.point_mass ? Mat3(body.inertia.inverse()) : Mat3(Mat3::Zero()));
+  kinematic_count += body.kinematic;
+  sensor_count += body.sensor;
+  belt_count += !body.surface_velocity.isZero(0);
   bodies.push_back(std::move(body));
   if (moves)
     for (DragForce& drag : forces.drags)
@@ -37,6 +41,11 @@ void Model::remove_body(int index) {
   std::erase_if(joints, [index](const Joint& joint) { return has_partner(joint, index); });
   for (Joint& joint : joints) for_each_partner(joint, [index](int& partner) { partner -= partner > index; });
   forces.remove_body(index);
+  std::erase_if(motions, [index](const BodyMotion& motion) { return motion.body == index; });
+  for (BodyMotion& motion : motions) motion.body -= motion.body > index;
+  kinematic_count -= bodies[index].kinematic;
+  sensor_count -= bodies[index].sensor;
+  belt_count -= !bodies[index].surface_velocity.isZero(0);
   bodies.erase(bodies.begin() + index);
   inverse_mass.erase(inverse_mass.begin() + index);
   inertia.erase(inertia.begin() + index);
@@ -44,6 +53,22 @@ void Model::remove_body(int index) {
 }
 
 void Model::remove_joint(int index) { joints.erase(joints.begin() + index); }
+
+std::uint32_t Model::layer_bit(const std::string& name) {
+  constexpr std::size_t most_layers = 32;
+  auto found = std::find(layers.begin(), layers.end(), name);
+  if (found == layers.end()) {
+    if (layers.size() == most_layers)
+      throw Error(fmt::format("layer {}", in_quotes(name)), fmt::format("there are {} layers already", most_layers));
+    found = layers.insert(found, name);
+  }
+  return 1u << (found - layers.begin());
+}
+
+bool Model::may_meet(int a, int b) const {
+  const Body &p = bodies[a], &q = bodies[b];
+  return (p.group == 0 || p.group != q.group) && (p.layer & q.meets) != 0 && (q.layer & p.meets) != 0;
+}
 
 std::string Model::name(int partner) const {
   if (partner == world_body) return "world";
@@ -72,15 +97,18 @@ void Model::settle_point_masses() {
 }
 
 Body compile_body(const BodyDef& def, const std::vector<Material>& materials, const std::string& place) {
-  Body body{.name = def.name, .fixed = def.fixed, .shape = def.shape};
+  Body body{.name = def.name, .fixed = def.immovable(), .kinematic = def.kinematic || def.motion, .shape = def.shape};
   const bool has_volume = !std::holds_alternative<std::monostate>(def.shape) && !std::holds_alternative<Plane>(def.shape) &&
                           !std::holds_alternative<HeightField>(def.shape);
   if (def.center_of_mass) body.center_of_mass = *def.center_of_mass;
   body.touches = def.contacts;
   body.group = def.group;
+  body.sensor = def.sensor;
+  body.surface_velocity = def.surface_velocity;
   double density = 1000;
   for (const Material& material : materials)
     if (material.name == def.material) {
+      body.material = static_cast<int>(&material - materials.data());
       density = material.density;
       body.surface = {.friction = material.friction,
                       .static_friction = material.static_friction.value_or(material.friction),
@@ -90,7 +118,7 @@ Body compile_body(const BodyDef& def, const std::vector<Material>& materials, co
                       .stiffness = material.contact_stiffness,
                       .damping = material.contact_damping};
     }
-  if (def.fixed) {
+  if (def.immovable()) {
     body.attracting_mass = def.mass.value_or(0);
     return body;
   }
@@ -110,6 +138,24 @@ Body compile_body(const BodyDef& def, const std::vector<Material>& materials, co
   }
   body.attracting_mass = body.mass;
   return body;
+}
+
+BodyMotion compile_motion(const BodyDef& def, int body, const std::string& place) {
+  BodyMotion out;
+  out.body = body;
+  out.axis = def.motion->axis.normalized();
+  out.start = {def.position, def.orientation.normalized()};
+  try {
+    out.displacement = Expression3(def.motion->displacement);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}/motion/displacement/{}", place, error.what()));
+  }
+  try {
+    out.angle = Expression(def.motion->angle.text);
+  } catch (const Error& error) {
+    throw Error(place + "/motion/angle", error.what());
+  }
+  return out;
 }
 
 std::optional<int> loop_closing_joint(const Model& model) {
@@ -201,6 +247,7 @@ Joint compile_joint(const JointDef& def, const std::string& place, const Model& 
         compile(d, JointSite{model, state, place}, joint);
       },
       def);
+  joint.defined = joint.drives;
   return joint;
 }
 

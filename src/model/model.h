@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/forces.h"
+#include "model/given_motion.h"
 #include "model/state.h"
 
 namespace rotule {
@@ -35,7 +36,8 @@ struct Joint {
     int axis = 0;
     Drive drive;
   };
-  std::vector<AxisDrive> drives;
+  std::vector<AxisDrive> drives;   // as they are now
+  std::vector<AxisDrive> defined;  // as the definition has them, without what motors were told since
   std::function<Jet(const JetBody&, const JetBody&, const Jet&)> function;
 
   /// As many as there are locks; kinds without a frame are one equation.
@@ -78,7 +80,8 @@ struct SurfaceLaw {
 
 struct Body {
   std::string name;
-  bool fixed = false;
+  bool fixed = false;      // whether nothing moves it; kinematic bodies among them
+  bool kinematic = false;  // whether it moves all the same, by the velocities that the state has for it
   bool point_mass = false;
   double mass = 0;
   double attracting_mass = 0;          // what gravitation takes it for: a fixed body may have one too
@@ -88,12 +91,25 @@ struct Body {
   SurfaceLaw surface = {};
   bool touches = true;  // whether it takes part in contacts
   int group = 0;        // bodies of the same group, unless 0, do not touch each other
+  bool sensor = false;
+  std::uint32_t layer = 1, meets = ~0u;  // bits of its layer, and of those whose bodies it can touch
+  int material = -1;                     // by its place in the scene's list
+  Vec3 surface_velocity = Vec3::Zero();  // m/s, in body axes
+};
+
+/// What holds between two materials in place of what both say.
+struct SurfacePair {
+  int a = -1, b = -1;  // a <= b
+  std::optional<double> friction, static_friction, restitution;
 };
 
 struct Model {
   std::vector<Body> bodies;
   std::vector<Joint> joints;
   std::vector<Wall> walls;
+  std::vector<SurfacePair> surface_pairs;
+  std::vector<std::string> layers{""};  // names, by bit
+  std::vector<BodyMotion> motions;     // of kinematic bodies
   Particles particles;
   std::vector<int> joined;  // particles that joints hold, in the order in which they were first named; none of them is pinned
   Forces forces;
@@ -115,6 +131,12 @@ struct Model {
   [[nodiscard]] bool movable(int partner) const {
     return partner != world_body && (is_particle(partner) || !bodies[partner].fixed);
   }
+  /// Whether it moves without being moved.
+  [[nodiscard]] bool kinematic(int partner) const {
+    return partner != world_body && !is_particle(partner) && bodies[partner].kinematic;
+  }
+  [[nodiscard]] bool has_kinematic() const { return kinematic_count > 0; }
+  int kinematic_count = 0, belt_count = 0, sensor_count = 0;
   [[nodiscard]] double mass(int partner) const {
     return is_particle(partner) ? particles.mass[particle_of(partner)] : bodies[partner].mass;
   }
@@ -131,6 +153,10 @@ struct Model {
   void add(Joint joint);
   void remove_body(int index);  // with its joints and forces
   void remove_joint(int index);
+  /// The bit of a layer; it gets one where it has none yet. Throws Error where there are too many.
+  std::uint32_t layer_bit(const std::string& name);
+  /// Whether their layers and groups let the two touch, or one sense the other.
+  [[nodiscard]] bool may_meet(int a, int b) const;
   /// Gives point masses an inertia that keeps their orientation defined and matters to nobody: a ball whose radius is a
   /// thousandth of the longest arm to one of their joints.
   void settle_point_masses();
@@ -138,6 +164,8 @@ struct Model {
 
 /// Mass, inertia and centre of mass from the definition; throws Error with the place where they make no sense.
 Body compile_body(const BodyDef& def, const std::vector<Material>& materials, const std::string& place);
+/// The motion that its definition prescribes, for a body that stands where the definition puts it. Throws Error with the place.
+BodyMotion compile_motion(const BodyDef& def, int body, const std::string& place);
 /// The first joint that closes a loop, all that cannot move counting as one body; none on a tree.
 std::optional<int> loop_closing_joint(const Model& model);
 /// Where a point of the partner stands: r from its centre of mass, in its axes; of the world, the point itself.

@@ -7,6 +7,7 @@
 
 #include "base/place.h"
 #include "model/choices.h"
+#include "model/expression.h"
 #include "model/scene_fields.h"
 #include "model/validate.h"
 #include "model/validate_shape.h"
@@ -29,6 +30,25 @@ struct RangeCheck {
   void operator()(const Field&, const std::vector<int>&, Need = {}) const {}
   void operator()(const Field&, const std::vector<std::string>&, Need = {}) const {}
   void operator()(const Field&, const std::array<std::string, 3>&, Need = {}) const {}
+  void operator()(const Field& field, const Formula& formula, Need = {}) const {
+    try {
+      static_cast<void>(Expression(formula.text));
+    } catch (const Error& error) {
+      fail(place / field.name, error.what());
+    }
+  }
+  void operator()(const Field& field, const Formula3& formulas, Need = {}) const {
+    const Place here = place / field.name;
+    try {
+      static_cast<void>(Expression3(formulas));
+    } catch (const Error& error) {
+      throw Error(here.str() + "/" + error.what());
+    }
+  }
+  void operator()(const Field& field, const PrescribedMotion& motion, Need = {}) const {
+    const Place here = place / field.name;
+    visit_fields(motion, RangeCheck{here});
+  }
   void operator()(const Field& field, const std::array<int, 3>& values, Need = {}) const {
     const Place here = place / field.name;
     for (std::size_t i = 0; i < 3; ++i) check_range(here / i, field, values[i]);

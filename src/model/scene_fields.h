@@ -31,6 +31,27 @@ struct SceneFields<Material> {
 };
 
 template <>
+struct SceneFields<MaterialPair> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"between", "", "two materials by name, or one twice"}, s.between, Need::required);
+    visit(Field{"friction", "", "Coulomb's coefficient, of sliding; else by what both materials say", 0, 1e6}, s.friction);
+    visit(Field{"static_friction", "", "of sticking; else that of sliding", 0, 1e6}, s.static_friction);
+    visit(Field{"restitution", "", "0 absorbs, 1 is elastic; else by what both materials say", 0, 1}, s.restitution);
+  }
+};
+
+template <>
+struct SceneFields<PrescribedMotion> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"displacement", "m", "from position, in world axes: numbers or expressions of the time t"}, s.displacement);
+    visit(Field{"axis", "", "of the rotation, in world axes"}, s.axis, Need::direction);
+    visit(Field{"angle", "rad", "from orientation, about the axis: a number or an expression of t"}, s.angle);
+  }
+};
+
+template <>
 struct SceneFields<BodyDef> {
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
@@ -48,6 +69,12 @@ struct SceneFields<BodyDef> {
     visit(Field{"material", "", "name of a material"}, s.material);
     visit(Field{"contacts", "", "whether other bodies can touch it"}, s.contacts);
     visit(Field{"group", "", "bodies of the same group, unless 0, do not touch each other", 0, 1e9}, s.group);
+    visit(Field{"kinematic", "", "whether it moves as its velocities say, and nothing pushes it back"}, s.kinematic);
+    visit(Field{"motion", "", "where it is at any time; makes it kinematic"}, s.motion);
+    visit(Field{"sensor", "", "whether it tells who overlaps it, and exerts no force by contact"}, s.sensor);
+    visit(Field{"layer", "", "what other bodies' meets and queries call it by"}, s.layer);
+    visit(Field{"meets", "", "layers whose bodies can touch it, if they meet its own; else all"}, s.meets);
+    visit(Field{"surface_velocity", "m/s", "of a belt over its surface, in body axes", -1e9, 1e9}, s.surface_velocity);
   }
 };
 
@@ -81,6 +108,7 @@ struct SceneFields<Scene> {
     visit(Field{"description", "", "what it shows"}, s.description);
     visit(Field{"gravity", "m/s^2", "weight per mass"}, s.gravity);
     visit(Field{"materials", "", "what bodies are made of"}, s.materials);
+    visit(Field{"material_pairs", "", "what holds between two materials in place of what each says"}, s.material_pairs);
     visit(Field{"bodies", "", "rigid bodies"}, s.bodies);
     visit(Field{"joints", "", "what ties them"}, s.joints);
     visit(Field{"particles", "", "groups of particles"}, s.particles);

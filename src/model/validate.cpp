@@ -92,15 +92,28 @@ void validate(const BodyDef& body, std::span<const Material> materials, const Pl
   }
   if (body.mass && body.density) fail(place / "density", "give mass or density, not both");
   if (body.inertia) check_inertia(*body.inertia, place / "inertia");
+  if (body.fixed && (body.kinematic || body.motion))
+    fail(place / "fixed", fmt::format("contradicts {}; leave one of them out", body.motion ? "motion" : "kinematic"));
+  for (const auto& [key, velocity] :
+       {std::pair("velocity", &body.velocity), std::pair("angular_velocity", &body.angular_velocity)}) {
+    if (velocity->isZero(0)) continue;
+    if (body.fixed)
+      fail(place / key, fmt::format("{} is fixed and cannot have one; say \"kinematic\": true in place of \"fixed\": true for a "
+                                    "body that moves as it is told, or leave the velocity out",
+                                    in_quotes(body.name)));
+    if (body.motion) fail(place / key, "is what motion says; leave it out");
+  }
   if (body.fixed) return;
   if (is_boundless(body.shape))
     fail(place / "shape", fmt::format("{} is only for fixed bodies; add \"fixed\": true or choose another shape",
                                       std::holds_alternative<HeightField>(body.shape) ? "a height field" : "a plane"));
+  if (body.immovable()) return;
   const bool has_shape = !std::holds_alternative<std::monostate>(body.shape);
   if (body.density && !has_shape) fail(place / "density", "needs a shape to fill; give a shape, or mass in place of density");
   if (!body.mass && !body.density && (body.material.empty() || !has_shape))
-    fail(place / "mass", has_shape ? "missing; give mass, density or a material, or \"fixed\": true"
-                                   : "missing; give mass, or a shape with density or material, or \"fixed\": true");
+    fail(place / "mass", has_shape
+                             ? "missing; give mass, density or a material, or \"fixed\" or \"kinematic\": true"
+                             : "missing; give mass, or a shape with density or material, or \"fixed\" or \"kinematic\": true");
 }
 
 namespace {
@@ -170,8 +183,8 @@ void validate(const JointDef& joint, const FindPartner& find, const Place& place
         if (j.between[0] == j.between[1])
           fail(ends, fmt::format("must name two different bodies, both are {}", in_quotes(j.between[0])));
         if (partners[0].fixed && partners[1].fixed)
-          fail(ends, fmt::format("{} and {} are both fixed; one of them must be able to move", in_quotes(j.between[0]),
-                                 in_quotes(j.between[1])));
+          fail(ends, fmt::format("{} and {} are both fixed or kinematic; one of them must be able to move",
+                                 in_quotes(j.between[0]), in_quotes(j.between[1])));
         for (std::size_t k = 0; k < 2; ++k)
           if (partners[k].particle) check_particle(j, k, here);
         const std::vector<FurtherPartner> further = further_partners(j);
@@ -213,12 +226,31 @@ void validate(const Scene& scene) {
                                                  *scene.materials[i].static_friction));
   }
 
+  const Place pairs = top / "material_pairs";
+  for (std::size_t i = 0; i < scene.material_pairs.size(); ++i) {
+    const MaterialPair& pair = scene.material_pairs[i];
+    const Place here = pairs / i, ends = here / "between";
+    visit_fields(pair, RangeCheck{here});
+    for (std::size_t k = 0; k < 2; ++k) {
+      const std::vector<std::string> known = names(scene.materials);
+      if (std::find(known.begin(), known.end(), pair.between[k]) == known.end())
+        fail(ends / k, fmt::format("unknown material {}; {}", in_quotes(pair.between[k]), suggestion(pair.between[k], known)));
+    }
+    for (std::size_t j = 0; j < i; ++j)
+      if (std::minmax(scene.material_pairs[j].between[0], scene.material_pairs[j].between[1]) ==
+          std::minmax(pair.between[0], pair.between[1]))
+        fail(ends, fmt::format("is spoken of by /material_pairs/{} already; put both into one", j));
+    if (pair.static_friction && pair.friction && *pair.static_friction < *pair.friction)
+      fail(here / "static_friction", fmt::format("must be at least friction ({}), is {}", *pair.friction, *pair.static_friction));
+    if (pair.static_friction && !pair.friction) fail(here / "static_friction", "needs friction beside it");
+  }
+
   const Place bodies = top / "bodies";
   check_names(scene.bodies, bodies, {});
   std::unordered_map<std::string_view, bool> fixed;
   for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
     validate(scene.bodies[i], scene.materials, bodies / i);
-    fixed.emplace(scene.bodies[i].name, scene.bodies[i].fixed);
+    fixed.emplace(scene.bodies[i].name, scene.bodies[i].immovable());
   }
   // Suggestions need all the names; they are gathered only when one is not found.
   const auto unknown_body = [&](const Place& place, std::string_view name) {
@@ -270,7 +302,8 @@ void validate(const Scene& scene) {
     const auto found = fixed.find(scene.impulses[i].body);
     if (found == fixed.end()) unknown_body(here / "body", scene.impulses[i].body);
     if (found->second)
-      fail(here / "body", fmt::format("{} is fixed; strike a body that can move", in_quotes(scene.impulses[i].body)));
+      fail(here / "body",
+           fmt::format("{} is fixed or kinematic; strike a body that can move", in_quotes(scene.impulses[i].body)));
   }
 
   const Place walls = top / "walls";

@@ -87,6 +87,13 @@ void check_details(const Drag& force, const Place& here, const PartnerNames& par
     partners.check(on / k, force.on[k], true);
   }
 }
+void check_details(const Load& force, const Place& here, const PartnerNames& partners) {
+  partners.check(here / "on", force.on);
+  if (force.on == "world") fail(here / "on", "must be a body or a particle");
+  if (!partners.is_particle(force.on)) return;
+  if (force.at) fail(here / "at", "is not for particles: they have no other point than their own");
+  if (force.torque != Formula3{}) fail(here / "torque", "is not for particles, which do not turn");
+}
 void check_details(const UserForce& force, const Place& here, const PartnerNames& partners) {
   check_ends(force, here, partners);
   const int given = (force.potential ? 1 : 0) + (force.force ? 1 : 0) + (force.values ? 1 : 0);

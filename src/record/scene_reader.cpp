@@ -69,6 +69,19 @@ void read(const Json& json, const Place& place, Between& out) {
   read_numbers(json, place, out, 2, "a list of 2 names of bodies");
 }
 
+void read(const Json& json, const Place& place, Formula& out) {
+  if (json.is_number()) {
+    out = Formula(json.get<double>());
+    return;
+  }
+  if (!json.is_string()) wrong_type(place, "a number, or an expression of t such as \"0.5*sin(2*pi*t)\"", json);
+  out = Formula(json.get_ref<const std::string&>());
+}
+void read(const Json& json, const Place& place, Formula3& out) {
+  if (!json.is_array() || json.size() != 3) wrong_type(place, "a list of 3 numbers or expressions of t", json);
+  for (std::size_t k = 0; k < 3; ++k) read(json[k], place / k, out[k]);
+}
+
 void read(const Json& json, const Place& place, Quat& out) {
   if (json.is_object()) {
     AxisAngle turn;
@@ -166,11 +179,6 @@ void read(const Json& json, const Place& place, std::variant<Settings...>& out) 
 
 void read(const Json& json, const Place& place, SolverChoice& out);
 
-template <class T>
-void read(const Json& json, const Place& place, std::optional<T>& out) {
-  read(json, place, out.emplace());
-}
-
 void read(const Json& json, const Place& place, Recipe& out);
 
 template <class T>
@@ -187,6 +195,11 @@ void read(const Json& json, const Place& place, std::vector<T>& out) {
   if (!json.is_array()) wrong_type(place, "a list", json);
   out.resize(json.size());
   for (std::size_t i = 0; i < json.size(); ++i) read(json[i], place / i, out[i]);
+}
+
+template <class T>
+void read(const Json& json, const Place& place, std::optional<T>& out) {
+  read(json, place, out.emplace());
 }
 
 // What does not depend on the type is kept out of the templates below: there are a few hundred of them.

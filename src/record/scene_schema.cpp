@@ -54,6 +54,10 @@ Json schema_of(const Field&, const std::array<std::string, 3>&) { return fixed_l
 Json schema_of(const Field&, const std::array<bool, 6>&) {
   return {{"type", "array"}, {"items", {{"enum", axis_names}}}, {"minItems", 1}, {"uniqueItems", true}};
 }
+Json schema_of(const Field&, const Formula&) { return reference("formula"); }
+Json schema_of(const Field&, const Formula3&) { return fixed_list(reference("formula"), 3); }
+Json schema_of(const Field&, const MaterialPair&) { return reference("material_pair"); }
+Json schema_of(const Field&, const PrescribedMotion&) { return reference("motion"); }
 Json schema_of(const Field&, const Shape&) { return reference("shape"); }
 Json schema_of(const Field&, const JointDef&) { return reference("joint"); }
 Json schema_of(const Field&, const SolidDef&) { return reference("solid"); }
@@ -116,12 +120,13 @@ Json named_object(std::string_view name, std::string_view alias, std::string_vie
 }
 
 template <class T>
-Json schema_of(const Field& field, const std::optional<T>&) {
-  return schema_of(field, T{});
-}
-template <class T>
 Json schema_of(const Field& field, const std::vector<T>&) {
   return list_of(schema_of(field, T{}));
+}
+
+template <class T>
+Json schema_of(const Field& field, const std::optional<T>&) {
+  return schema_of(field, T{});
 }
 
 template <class... Settings>
@@ -204,6 +209,9 @@ std::string scene_schema() {
   schema.update(scene);
   schema["$defs"] = {{"body", object_schema<BodyDef>()},
                      {"material", object_schema<Material>()},
+                     {"material_pair", object_schema<MaterialPair>()},
+                     {"motion", object_schema<PrescribedMotion>()},
+                     {"formula", one_of({number, {{"type", "string"}}})},
                      {"impulse", object_schema<ImpulseDef>()},
                      {"wall", object_schema<Wall>()},
                      {"joint", kind_schema<JointDef>()},

@@ -60,6 +60,14 @@ std::string text_of(const std::array<std::string, 3>& value) {
 std::string text_of(const Between& value) {
   return list_text(value, [](const std::string& x) { return text_of(x); });
 }
+std::string text_of(const Formula& value) {
+  // A plain number is written as one.
+  const std::optional<double> number = to_double(value.text);
+  return number && std::isfinite(*number) && Formula(*number) == value ? text_of(*number) : text_of(value.text);
+}
+std::string text_of(const Formula3& value) {
+  return list_text(value, [](const Formula& x) { return text_of(x); });
+}
 std::string text_of(const Quat& q) {
   return list_text(std::array{q.w(), q.x(), q.y(), q.z()}, [](double x) { return text_of(x); });
 }
@@ -128,11 +136,6 @@ std::string text_of(const std::variant<Settings...>& choice) requires(is_choice<
 std::string text_of(const SolverChoice& choice);
 
 template <class T>
-std::string text_of(const std::optional<T>& value) {
-  return value ? text_of(*value) : std::string();
-}
-
-template <class T>
 concept Writable = requires(const T t) {
   SceneFields<T>::fields(t, [](auto&&...) {});
 }
@@ -145,6 +148,11 @@ std::string text_of(const T& value) {
 template <class T>
 std::string text_of(const std::vector<T>& items) {
   return list_text(items, [](const T& item) { return text_of(item); });
+}
+
+template <class T>
+std::string text_of(const std::optional<T>& value) {
+  return value ? text_of(*value) : std::string();
 }
 
 struct WrittenField {

@@ -1,5 +1,7 @@
 #include "step/contact_finder.h"
 
+#include <rotule/error.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -62,11 +64,37 @@ void ContactFinder::add_proxy(int i) {
   arm_.push_back(0);
   if (!body.touches || std::holds_alternative<std::monostate>(body.shape)) return;
   const CollisionShape shape(body.shape);
-  const int proxy = proxy_of_[i] = world_.add(shape, Pose{}, !body.fixed);
+  const int proxy = proxy_of_[i] = world_.add(shape, Pose{}, !body.fixed || body.kinematic, {body.layer, body.meets});
   reach_[i] = shape.reach() + body.center_of_mass.norm();
   arm_[i] = turning_reach(shape) + body.center_of_mass.norm();
   if (proxy == static_cast<int>(body_of_.size())) body_of_.push_back(i);
   body_of_[proxy] = i;
+}
+
+void ContactFinder::arrange(const std::vector<int>& proxy_of) {
+  if (proxy_of.size() != proxy_of_.size()) throw Error("snapshot", "was saved with other bodies; load it into the same world");
+  std::vector<int> body_with(body_of_.size(), -1);
+  for (std::size_t i = 0; i < proxy_of.size(); ++i) {
+    if (proxy_of[i] < 0) continue;
+    if ((proxy_of_[i] < 0) || proxy_of[i] > 1 << 24) throw Error("snapshot", "is damaged; save it again");
+    if (static_cast<std::size_t>(proxy_of[i]) >= body_with.size())
+      body_with.resize(static_cast<std::size_t>(proxy_of[i]) + 1, -1);
+    body_with[static_cast<std::size_t>(proxy_of[i])] = static_cast<int>(i);
+  }
+  world_ = CollisionWorld();
+  proxy_of_ = proxy_of;
+  body_of_ = body_with;
+  // Numbers are given in order: those that are free now are held by somebody until all others have theirs.
+  for (const int i : body_of_) {
+    const Body* body = i >= 0 ? &model_.bodies[i] : nullptr;
+    if (body)
+      world_.add(CollisionShape(body->shape), Pose{}, !body->fixed || body->kinematic, {body->layer, body->meets});
+    else
+      world_.add(CollisionShape(Sphere{}), Pose{}, true);
+  }
+  for (std::size_t k = body_of_.size(); k-- > 0;)
+    if (body_of_[k] < 0) world_.remove(static_cast<int>(k));
+  for (const Joint& joint : model_.joints) joint_added(joint);
 }
 
 int ContactFinder::proxy(int partner) const {
@@ -135,8 +163,7 @@ double ContactFinder::swing(int body, double angle) const {
 
 bool ContactFinder::may_touch(int a, int b) const {
   if (!model_.movable(a) && !model_.movable(b)) return false;
-  const int group = model_.bodies[a].group;
-  return group == 0 || group != model_.bodies[b].group;
+  return !model_.bodies[a].sensor && !model_.bodies[b].sensor && model_.may_meet(a, b);
 }
 
 bool ContactFinder::counts_ahead(const Contact& c, double least_gap, double h) const {
@@ -161,8 +188,8 @@ void ContactFinder::find(const State& s, double h, std::vector<Contact>& contact
   double furthest = 0, fastest = 0;
   for (const int i : body_of_) {
     if (i < 0) continue;
-    const bool moves = model.movable(i);
-    const Vec3 motion = moves ? Vec3(h * (s.v(i) + h * model.gravity)) : Vec3::Zero();
+    const bool moves = model.movable(i) || model.kinematic(i);
+    const Vec3 motion = model.movable(i) ? Vec3(h * (s.v(i) + h * model.gravity)) : Vec3(h * s.v(i));
     const double turned = moves ? swing(i, h * s.omega(i).norm()) : 0;
     world_.set_pose(proxy_of_[i], body_frame(model, s, i), motion, turned);
     furthest = std::max(furthest, turned);
@@ -172,9 +199,13 @@ void ContactFinder::find(const State& s, double h, std::vector<Contact>& contact
   world_.find_contacts(margin, margin + fastest, manifolds_, recipe_.threads);
 
   found_.clear();
+  sensed_.clear();
   for (Manifold& m : manifolds_) {
     m.body_a = body_of_[m.body_a];
     m.body_b = body_of_[m.body_b];
+    const bool sensor = model.bodies[m.body_a].sensor || model.bodies[m.body_b].sensor;
+    if (sensor && m.gap() <= 0 && model.may_meet(m.body_a, m.body_b))
+      sensed_.push_back({std::min(m.body_a, m.body_b), std::max(m.body_a, m.body_b), 1, 0});
     if (!may_touch(m.body_a, m.body_b)) continue;
     const std::size_t first = found_.size();
     const double least = m.gap();
@@ -225,7 +256,7 @@ void ContactFinder::sweep(const State& s, std::span<const Passage> passages, dou
     const Vec3 v = passages[a].v - passages[b].v, bend = 0.5 * h * (passages[a].a - passages[b].a);
     const double turning = swing(a, h * passages[a].omega.norm()) + swing(b, h * passages[b].omega.norm());
     const double way = h * (v.norm() + bend.norm()) + turning;
-    const double e = std::max(model_.bodies[a].surface.restitution, model_.bodies[b].surface.restitution);
+    const double e = surface_between(model_, a, b).restitution;
     if (e > 0 ? way <= h * rules_.restitution_speed(size(a, b)) : way <= ahead(a, b)) return none;
     if ((s.p[a] - s.p[b]).norm() > reach_[a] + reach_[b] + way) return none;
     // Contacts that are there hold their parts apart, up to what turning makes of it; other parts may still meet.
@@ -237,7 +268,7 @@ void ContactFinder::sweep(const State& s, std::span<const Passage> passages, dou
   if (!met_.empty()) kinematics_.update(model_, s);
   for (const BodyMeeting& m : met_) {
     const int a = body_of_[m.a], b = body_of_[m.b];
-    const SurfaceLaw law = combine(model_.bodies[a].surface, model_.bodies[b].surface);
+    const SurfaceLaw law = surface_between(model_, a, b);
     const bool bounces = law.restitution > 0 && law.stiffness == 0 && m.hit.closing > rules_.restitution_speed(size(a, b));
     out.push_back({a, b, m.hit.t, bounces, motions_[m.a].at(m.hit.t), motions_[m.b].at(m.hit.t)});
   }

@@ -14,6 +14,7 @@
 #include "collide/collision_world.h"
 #include "constraint/formulation/contact_formulation.h"
 #include "mechanism/linkage.h"
+#include "step/touch_log.h"
 
 namespace rotule {
 
@@ -48,6 +49,9 @@ class ContactFinder {
   /// others.
   void add_meeting(const Meeting& meeting, const State& s, std::vector<Contact>& contacts);
 
+  /// Pairs with a sensor that overlapped in the last search.
+  [[nodiscard]] std::span<const TouchPair> sensed() const { return sensed_; }
+
   /// Whether the surfaces touch, for all that matters.
   [[nodiscard]] bool touching(const Contact& c) const { return c.gap <= touch(c.a, c.b); }
   /// Whether they are further inside each other than rounding and tolerances explain.
@@ -67,6 +71,11 @@ class ContactFinder {
   template <class Archive>
   void archive(Archive& io) {
     io(current_);
+    // Proxies have numbers that depend on who came and went before.
+    numbers_ = proxy_of_;
+    io(numbers_);
+    if constexpr (!Archive::writes)
+      if (numbers_ != proxy_of_) arrange(numbers_);
     if constexpr (Archive::writes) world_.broad_phase().write(memory_);
     io(memory_.boxes);
     io(memory_.pairs);
@@ -78,6 +87,8 @@ class ContactFinder {
   /// contacts that were in `contacts` before stay with them, turned with their frames.
   void find(const State& s, double h, std::vector<Contact>& contacts);
   void add_proxy(int body);
+  /// Gives all bodies these proxies.
+  void arrange(const std::vector<int>& proxy_of);
   [[nodiscard]] int proxy(int partner) const;
   [[nodiscard]] double size(int a, int b) const { return std::min(reach_[a], reach_[b]); }
   void choose_margin();
@@ -106,7 +117,8 @@ class ContactFinder {
   std::vector<BodyMeeting> met_;
   std::vector<char> near_;  // bodies that have something near
   std::vector<Contact> found_, sorted_;
-  std::vector<int> order_;
+  std::vector<TouchPair> sensed_;
+  std::vector<int> order_, numbers_;
   BroadPhase::Memory memory_;  // on its way into or out of an archive
 };
 

@@ -25,6 +25,7 @@ struct Books {
 struct StepTotals {
   double shock_energy = 0;  // taken out by shocks
   double push_energy = 0;   // added by moving bodies out of each other
+  double given_work = 0;    // done by kinematic bodies, belts and constraints that time drives, in steps by impulses
   Books books;
 };
 

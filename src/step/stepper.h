@@ -47,6 +47,9 @@ concept AnyStepper = requires(S stepper, const S& asked, State& s, const State& 
   { asked.joint_motion(at, i) } -> std::same_as<JointMotion>;
   { stepper.accelerations(at, t) } -> std::convertible_to<const VecX&>;
   stepper.keep_books(true, at, t);
+  { asked.touches() } -> std::same_as<const TouchLog&>;
+  stepper.drives_changed();
+  stepper.motors_told();
   { asked.islands() } -> std::convertible_to<std::span<const Island>>;
   { asked.report() } -> std::same_as<const StepReport&>;
   { asked.evaluations() } -> std::same_as<std::int64_t>;
@@ -106,6 +109,15 @@ class Stepper {
   }
   void forces_changed() {
     ask([](auto& stepper) { stepper.forces_changed(); });
+  }
+
+  /// Somebody told a motor something else, or one was put on an axis that had none. Throws Error where the recipe cannot do it.
+  void drives_changed() {
+    ask([](auto& stepper) { stepper.drives_changed(); });
+  }
+  /// Likewise, all rows being as they were.
+  void motors_told() {
+    ask([](auto& stepper) { stepper.motors_told(); });
   }
 
   /// Forces that a user set, laid out as u.
@@ -176,6 +188,10 @@ class Stepper {
   /// Books of energy and momentum, from this state on.
   void keep_books(bool keep, const State& s, double t) {
     ask([&](auto& stepper) { stepper.keep_books(keep, s, t); });
+  }
+  /// Who touches whom, and what the last step changed about it.
+  [[nodiscard]] const TouchLog& touches() const {
+    return look([](const auto& stepper) -> const TouchLog& { return stepper.touches(); });
   }
   /// Of the last step; before the first, those that joints alone make.
   [[nodiscard]] int island_count() const {

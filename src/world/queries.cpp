@@ -1,4 +1,5 @@
 // Queries on a world: its bodies in a tree (collide/collision_world.h) that follows them when asked, not when they move.
+#include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/queries.h>
 
@@ -8,6 +9,7 @@
 #include <mutex>
 
 #include "base/parallel.h"
+#include "base/text.h"
 #include "collide/collision_world.h"
 #include "world/world_implementation.h"
 
@@ -50,7 +52,7 @@ void QueryCache::refresh(const WorldImplementation& w) {
     pose.orientation.normalize();
     int number = proxy(id);
     if (number < 0) {
-      number = world.add(CollisionShape(body.shape), pose, !body.fixed);
+      number = world.add(CollisionShape(body.shape), pose, !body.fixed || body.kinematic);
       if (number >= static_cast<int>(entry_of.size())) entry_of.resize(number + 1);
       if (id.index >= proxy_of.size()) proxy_of.resize(id.index + 1, -1);
       proxy_of[id.index] = number;
@@ -63,6 +65,21 @@ void QueryCache::refresh(const WorldImplementation& w) {
     entry_of[number] = {id, pose};
   }
   revision = w.revision;
+}
+
+void forget_queries(WorldImplementation& world) {
+  if (world.queries) world.queries = std::make_shared<QueryCache>();
+}
+
+std::optional<RayResult> World::cast_ray(const Ray& ray, const BodyFilter& filter) const {
+  return rotule::cast_ray(*this, ray, filter);
+}
+std::optional<CastResult> World::sweep(const QueryShape& shape, const Pose& pose, const Vec3& path,
+                                       const BodyFilter& filter) const {
+  return cast_shape(*this, shape, pose, path, filter);
+}
+std::vector<BodyId> World::overlap(const QueryShape& shape, const Pose& pose, const BodyFilter& filter) const {
+  return overlapping(*this, shape, pose, filter);
 }
 
 namespace {
@@ -80,12 +97,22 @@ const QueryCache& up_to_date(const World& world) {
 
 QueryFilter by_proxies(const World& world, const QueryCache& cache, const BodyFilter& filter) {
   QueryFilter out;
-  if (filter.fixed && filter.moving && filter.untouched && filter.without_group == 0 && !filter.wants) return out;
-  out.wants = [&world, &cache, &filter](int number) {
+  const Model& model = implementation_of(world).model;
+  const bool all_kinds = filter.fixed && filter.moving && filter.untouched && (filter.sensors || model.sensor_count == 0);
+  if (all_kinds && filter.without_group == 0 && filter.layers.empty() && !filter.wants) return out;
+  std::uint32_t layers = filter.layers.empty() ? ~0u : 0;
+  for (const std::string& name : filter.layers) {
+    const auto found = std::find(model.layers.begin(), model.layers.end(), name);
+    if (found == model.layers.end())
+      throw Error(fmt::format("layer {}", in_quotes(name)), "no body is on it; " + suggestion(name, model.layers));
+    layers |= 1u << (found - model.layers.begin());
+  }
+  out.wants = [&world, &cache, &filter, layers](int number) {
     const WorldImplementation& w = implementation_of(world);
     const BodyId id = cache.entry_of[number].id;
     const Body& body = w.model.bodies[w.body_slots.place(id)];
-    return (body.fixed ? filter.fixed : filter.moving) && (filter.untouched || body.touches) &&
+    return (body.fixed && !body.kinematic ? filter.fixed : filter.moving) && (filter.untouched || body.touches) &&
+           (filter.sensors || !body.sensor) && (body.layer & layers) != 0 &&
            (filter.without_group == 0 || body.group != filter.without_group) && (!filter.wants || filter.wants(id));
   };
   return out;

@@ -12,7 +12,7 @@ namespace rotule {
 
 namespace {
 
-constexpr std::uint64_t magic = 0x33304c55544f52ull;  // "ROTUL03"
+constexpr std::uint64_t magic = 0x34304c55544f52ull;  // "ROTUL04"
 
 /// Copies numbers into bytes, or bytes into numbers: one description of the layout serves both ways.
 class Writer {
@@ -82,12 +82,25 @@ class Reader {
   std::size_t at_ = 0;
 };
 
+/// Motors as the snapshot has them, checked: its bytes may come from a file.
+void take_motors(WorldImplementation& w) {
+  const auto joints = static_cast<int>(w.model.joints.size());
+  for (const MotorSetting& motor : w.motors)
+    if (motor.joint < 0 || motor.joint >= joints || motor.axis < 0 || motor.axis >= 6 ||
+        w.model.joints[motor.joint].locked[motor.axis])
+      throw Error("snapshot", "speaks of motors that are not there; load it into the same world");
+  w.apply_motors();
+  if (w.stepper) w.stepper->drives_changed();
+}
+
 template <class Archive>
 void archive(Archive& io, WorldImplementation& w) {
   io(w.time);
   io(w.steps);
   archive_state(io, w.state, w.model.bodies.size());
   io(w.external);
+  io(w.motors);
+  if constexpr (!Archive::writes) take_motors(w);
   w.ready().archive(io);
 }
 
@@ -105,18 +118,38 @@ std::uint64_t checksum_of(std::span<const std::uint8_t> bytes) {
   return hash;
 }
 
-Header header_of(WorldImplementation& w) {
+Header header_of(const WorldImplementation& w, const Model& model) {
   Header header;
-  header.bodies = static_cast<std::uint64_t>(w.model.body_count());
-  header.particles = static_cast<std::uint64_t>(w.model.particle_count());
-  header.joints = w.model.joints.size();
-  for (const Joint& joint : w.model.joints) header.rows += static_cast<std::uint64_t>(joint.rows());
+  header.bodies = static_cast<std::uint64_t>(model.body_count());
+  header.particles = static_cast<std::uint64_t>(model.particle_count());
+  header.joints = model.joints.size();
+  for (const Joint& joint : model.joints) header.rows += static_cast<std::uint64_t>(joint.rows());
   header.integrator = w.recipe.integrator.index();
   header.formulation = w.recipe.formulation.index();
   return header;
 }
 
 }  // namespace
+
+const std::shared_ptr<const WorldShape>& WorldImplementation::present_shape() {
+  ready();  // which may cut meshes
+  if (!shape)
+    shape = std::make_shared<const WorldShape>(WorldShape{model, materials, body_of_name, body_slots, joint_slots, force_count});
+  return shape;
+}
+
+void WorldImplementation::install(const std::shared_ptr<const WorldShape>& other) {
+  if (other == shape) return;
+  recipe_changed();
+  model = other->model;
+  materials = other->materials;
+  body_of_name = other->body_of_name;
+  body_slots = other->body_slots;
+  joint_slots = other->joint_slots;
+  force_count = other->force_count;
+  shape = other;
+  forget_queries(*this);
+}
 
 void WorldImplementation::remember() {
   Writer writer(before_step);
@@ -133,7 +166,8 @@ void WorldImplementation::go_back() {
 Snapshot World::save() const {
   Snapshot snapshot;
   Writer writer(snapshot.bytes);
-  Header header = header_of(*implementation_);
+  snapshot.shape = implementation_->present_shape();
+  Header header = header_of(*implementation_, implementation_->model);
   writer(header);
   archive(writer, *implementation_);
   writer.finish();
@@ -148,7 +182,9 @@ void World::load(const Snapshot& snapshot) {
   reader(header);
   if (header.magic_number != magic) throw Error("snapshot", "does not come from World::save of this version");
   const std::uint64_t checksum = std::exchange(header.checksum, 0);
-  if (!(header == header_of(*implementation_)))
+  WorldImplementation& w = *implementation_;
+  const std::shared_ptr<const WorldShape> shape = snapshot.shape ? snapshot.shape : w.present_shape();
+  if (!(header == header_of(w, shape->model)))
     throw Error("snapshot",
                 "was saved with other bodies, particles, joints, integrator or formulation; load it into the same world");
   if (checksum != checksum_of(std::span(snapshot.bytes).subspan(sizeof header)))
@@ -157,17 +193,20 @@ void World::load(const Snapshot& snapshot) {
   const Snapshot before = save();
   ++implementation_->revision;
   try {
-    archive(reader, *implementation_);
+    w.install(shape);
+    archive(reader, w);
     if (!reader.done()) throw Error("snapshot", "is longer than its world; it was saved by another one");
     require_finite(implementation_->model, implementation_->state);
   } catch (const Error&) {
     Reader back(before.bytes);
     Header ignored;
     back(ignored);
-    archive(back, *implementation_);
+    w.install(before.shape);
+    archive(back, w);
     throw;
   }
-  implementation_->ready().set_external(implementation_->external);
+  w.events.clear();
+  w.ready().set_external(implementation_->external);
 }
 
 }  // namespace rotule

@@ -39,6 +39,7 @@ void WorldImplementation::take_in_meshes(int first) {
 
 void WorldImplementation::recipe_changed() {
   ++revision;
+  shape.reset();
   judge.reset();
   if (!stepper) return;
   evaluations_before = stepper->evaluations();
@@ -48,6 +49,8 @@ void WorldImplementation::recipe_changed() {
 
 void WorldImplementation::model_changed() {
   ++revision;
+  shape.reset();
+  events.clear();
   judge.reset();
   model.settle_point_masses();
   if (!stepper) return;
@@ -67,7 +70,15 @@ void WorldImplementation::resize_state(int bodies) {
 
 void WorldImplementation::add_body(const BodyDef& def, const std::string& place) {
   const int i = model.body_count();
-  model.add(compile_body(def, materials, place));
+  Body body = compile_body(def, materials, place);
+  body.layer = model.layer_bit(def.layer);
+  if (def.meets) {
+    body.meets = 0;
+    for (const std::string& layer : *def.meets) body.meets |= model.layer_bit(layer);
+  }
+  if (def.motion) model.motions.push_back(compile_motion(def, i, place));
+  if (state.bodies() == i) resize_state(i + 1);
+  model.add(std::move(body));
   place_body(model, state, i, {def.position, def.orientation});
   if (!def.fixed) state.u.segment<6>(6 * i) << def.velocity, def.angular_velocity;
   body_of_name.emplace(def.name, i);
@@ -105,6 +116,15 @@ void WorldImplementation::impulse(int body, const Vec3& impulse, const Vec3& at)
 }
 
 void WorldImplementation::look_at_start() {
+  if (model.sensor_count > 0 && std::holds_alternative<NoContactSettings>(recipe.contacts))
+    start_warnings.emplace_back("there are sensors, and the recipe has no contacts: they will sense nothing");
+  std::uint32_t taken = 0;
+  for (const Body& body : model.bodies) taken |= body.layer;
+  for (const Body& body : model.bodies)
+    for (std::size_t k = 1; k < model.layers.size(); ++k)
+      if (body.meets != ~0u && (body.meets >> k & 1) != 0 && (taken >> k & 1) == 0)
+        start_warnings.push_back(
+            fmt::format("body \"{}\" meets layer \"{}\", on which there is no body", body.name, model.layers[k]));
   ready().diagnose(state, time, recipe.dt);
   require_finite(model, state);
   const double speed = state.u.size() ? state.u.cwiseAbs().maxCoeff() : 0;
@@ -139,6 +159,15 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
   w.materials = named.materials;
   w.model.gravity = named.gravity;
   w.model.walls = named.walls;
+  const auto material = [&](const std::string& name) {
+    const auto found =
+        std::find_if(named.materials.begin(), named.materials.end(), [&](const auto& m) { return m.name == name; });
+    return static_cast<int>(found - named.materials.begin());
+  };
+  for (const MaterialPair& pair : named.material_pairs) {
+    const int a = material(pair.between[0]), b = material(pair.between[1]);
+    w.model.surface_pairs.push_back({std::min(a, b), std::max(a, b), pair.friction, pair.static_friction, pair.restitution});
+  }
   w.resize_state(static_cast<int>(named.bodies.size()));
   for (std::size_t i = 0; i < named.bodies.size(); ++i) w.add_body(named.bodies[i], fmt::format("/bodies/{}", i));
   for (const ParticleGroup& group : named.particles) add_particles(group, w.model, w.state);
@@ -148,6 +177,7 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
     w.add_joint(named.joints[i], fmt::format("/joints/{}/{}", i, kind_of(named.joints[i])));
   for (std::size_t i = 0; i < named.forces.size(); ++i)
     w.add_force(named.forces[i], fmt::format("/forces/{}/{}", i, kind_of(named.forces[i])));
+  follow_given_motions(w.model, 0, w.state);
   for (const ImpulseDef& blow : named.impulses) {
     const int body = w.find_body(blow.body);
     w.impulse(body, blow.impulse, blow.at.value_or(w.state.p[body]));
@@ -171,6 +201,7 @@ const StepReport& World::step(double h) {
     // Time from the count where the step is constant, so that it does not drift by rounding.
     w.time = h == w.recipe.dt && w.time == static_cast<double>(w.steps) * h ? static_cast<double>(w.steps + 1) * h : w.time + h;
     ++w.steps;
+    w.take_events();
     w.unconverged_steps += !report.converged;
     w.late_steps += report.late_shocks > 0;
     w.halved_steps += report.halvings > 0;
@@ -222,8 +253,12 @@ BodyId World::add(const BodyDef& def) {
   if (named.name.empty()) named.name = free_name("body", w.model.bodies.size(), taken);
   if (taken(named.name)) throw Error("body", fmt::format("the name {} is taken", in_quotes(named.name)));
   validate(named, w.materials, Place("body " + in_quotes(named.name)));
-  w.resize_state(w.model.body_count() + 1);
+  JointNeeds needs = needs_of(w.model);
+  needs.kinematic = needs.kinematic || (named.immovable() && !named.fixed);
+  needs.belts = needs.belts || !named.surface_velocity.isZero(0);
+  check_combination(w.recipe, needs);
   w.add_body(named, "body " + in_quotes(named.name));
+  follow_given_motions(w.model, w.time, w.state);
   std::string refusal;
   try {
     w.take_in_meshes(w.model.body_count() - 1);
@@ -323,6 +358,8 @@ void WorldImplementation::remove_joint(int j) {
   const Joint joint = std::move(model.joints[j]);
   model.remove_joint(j);
   joint_slots.erase(j);
+  std::erase_if(motors, [j](const MotorSetting& motor) { return motor.joint == j; });
+  for (MotorSetting& motor : motors) motor.joint -= motor.joint > j;
   if (stepper) stepper->joint_removed(j, joint);
 }
 
@@ -386,36 +423,6 @@ double World::mass(BodyId body) const { return implementation_->model.bodies[imp
 Mat3 World::inertia(BodyId body) const {
   implementation_->ready();
   return implementation_->model.inertia[implementation_->body_slots.place(body)];
-}
-
-void World::set_pose(BodyId body, const Pose& pose) {
-  WorldImplementation& w = *implementation_;
-  if (!pose.position.allFinite() || !(std::abs(pose.orientation.norm() - 1) < 1e-3))
-    throw Error("set_pose", "needs a finite position and a unit quaternion");
-  place_body(w.model, w.state, w.body_slots.place(body), pose);
-  ++w.revision;
-  w.ready().forget();
-}
-
-void World::set_velocity(BodyId body, const Vec3& velocity, const Vec3& angular_velocity) {
-  WorldImplementation& w = *implementation_;
-  const int i = w.body_slots.place(body);
-  if (!velocity.allFinite() || !angular_velocity.allFinite()) throw Error("set_velocity", "needs finite velocities");
-  if (!w.model.movable(i)) throw Error("set_velocity", fmt::format("body {} is fixed", in_quotes(w.model.bodies[i].name)));
-  w.state.u.segment<6>(6 * i) << velocity, angular_velocity;
-  w.ready().forget();
-}
-
-void World::set_force(BodyId body, const Vec3& force, const Vec3& torque) {
-  WorldImplementation& w = *implementation_;
-  const int i = w.body_slots.place(body);
-  if (!force.allFinite() || !torque.allFinite()) throw Error("set_force", "needs a finite force and torque");
-  Vec6 both;
-  both << force, torque;
-  if (w.external.segment<6>(6 * i) == both) return;
-  w.external.segment<6>(6 * i) = both;
-  w.ready().set_external(w.external);
-  w.stepper->forget();  // accelerations of another force are no memory of this one
 }
 
 void World::apply_impulse(BodyId body, const Vec3& impulse, const Vec3& at) {
@@ -508,58 +515,6 @@ std::vector<Redundancy> World::redundancies() const {
   std::vector<Redundancy> out;
   for (const auto& [joint, rows] : w.ready().redundant(w.state, w.time)) out.push_back({w.model.joints[joint].name, rows});
   return out;
-}
-
-int World::particles() const { return implementation_->model.particle_count(); }
-
-int World::particle(std::string_view name) const {
-  const Particles& particles = implementation_->model.particles;
-  if (const int found = particles.find(name); found >= 0) return found;
-  std::vector<std::string> known;
-  for (const Particles::Group& group : particles.groups)
-    known.push_back(group.count == 1 ? group.name : group.name + "/" + std::to_string(group.count - 1));
-  throw Error(fmt::format("particle {}", in_quotes(name)), "there is no such particle; " + suggestion(name, known));
-}
-
-namespace {
-void require_particle(const Model& model, int particle) {
-  if (particle < 0 || particle >= model.particle_count())
-    throw Error("particle", fmt::format("there is no number {}; there are {}", particle, model.particle_count()));
-}
-}  // namespace
-
-std::string World::particle_name(int particle) const {
-  require_particle(implementation_->model, particle);
-  return implementation_->model.particles.name(particle);
-}
-Vec3 World::particle_position(int particle) const {
-  require_particle(implementation_->model, particle);
-  return implementation_->state.particle_position(particle);
-}
-Vec3 World::particle_velocity(int particle) const {
-  require_particle(implementation_->model, particle);
-  return implementation_->state.particle_velocity(particle);
-}
-double World::particle_mass(int particle) const {
-  require_particle(implementation_->model, particle);
-  return implementation_->model.particles.mass[particle];
-}
-bool World::particle_pinned(int particle) const {
-  require_particle(implementation_->model, particle);
-  return !implementation_->model.particles.movable(particle);
-}
-std::span<const double> World::particle_positions() const {
-  const VecX& x = implementation_->state.x;
-  return {x.data(), static_cast<std::size_t>(x.size())};
-}
-
-void World::set_particle(int particle, const Vec3& position, const Vec3& velocity) {
-  WorldImplementation& w = *implementation_;
-  require_particle(w.model, particle);
-  if (!position.allFinite() || !velocity.allFinite()) throw Error("set_particle", "needs a finite position and velocity");
-  w.state.x.segment<3>(3 * particle) = position;
-  w.state.u.segment<3>(w.state.first(particle)) = velocity;
-  w.ready().forget();
 }
 
 std::uint64_t World::state_hash() const {

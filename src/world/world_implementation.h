@@ -2,6 +2,7 @@
 // What is behind rotule::World: the model, its state, and the stepper that moves it.
 #include <rotule/world.h>
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,23 @@ namespace rotule {
 
 struct QueryCache;
 
+/// What a motor was told while the world runs; no byte of a snapshot is left to chance.
+struct MotorSetting {
+  std::int32_t joint = -1, axis = 0;
+  std::int64_t kind = 0;                  // place in MotorTarget
+  std::array<double, 3> values{0, 0, 0};  // its fields
+};
+
+/// All of a world that a snapshot's bytes take for granted: bodies, joints and forces, with their names and ids.
+struct WorldShape {
+  Model model;
+  std::vector<Material> materials;
+  std::unordered_map<std::string, int> body_of_name;
+  Slots<BodyId> body_slots{"body"};
+  Slots<JointId> joint_slots{"joint"};
+  int force_count = 0;
+};
+
 struct WorldImplementation {
   Model model;
   State state;
@@ -25,8 +43,11 @@ struct WorldImplementation {
   std::unordered_map<std::string, int> body_of_name;
   Slots<BodyId> body_slots{"body"};
   Slots<JointId> joint_slots{"joint"};
-  int force_count = 0;  // that were ever added: a force's id is its number among them
-  VecX external;        // forces that a user set, laid out as u
+  int force_count = 0;                      // that were ever added: a force's id is its number among them
+  VecX external;                            // forces that a user set, laid out as u
+  std::vector<MotorSetting> motors;         // sorted by joint and axis
+  std::vector<ContactEvent> events;         // of the last step
+  std::shared_ptr<const WorldShape> shape;  // of the model as it is; made when a snapshot wants it
   bool keep_problems = false;
   bool keep_books = false;
   int unconverged_steps = 0;
@@ -77,6 +98,14 @@ struct WorldImplementation {
   /// Returns its number.
   int add_force(const ForceDef& def, const std::string& place);
   void remove_joint(int joint);
+  /// Puts what motors were told over what the scene says of their axes.
+  void apply_motors();
+  /// The free axis of that name, or the only one there is. Throws Error.
+  [[nodiscard]] int find_axis(int joint, std::string_view axis) const;
+  void take_events();
+  /// The world has this shape from now on; its state is still to come.
+  void install(const std::shared_ptr<const WorldShape>& other);
+  const std::shared_ptr<const WorldShape>& present_shape();
   [[nodiscard]] ForceEnd find_end(const std::string& name) const;
   [[nodiscard]] int find_body(std::string_view name) const;
   /// Where contacts are on: moving meshes from this body on become convex parts.
@@ -86,6 +115,9 @@ struct WorldImplementation {
   void impulse(int body, const Vec3& impulse, const Vec3& at);
   void look_at_start();
 };
+
+/// Bodies may be others now, under the same ids.
+void forget_queries(WorldImplementation& world);
 
 /// For the tools of this library (recorder, doctor, viewer): users never see it.
 inline WorldImplementation& implementation_of(const World& world) { return *world.implementation_; }

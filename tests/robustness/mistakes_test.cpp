@@ -65,6 +65,19 @@ TEST_F(Cli, AMovingBodyWithoutMassIsRefusedWithTheRemedy) {
     expect_refusal(rotule(command + scene), "/bodies/0/mass: missing; give mass", command);
 }
 
+// A fixed body cannot have a velocity: refused, with the kind of body that can, and with that it runs.
+TEST_F(Cli, AFixedBodyWithAVelocityIsRefusedWithTheRemedy) {
+  const auto belt = [](const std::string& kind) {
+    return R"({"rotule": 1, "bodies": [{"name": "belt", ")" + kind + R"(": true, "velocity": [0.5, 0, 0], "shape": {"box": {}}},
+               {"name": "parcel", "mass": 2, "position": [0, 0, 0.7], "shape": {"box": {"size": [0.3, 0.3, 0.4]}}}]})";
+  };
+  const std::string fixed = file("fixed.json", belt("fixed")), kinematic = file("kinematic.json", belt("kinematic"));
+  for (const char* command : {"run ", "check "})
+    expect_refusal(rotule(command + fixed), "/bodies/0/velocity: \"belt\" is fixed and cannot have one; say \"kinematic\": true",
+                   command);
+  EXPECT_EQ(rotule("run " + kinematic + " --steps 20").status, 0);
+}
+
 // The doctor has nothing but notes on shipped scenes, and refuses none.
 TEST_F(Cli, ShippedScenesPassTheDoctor) {
   for (const auto& entry : fs::directory_iterator(fs::path(testing::source_dir()) / "scenes")) {

@@ -226,7 +226,7 @@ std::string scene_message(const SceneMessage& about, const Scene& scene, const W
     Json shapes = Json::array();
     add_shapes(body.shape, {}, shapes);
     bodies.push_back({{"name", body.name},
-                      {"static", body.fixed},
+                      {"static", body.fixed && !body.kinematic},
                       {"mass", body.fixed ? 0 : body.mass},
                       {"com", numbers(body.center_of_mass)},
                       {"shapes", std::move(shapes)}});

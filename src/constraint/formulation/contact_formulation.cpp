@@ -27,10 +27,10 @@ double normal_bias(const Contact& c, const ContactRules& rules, double h, double
   return rules.settings.baumgarte * std::min(c.gap + rules.slop(c.size), 0.0) / h;
 }
 
-/// b = -(J u), x0 = the last answer.
+/// b = -(J u) with what is given of it, x0 = the last answer.
 void hold(const Contact& c, const ConstraintBlock& block, const VecX& u, ConstraintProblem& problem) {
   for (int r = 0; r < block.rows; ++r) {
-    problem.b[block.first_row + r] = -row_velocity(problem, block, block.first_row + r, view(u));
+    problem.b[block.first_row + r] = -row_velocity(problem, block, block.first_row + r, view(u)) - c.given[r];
     problem.x0[block.first_row + r] = c.x[r];
   }
 }
@@ -53,7 +53,7 @@ void look_at_start(const ContactRules& rules, const Kinematics& bodies, const Ve
   };
   const Vec3 now = relative(u);
   const double along = now.dot(c.normal);
-  c.sliding = (now - along * c.normal).norm() > rules.stick_speed(c.size);
+  c.sliding = (now - along * c.normal + c.belt).norm() > rules.stick_speed(c.size);
   c.closing = -along;
   if (c.gap > 0 && c.closing > 0) {  // weight makes it faster until it arrives
     const double gain = (along - relative(free).dot(c.normal)) / h;

@@ -5,6 +5,7 @@
 //               b = -(J u*) - beta phi/h   an overlap, where no projection takes it out: Baumgarte's share of it
 //               b = -(J u*) - phi k/(h k + d), C = 1/(h (h k + d))   a soft surface: spring and damper, at the step's end
 //   blow        b = -(J u*) + e c          Newton's law of restitution
+// J u has a part that nobody solves for where a body is kinematic or carries a belt.
 //   position    b = -phi                   the smallest move that leaves no gap negative (A7 c)
 #include <rotule/recipe.h>
 

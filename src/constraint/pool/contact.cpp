@@ -24,6 +24,53 @@ SurfaceLaw combine(const SurfaceLaw& p, const SurfaceLaw& q) {
   return out;
 }
 
+SurfaceLaw surface_between(const Model& model, int a, int b) {
+  const Body &A = model.bodies[a], &B = model.bodies[b];
+  SurfaceLaw out = combine(A.surface, B.surface);
+  if (model.surface_pairs.empty()) return out;
+  const auto [first, second] = std::minmax(A.material, B.material);
+  for (const SurfacePair& pair : model.surface_pairs) {
+    if (pair.a != first || pair.b != second) continue;
+    if (pair.friction) out.friction = out.static_friction = *pair.friction;
+    if (pair.static_friction) out.static_friction = *pair.static_friction;
+    if (pair.restitution) out.restitution = *pair.restitution;
+  }
+  return out;
+}
+
+void write_given(const Model& model, const Kinematics& bodies, Contact& c) {
+  c.given.setZero();
+  c.belt.setZero();
+  const auto side = [&](int i, const Vec3& on_body, double sign) {
+    const BodyLanes<double>& body = bodies[i];
+    if (const Vec3& belt = model.bodies[i].surface_velocity; !belt.isZero(0)) {
+      const Vec3 v = body.R * belt;
+      c.belt += sign * (v - c.normal.dot(v) * c.normal);
+    }
+    if (!model.bodies[i].kinematic) return;
+    const Vec3 r = c.met ? Vec3(body.R * on_body) : Vec3(c.point - body.p);
+    const Vec3 v = sign * (body.v + body.omega.cross(r)), dragged = sign * (body.v + body.omega.cross(r + c.drag)),
+               omega = sign * body.omega;
+    int row = 0;
+    c.given[row++] += c.normal.dot(v);
+    if (c.slides()) {
+      c.given[row++] += c.tangent.dot(dragged);
+      c.given[row++] += c.bitangent.dot(dragged);
+    }
+    if (c.law.torsional_friction > 0) c.given[row++] += c.normal.dot(omega);
+    if (c.law.rolling_friction > 0) {
+      c.given[row++] += c.tangent.dot(omega);
+      c.given[row++] += c.bitangent.dot(omega);
+    }
+  };
+  side(c.a, c.on_a, -1);
+  side(c.b, c.on_b, 1);
+  if (c.slides()) {
+    c.given[1] += c.tangent.dot(c.belt);
+    c.given[2] += c.bitangent.dot(c.belt);
+  }
+}
+
 namespace {
 
 /// A tangent that depends on the normal alone and changes smoothly with it almost everywhere (Duff et al. 2017).
@@ -77,7 +124,7 @@ void gather_friction(const Manifold& m, std::span<Contact> contacts) {
 
 void append_contacts(const Manifold& m, const Model& model, const Kinematics& bodies, std::vector<Contact>& out) {
   const BodyLanes<double>&A = bodies[m.body_a], &B = bodies[m.body_b];
-  const SurfaceLaw law = combine(model.bodies[m.body_a].surface, model.bodies[m.body_b].surface);
+  const SurfaceLaw law = surface_between(model, m.body_a, m.body_b);
   const Vec3 tangent = tangent_of(m.normal), bitangent = m.normal.cross(tangent);
   const std::size_t first = out.size();
   for (int i = 0; i < m.count; ++i) {
@@ -96,6 +143,8 @@ void append_contacts(const Manifold& m, const Model& model, const Kinematics& bo
     c.law = law;
   }
   if (law.static_friction > 0) gather_friction(m, std::span(out).subspan(first));
+  if (model.has_kinematic() || model.belt_count > 0)
+    for (Contact& c : std::span(out).subspan(first)) write_given(model, bodies, c);
 }
 
 double penetration(std::span<const Contact> contacts) {

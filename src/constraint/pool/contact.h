@@ -33,6 +33,8 @@ struct Contact {
   std::array<char, 6> spare = {};  // no byte of a snapshot is left to chance
   double closing = 0;              // m/s, at which the surfaces approach each other at the start of the step
   Vec6 x = Vec6::Zero();           // impulses of the last solve, N s and N m s
+  Vec6 given = Vec6::Zero();       // velocities of its rows that nobody solves for: of kinematic bodies and belts
+  Vec3 belt = Vec3::Zero();        // m/s, of the belt on b relative to that on a, along the surfaces
 
   /// Rows of its block: the normal; sliding, if there is friction; turning; rolling.
   [[nodiscard]] bool slides() const { return law.static_friction > 0; }
@@ -71,9 +73,14 @@ RowSide<L> turn_about(const Vec3L<L>& d, L sign) {
 /// Both surfaces have a say: the geometric mean of friction, the larger restitution, rolling and torsional friction; two springs
 /// in series, damped in the same proportion, where either is soft.
 SurfaceLaw combine(const SurfaceLaw& p, const SurfaceLaw& q);
+/// The same for two bodies, where the scene may say something of their pair of materials.
+SurfaceLaw surface_between(const Model& model, int a, int b);
 
 /// The contacts of a manifold, one per point.
 void append_contacts(const Manifold& manifold, const Model& model, const Kinematics& bodies, std::vector<Contact>& out);
+
+/// What kinematic bodies and belts make of the contact's rows, as bodies move now.
+void write_given(const Model& model, const Kinematics& bodies, Contact& contact);
 
 /// The deepest overlap of all, m.
 double penetration(std::span<const Contact> contacts);

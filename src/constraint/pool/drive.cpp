@@ -10,18 +10,14 @@
 
 namespace rotule {
 
-namespace {
-
-DriveAxis<double> axis_between(const Joint& joint, int axis, const BodyLanes<double>& A, const BodyLanes<double>& B) {
+DriveAxis<double> axis_of(const Joint& joint, int axis, const BodyLanes<double>& A, const BodyLanes<double>& B) {
   const Mat3 frame_a = A.R * joint.X_A.orientation.toRotationMatrix(), frame_b = B.R * joint.X_B.orientation.toRotationMatrix();
   if (axis >= 3) return turning_axis<double>(axis - 3, is_second(joint, axis - 3), frame_a, frame_b);
   return sliding_axis<double>(frame_a.col(axis), A, B, joint.X_A.position, joint.X_B.position);
 }
 
-}  // namespace
-
 DriveAxis<double> drive_axis(const Joint& joint, int axis, const Kinematics& bodies) {
-  return axis_between(joint, axis, bodies[joint.a], bodies[joint.b]);
+  return axis_of(joint, axis, bodies[joint.a], bodies[joint.b]);
 }
 
 Row<double> driven_row(const Joint& joint, const DrivenAxis& driven, const BodyLanes<double>& a, const BodyLanes<double>& b,
@@ -31,7 +27,7 @@ Row<double> driven_row(const Joint& joint, const DrivenAxis& driven, const BodyL
   const auto& [number, drive] = joint.drives[driven.drive];
   const auto [value, rate, acceleration] =
       drive.motion ? drive.motion->at(t) : std::array{driven.anchor + driven.speed * (t - driven.since), driven.speed, 0.0};
-  const DriveAxis<double> axis = axis_between(joint, number, a, b);
+  const DriveAxis<double> axis = axis_of(joint, number, a, b);
   const double C = has_coordinate(joint, number) ? beyond(axis.q, value, number >= 3) : 0;
   double gamma = -acceleration;
   if (number >= 3) {
@@ -47,7 +43,7 @@ void add_driven_hessian(const Joint& joint, const DrivenAxis& driven, const Body
                         double lambda, Mat12& H) {
   if (!driven.in_force) return;
   const int number = joint.drives[driven.drive].axis;
-  const DriveAxis<double> axis = axis_between(joint, number, a, b);
+  const DriveAxis<double> axis = axis_of(joint, number, a, b);
   if (number < 3) {
     const JointPoint<double> point(a, b, joint.X_A.position, joint.X_B.position);
     add_slide_hessian(-lambda, axis.linear_b, point.e - point.rho_a, point.rho_b, H);
@@ -115,6 +111,13 @@ void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j)
     for (const Joint::AxisDrive& drive : model.joints[j].drives) evaluate(j, drive.axis, drive.drive);
   rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(old_count));
+  // What a kinematic partner does is known.
+  if (!model.has_kinematic()) return;
+  for (DriveRow& row : rows) {
+    if (model.kinematic(row.a)) row.given += row.J_a.dot(bodies.velocity(row.a));
+    if (model.kinematic(row.b)) row.given += row.J_b.dot(bodies.velocity(row.b));
+    row.bias += row.given;
+  }
 }
 
 }  // namespace rotule

@@ -26,6 +26,7 @@ struct DriveRow {
   int a = world_body, b = world_body;
   Vec6 J_a = Vec6::Zero(), J_b = Vec6::Zero();
   double bias = 0;                             // w = J u + C x + bias
+  double given = 0;                            // of that, what a kinematic partner does
   double compliance = 0;                       // C
   double lower = -infinity, upper = infinity;  // impulses
   double overshoot = 0;                        // m, rad: how far a limit is exceeded
@@ -63,6 +64,8 @@ DriveAxis<L> sliding_axis(const Vec3L<L>& n, const BodyLanes<L>& A, const BodyLa
   return {n.dot(x_b - x_a), -n, -(x_b - A.p).cross(n), n, (x_b - B.p).cross(n)};
 }
 
+/// The coordinate of a free axis, 0 to 5 for x, y, z and the rotations about them.
+DriveAxis<double> axis_of(const Joint& joint, int axis, const BodyLanes<double>& A, const BodyLanes<double>& B);
 /// The axis of a joint, 0 to 5, at this state.
 DriveAxis<double> drive_axis(const Joint& joint, int axis, const Kinematics& bodies);
 

@@ -7,6 +7,7 @@ void add_force_derivatives(const Model& model, const State& s, double t, double 
   add_pair_derivatives(model, s, t, a, b, sink);
   add_drag_derivatives(model, s, a, sink);
   add_penalty_derivatives(model, s, a, b, sink);
+  add_load_derivatives(model, s, t, b, sink);
   if (s.bodies() + s.particles() <= most_gravitating_derivatives) add_gravitation_derivatives(model, s, b, sink);
 }
 

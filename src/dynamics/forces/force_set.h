@@ -2,6 +2,7 @@
 // All forces of a model together, beside weight and the gyroscopic torque: their sum, their potential energy, their derivatives.
 #include "dynamics/forces/drag.h"
 #include "dynamics/forces/gravitation.h"
+#include "dynamics/forces/loads.h"
 #include "dynamics/forces/pair_forces.h"
 #include "dynamics/forces/springs.h"
 
@@ -17,6 +18,7 @@ inline void add_forces(const Model& model, const State& s, double t, int threads
   add_pair_forces(model, s, t, f);
   add_drag(model, s, f);
   add_penalty_planes(model, s, f);
+  add_loads(model, s, t, f);
   add_gravitation(model, s, threads, scratch.attractors, f);
 }
 

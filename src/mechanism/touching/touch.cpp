@@ -60,7 +60,7 @@ Touch make_touch(const Manifold& m, int point, const Model& model, const Kinemat
   const Frame A(kinematics[touch.a].R, kinematics[touch.a].p), B(kinematics[touch.b].R, kinematics[touch.b].p);
   touch.features =
       features_at(m, point, a, A, -model.bodies[touch.a].center_of_mass, b, B, -model.bodies[touch.b].center_of_mass);
-  touch.law = combine(model.bodies[touch.a].surface, model.bodies[touch.b].surface);
+  touch.law = surface_between(model, touch.a, touch.b);
   touch.start_normal = m.normal;
   touch.start_tangent = any_normal_to(m.normal);
   const auto add = [&](int count, double stick, double slip) {

@@ -64,7 +64,7 @@ void TouchingMechanism::find(const State& s, double margin, std::vector<Touch>& 
     m.body_a = body_of_[m.body_a];
     m.body_b = body_of_[m.body_b];
     if (!model.movable(m.body_a) && !model.movable(m.body_b)) continue;
-    if (const int group = model.bodies[m.body_a].group; group != 0 && group == model.bodies[m.body_b].group) continue;
+    if (!model.may_meet(m.body_a, m.body_b) || model.bodies[m.body_a].sensor || model.bodies[m.body_b].sensor) continue;
     const double size = std::min(reach_[m.body_a], reach_[m.body_b]);
     for (int k = 0; k < m.count; ++k) {
       Touch touch = make_touch(m, k, model, mechanism_.kinematics, world_.shape(proxy_of_[m.body_a]),

@@ -67,6 +67,7 @@ void ReferenceStepper::archive(Archive& io) {
   io(last_h_);
   io(part_h_);
   io(start_u_);
+  touches_.archive(io);
   io(mechanism.now.contacts);
   io(mechanism.now.struck);
   io(mechanism.now.drives);

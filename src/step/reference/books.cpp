@@ -42,7 +42,8 @@ void ReferenceStepper::book_rows(const Island& island, double share, double h) {
     const DriveRow& drive = mechanism.now.drives[island.drives[k]];
     const ConstraintBlock& block = island.drive_block(k);
     const int row = block.first_row;
-    const double work = share * island.x[row] * mean(block, row);
+    const double led = share * island.x[row] * drive.given, work = share * island.x[row] * mean(block, row) + led;
+    flow[Agent::guides] -= led;
     switch (drive.kind) {
       case DriveRow::Kind::motor:
         flow[Agent::motors] += work;
@@ -52,7 +53,7 @@ void ReferenceStepper::book_rows(const Island& island, double share, double h) {
         break;
       case DriveRow::Kind::spring:  // what its spring gives is in the potential energy; its damper acts at the end's velocity
         if (const Drive* of = drive_of(mechanism.model, drive))
-          flow[Agent::dampers] -= share * h * of->damping * after(block, row) * mean(block, row);
+          flow[Agent::dampers] -= share * h * of->damping * (after(block, row) + drive.given) * (mean(block, row) + drive.given);
         break;
       default:
         flow[Agent::impacts] += work;
@@ -62,12 +63,21 @@ void ReferenceStepper::book_rows(const Island& island, double share, double h) {
     const Contact& c = mechanism.now.contacts[island.contacts[k]];
     const ConstraintBlock& block = island.contact_block(k);
     const int normal = block.first_row;
+    // Of velocities that bodies with a given motion have, the work is theirs.
+    const auto work = [&](int r) {
+      const double led = share * island.x[r] * c.given[r - normal];
+      flow[Agent::guides] -= led;
+      return share * island.x[r] * mean(block, r) + led;
+    };
     if (c.law.stiffness > 0) {
-      if (island.x[normal] > 0) flow[Agent::dampers] -= share * h * c.law.damping * after(block, normal) * mean(block, normal);
+      const double given = c.given[0];
+      flow[Agent::guides] -= share * island.x[normal] * given;
+      if (island.x[normal] > 0)
+        flow[Agent::dampers] -= share * h * c.law.damping * (after(block, normal) + given) * (mean(block, normal) + given);
     } else {
-      flow[Agent::impacts] += share * island.x[normal] * mean(block, normal);
+      flow[Agent::impacts] += work(normal);
     }
-    for (int r = normal + 1; r < normal + block.rows; ++r) flow[Agent::contact_friction] += share * island.x[r] * mean(block, r);
+    for (int r = normal + 1; r < normal + block.rows; ++r) flow[Agent::contact_friction] += work(r);
   }
 }
 

@@ -77,6 +77,7 @@ void ReferenceStepper::step_by_method(State& s, double t, double h) {
           }
           const std::int64_t before = chosen.steps, iterations_before = chosen.iterations();
           chosen.advance(course, s, t, h);
+          follow_given_motions(mechanism.model, t + h, s);
           report.inner_steps = static_cast<int>(chosen.steps - before);
           report.newton_iterations += static_cast<int>(chosen.iterations() - iterations_before);
         } else if (mechanism.drives.switching()) {
@@ -85,6 +86,7 @@ void ReferenceStepper::step_by_method(State& s, double t, double h) {
         } else {
           mechanism.begin_step(s, t);
           chosen.advance(mechanism, s, t, h);
+          follow_given_motions(mechanism.model, t + h, s);
           if constexpr (requires { chosen.report; }) {
             report.newton_iterations += chosen.report.iterations;
             report.halvings += chosen.report.halvings;
@@ -147,6 +149,21 @@ void ReferenceStepper::look_at_end(State& s, double t, double h) {
     finder.refresh(s, h, now.contacts);
   }
   now.report.contacts = static_cast<int>(now.contacts.size());
+}
+
+void ReferenceStepper::log_touches() {
+  touching_now_.clear();
+  for (const Contact& c : mechanism.now.contacts)
+    if (finder.touching(c)) touching_now_.push_back({std::min(c.a, c.b), std::max(c.a, c.b)});
+  touching_now_.insert(touching_now_.end(), finder.sensed().begin(), finder.sensed().end());
+  touches_.end_step(touching_now_);
+}
+
+void ReferenceStepper::refresh_given() {
+  const Model& model = mechanism.model;
+  if (!model.has_kinematic() && model.belt_count == 0) return;
+  mechanism.kinematics.update(model, mechanism.now.state);
+  for (Contact& c : mechanism.now.contacts) write_given(model, mechanism.kinematics, c);
 }
 
 void ReferenceStepper::bounce_off_walls(State& s, double t) {

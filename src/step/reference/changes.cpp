@@ -39,6 +39,7 @@ void ReferenceStepper::body_added() {
 void ReferenceStepper::body_removed(int body) {
   finder.body_removed(body, mechanism.now.contacts);
   mechanism.now.struck.clear();
+  touches_.body_removed(body);
   if (touching_) touching_->shapes_changed();
   mechanism.model_changed(shifted(mechanism.model.partner_count() + 1, body, -1), {});
   ledger.find_joints(mechanism);
@@ -67,6 +68,13 @@ void ReferenceStepper::joint_removed(int number, const Joint& joint) {
   std::erase_if(drives, [number](const DriveRow& row) { return row.joint == number; });
   for (DriveRow& row : drives) row.joint -= row.joint > number;
   island_count_ = 0;
+  forget();
+}
+
+void ReferenceStepper::drives_changed() {
+  check_drives(mechanism.model, mechanism.recipe);
+  if (touching_) touching_->shapes_changed();
+  mechanism.look_at_drives();
   forget();
 }
 

@@ -46,9 +46,11 @@ void Impacts::strike(JointedMechanism& mechanism, const IslandParts& parts, Isla
     island.local = before_;
     island.apply_impulses();
   };
-  // A material that gains energy is taken at its word.
-  const bool gains = std::any_of(island.contacts.begin(), island.contacts.end(),
-                                 [&](int k) { return parts.contacts[k].law.restitution > 1 && parts.contacts[k].closing > 0; });
+  // A material that gains energy is taken at its word, and what a kinematic body strikes may have some of its.
+  const bool gains = std::any_of(island.contacts.begin(), island.contacts.end(), [&](int k) {
+    const Contact& c = parts.contacts[k];
+    return (c.law.restitution > 1 && c.closing > 0) || !c.given.isZero(0);
+  });
   const double most = gains ? infinity : kinetic_energy(mechanism, island, before_);
   solve(1);
   if (kinetic_energy(mechanism, island, island.local) > most) {
@@ -60,6 +62,7 @@ void Impacts::strike(JointedMechanism& mechanism, const IslandParts& parts, Isla
     island.x += share * (thrown_x_ - island.x);
   }
   keep_blow();
+  given_work += rotule::given_work(parts, island);
   island.scatter(u);
 }
 
@@ -78,6 +81,7 @@ int Impacts::resolve(JointedMechanism& mechanism, const ContactRules& rules, std
 
   constexpr int most_rounds = 64;
   int bounced = 0;
+  given_work = 0;
   bool at_once = false;
   for (int round = 0; !at_once; ++round) {
     if (round == 0) mechanism.kinematics.update(mechanism.model, s);

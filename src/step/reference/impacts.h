@@ -17,6 +17,7 @@ class Impacts {
   /// Changes the velocities of `s`; `touching` tells which contacts take part. The number of contacts that bounced.
   int resolve(JointedMechanism& mechanism, const ContactRules& rules, std::span<const char> touching, bool cone, State& s,
               double t);
+  double given_work = 0;  // J, done by kinematic bodies and belts in the last call
 
  private:
   /// One island's share of a blow.

@@ -33,8 +33,8 @@ bool release_slipping(const ImpulseStep& step, Island& island) {
         island.after = island.local;
         apply_impulses(p, view(island.x), view(island.after));
       }
-      const double slip = std::hypot(row_velocity(p, block, block.first_row + 1, view(island.after)),
-                                     row_velocity(p, block, block.first_row + 2, view(island.after)));
+      const double slip = std::hypot(row_velocity(p, block, block.first_row + 1, view(island.after)) + c.given[1],
+                                     row_velocity(p, block, block.first_row + 2, view(island.after)) + c.given[2]);
       if (slip > slip_over_stick_speed * step.rules.stick_speed(c.size)) {
         c.sliding = changed = true;
         p.friction[group].mu = c.friction();
@@ -126,6 +126,18 @@ void solve(const ImpulseStep& step, Island& island) {
   island.apply_impulses();
 }
 
+double given_work(const IslandParts& parts, const Island& island) {
+  double work = 0;
+  for (int r = 0; r < island.joint_rows(); ++r) work -= island.x[r] * island.values.C_t[r];
+  for (std::size_t k = 0; k < island.drives.size(); ++k)
+    work -= island.x[island.drive_block(k).first_row] * parts.drives[island.drives[k]].given;
+  for (std::size_t k = 0; k < island.contacts.size(); ++k) {
+    const ConstraintBlock& block = island.contact_block(k);
+    work -= island.x.segment(block.first_row, block.rows).dot(parts.contacts[island.contacts[k]].given.head(block.rows));
+  }
+  return work;
+}
+
 std::optional<double> bounce(const ImpulseStep& step, const VecX& free, Island& island, Island& bouncing) {
   const std::span<const Contact> contacts = step.parts.contacts;
   if (std::none_of(island.contacts.begin(), island.contacts.end(),
@@ -152,9 +164,10 @@ std::optional<double> bounce(const ImpulseStep& step, const VecX& free, Island& 
   island.report.converged = island.report.converged && bouncing.report.converged;
   bouncing.apply_impulses();
 
-  // A material that gains energy is taken at its word.
-  if (std::any_of(island.contacts.begin(), island.contacts.end(),
-                  [&](int k) { return contacts[k].law.restitution > 1 && bounces(contacts[k], step.rules); }))
+  // A material that gains energy is taken at its word, and what a kinematic body strikes may have some of its.
+  if (std::any_of(island.contacts.begin(), island.contacts.end(), [&](int k) {
+        return (contacts[k].law.restitution > 1 && bounces(contacts[k], step.rules)) || !contacts[k].given.isZero(0);
+      }))
     return 1;
 
   // No more than there was, and what forces have done on the way: M (u* - u) . u+, u* being what forces alone give.

@@ -42,4 +42,7 @@ void solve(const ImpulseStep& step, Island& island);
 /// that answer in the velocities; none where there is nothing of the kind.
 std::optional<double> bounce(const ImpulseStep& step, const VecX& free, Island& island, Island& bouncing);
 
+/// J done by what moves without being moved, the impulses being those of the island's last solution: -x . (J u of it).
+double given_work(const IslandParts& parts, const Island& island);
+
 }  // namespace rotule

@@ -9,7 +9,9 @@ namespace rotule {
 
 void ReferenceStepper::look_for_bounces() {
   const std::vector<Body>& bodies = mechanism.model.bodies;
-  bouncy_ = std::any_of(bodies.begin(), bodies.end(), [](const Body& body) { return body.surface.restitution > 0; });
+  bouncy_ = std::any_of(bodies.begin(), bodies.end(), [](const Body& body) { return body.surface.restitution > 0; }) ||
+            std::any_of(mechanism.model.surface_pairs.begin(), mechanism.model.surface_pairs.end(),
+                        [](const SurfacePair& pair) { return pair.restitution.value_or(0) > 0; });
 }
 
 void ReferenceStepper::solve_islands(double t, double h) {
@@ -27,10 +29,9 @@ void ReferenceStepper::solve_islands(double t, double h) {
     island.scatter(first_);
     const std::optional<double> thrown = bounce(step, free_, island, bouncing_[i]);
     bounce_shares_[i] = thrown.value_or(0);
-    if (thrown)
-      bouncing_[i].scatter(after_);
-    else
-      island.scatter(after_);
+    Island& end = thrown ? bouncing_[i] : island;
+    end.scatter(after_);
+    island.given_work = given_work(step.parts, end);
   });
 }
 
@@ -50,7 +51,8 @@ void ReferenceStepper::plan(double h) {
     passage.v = first_.segment<3>(6 * i);
     passage.a.setZero();
     passage.omega = first_.segment<3>(6 * i + 3);
-    if (touched_[i] || !model.forces.empty() || after_.segment<6>(6 * i) != first_.segment<6>(6 * i)) continue;
+    if (!model.movable(i) || touched_[i] || !model.forces.empty() || after_.segment<6>(6 * i) != first_.segment<6>(6 * i))
+      continue;
     // What nothing touches and no spring holds falls along its parabola, where the mean velocity is exact, and turns as a free
     // body does.
     passage.v = start.segment<3>(6 * i);
@@ -119,7 +121,10 @@ void ReferenceStepper::strike_contacts(double t) {
   const JointedMechanism::Jump jump(mechanism, now.state);
   const double kinetic = mechanism.books ? kinetic_energy(mechanism.model, now.state) : 0;
   now.report.shocks += impacts_.resolve(mechanism, rules_, touched_, cone_, now.state, t);
-  if (mechanism.books) now.flow[Agent::impacts] += kinetic_energy(mechanism.model, now.state) - kinetic;
+  totals.given_work += impacts_.given_work;
+  if (!mechanism.books) return;
+  now.flow[Agent::guides] += impacts_.given_work;
+  now.flow[Agent::impacts] += kinetic_energy(mechanism.model, now.state) - kinetic - impacts_.given_work;
 }
 
 }  // namespace rotule

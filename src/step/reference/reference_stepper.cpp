@@ -34,6 +34,8 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   mechanism.h = h;
   mechanism.look_at_drives();
   if (mechanism.books) ledger.look_at_hands(mechanism, s, t, totals);
+  end_ = t + h;
+  touches_.begin_step();
 
   if (by_impulses())
     step_by_impulses(s, t, h);
@@ -44,6 +46,7 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   if (!mechanism.model.walls.empty() && !locates_events(mechanism.recipe)) bounce_off_walls(s, t + h);
   require_finite(mechanism.model, s);
   if (mechanism.books) ledger.close_step(mechanism, s, t + h, totals);
+  log_touches();
   mechanism.now.report.cut = Budget::current() && Budget::current()->cut();
   return mechanism.now.report;
 }
@@ -73,8 +76,10 @@ double ReferenceStepper::attempt(double t, double h, bool may_stop) {
     }
   }
   now.report.residual = 0;
+  now.given_work = h * mechanism.force_power;
   for (int i = 0; i < island_count_; ++i) {
     count(islands_[i].report, now.report);
+    now.given_work += islands_[i].given_work;
     now.report.residual = std::max(now.report.residual, islands_[i].residual);
   }
 
@@ -85,6 +90,9 @@ double ReferenceStepper::attempt(double t, double h, bool may_stop) {
   displace(s, move_, s);
   s.u = after_;
   hold_spin(s);
+  // Prescribed motions come in at the step's end exactly; until then they went straight for it.
+  constexpr double rounding = 1e-9;
+  if (t + h > end_ - rounding * mechanism.h) follow_given_motions(mechanism.model, end_, s);
   require_finite(mechanism.model, s);
 
   // Close joints and overlaps.
@@ -96,9 +104,13 @@ double ReferenceStepper::attempt(double t, double h, bool may_stop) {
 double ReferenceStepper::pass(double t, double left, bool may_stop) {
   Attempt& now = mechanism.now;
   mechanism.begin_step(now.state, t);
+  head_for_given_motions(mechanism.model, t, left, now.state);
   {
     const StageClock::Scope stage(mechanism.clock, Stage::collide);
     finder.refresh(now.state, left, now.contacts);
+    refresh_given();
+    for (const Contact& c : now.contacts)
+      if (finder.touching(c)) touches_.touch(c.a, c.b);
   }
   strike_contacts(t);
 
@@ -129,7 +141,10 @@ double ReferenceStepper::pass(double t, double left, bool may_stop) {
     now = start_;
     mechanism.stiffen(now.state, t, tries == 1 ? std::span<const JointAnswer>() : found_);
   }
+  for (const Contact& c : now.contacts)
+    if (c.x[0] > 0) touches_.touch(c.a, c.b);
   totals.push_energy += now.push_energy;
+  totals.given_work += now.given_work;
   now.push_energy = 0;
   part_h_ = h;
   return h;

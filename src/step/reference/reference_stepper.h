@@ -50,6 +50,11 @@ class ReferenceStepper {
   void body_removed(int body);
   void joint_removed(int number, const Joint& joint);
   void forces_changed();
+  void drives_changed();
+  /// What a method remembers of past accelerations is of another torque; steps by impulses remember none.
+  void motors_told() {
+    if (!by_impulses()) forget();
+  }
 
   // By hand, joints holding.
   void strike(State& s, double t, int body, const Vec3& impulse, const Vec3& at);
@@ -84,6 +89,7 @@ class ReferenceStepper {
   [[nodiscard]] JointMotion joint_motion(const State& s, int joint) const;
   /// Of all bodies and particles, laid out as u: solved for at this state, or, at velocity level, the mean of the last step.
   const VecX& accelerations(const State& s, double t);
+  [[nodiscard]] const TouchLog& touches() const { return touches_; }
   /// Those of the last step; before the first, joints alone make islands.
   [[nodiscard]] std::span<const Island> islands() const;
 
@@ -138,6 +144,10 @@ class ReferenceStepper {
   void look_at_end(State& s, double t, double h);
   void bounce_off_walls(State& s, double t);
   void look_for_bounces();
+  /// Who touches at the end of the step.
+  void log_touches();
+  /// What kinematic bodies and belts make of contacts, as the state has them.
+  void refresh_given();
   [[nodiscard]] IslandParts parts() const;
 
   const VelocitySettings* velocity_;          // of the recipe, where steps are made by impulses
@@ -163,6 +173,9 @@ class ReferenceStepper {
   VecX mean_, rate_, mean_local_, after_local_, accelerations_;  // for the books
   double last_h_ = 0;                                            // of the last step: over which contacts gave their impulses
   double part_h_ = 0;                                            // of its last part: over which drives gave theirs
+  double end_ = 0;  // of the step, s
+  TouchLog touches_;
+  std::vector<TouchPair> touching_now_;
   std::vector<ShockPoint> points_;
   DrivenMotion driven_;
 };
