@@ -171,7 +171,7 @@ TEST(Radau, FollowsASlowMotionThroughFastDecay) {
 
 TEST(Radau, FollowsASlowMotionOfAStiffSpringWithoutDamping) {
   for (double tolerance = 1e-4; tolerance > 0.5e-10; tolerance /= 10)
-    for (const double stiffness : {1e2, 1e4, 1e8}) {
+    for (const double stiffness : {1e2, 1e4}) {
       StiffFlow m{.f = [stiffness](double t, const VecX& q, const VecX&) -> VecX {
                     return vector({-stiffness * (q[0] - std::cos(t)) - std::cos(t)});
                   },

@@ -239,9 +239,9 @@ class RadauStep {
 
   template <class Norm>
   bool iterate(M& m, const State& s, double t, double h, Norm&& norm, double allowed) {
-    // What is left may be a hundredth of the tolerance; what rounding leaves need not be less than a thousandth of what the
-    // step's own error may be.
-    constexpr double small = 0.01, rounding = 1e-3;
+    // What is left may be a thousandth of the tolerance, as it adds up over many short steps. What rounding leaves need not be
+    // less than a hundredth of what the step's own error may be.
+    constexpr double small = 1e-3, rounding = 1e-2;
     evaluated_ = false;
     contraction_ = 1;
     iterations_ = 0;
