@@ -118,8 +118,10 @@ void WorldImplementation::apply_motors() {
                                [](const Joint::AxisDrive& drive, int axis) { return drive.axis < axis; });
     if (at == drives.end() || at->axis != motor.axis) {
       if (motor.kind == 0) continue;
-      const Joint::AxisDrive added{motor.axis, {}};
-      at = drives.insert(at, added);
+      const std::ptrdiff_t place = at - drives.begin();
+      drives.emplace_back().axis = motor.axis;
+      std::rotate(drives.begin() + place, drives.end() - 1, drives.end());
+      at = drives.begin() + place;
     }
     put_over(motor, at->drive);
   }
