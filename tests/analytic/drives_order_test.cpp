@@ -150,10 +150,10 @@ TEST(DrivesAtFullOrder, ASineNeedsItsOwnTorqueToo) {
 /// m x'' = -k x - F sgn(x'): half swings of cosine about +-F/k, until |k x| <= F.
 TEST(DrivesAtFullOrder, AnOscillatorWithDryFrictionStopsWhereItMust) {
   constexpr double m = 2, k = 50, F = 3, x_0 = 0.4;
-  for (const char* integrator : {"rk4", "dormand_prince_8", "gauss6", "gauss4", "implicit_midpoint", "rattle_4"}) {
+  for (const char* integrator : {"rk4", "dormand_prince_8", "gauss6", "gauss4", "implicit_midpoint", "rattle4"}) {
     Scene scene = on_a_rail(m, {.friction = F, .stiffness = k, .rest = -x_0});  // x from the slack spring: q + x_0
     World world(scene,
-                integrator == std::string("dormand_prince_8") ? by_tolerance(integrator, 1e-12, 0.02) : by(integrator, 5e-3));
+                integrator == std::string("dormand_prince_8") ? by_tolerance(integrator, 1e-12, 0.02) : by(integrator, 0.01));
     const double half = pi / std::sqrt(k / m), step = F / k;
     run_until(world, 1.5 * half);
     // In its second half swing, from -(x_0 - 2 F/k) about -F/k.
@@ -161,7 +161,7 @@ TEST(DrivesAtFullOrder, AnOscillatorWithDryFrictionStopsWhereItMust) {
     const bool second_order = integrator == std::string("implicit_midpoint");
     EXPECT_NEAR(world.position("block").x() + x_0, -step - amplitude * std::cos(pi / 2), second_order ? 2e-4 : 1e-8)
         << integrator;
-    run_until(world, 10 * half);
+    run_until(world, 4.2 * half);
     // 0.4, -0.28, 0.16, -0.04: |k x| = 2 < 3.
     EXPECT_NEAR(world.position("block").x() + x_0, -0.04, second_order ? 1e-5 : 1e-9) << integrator;
     EXPECT_NEAR(world.velocity("block").x(), 0, 1e-14) << integrator;
@@ -181,7 +181,7 @@ TEST(DrivesAtFullOrder, StopsThrowBackByTheirRestitution) {
     const double v = e * e * e * speed, since = t - third;
     EXPECT_NEAR(world.position("block").x(), -height + v * since - 0.5 * g * since * since, 1e-9) << integrator;
     EXPECT_NEAR(world.velocity("block").x(), v - g * since, 1e-9) << integrator;
-    run_until(world, 6);
+    run_until(world, 3.5);
     EXPECT_NEAR(world.position("block").x(), -height, 1e-9) << integrator;
     EXPECT_NEAR(world.velocity("block").x(), 0, 1e-12) << integrator;
     EXPECT_NEAR(world.joint_force("rail").drive[2], g, 1e-9) << integrator;
@@ -191,7 +191,7 @@ TEST(DrivesAtFullOrder, StopsThrowBackByTheirRestitution) {
 
 /// I w' = S until the speed is reached; held there against a load that grows with the angle; let go where that exceeds S.
 TEST(DrivesAtFullOrder, AMotorReachesItsSpeedHoldsItAndGivesWay) {
-  constexpr double I = 0.3, S = 2, speed = 4, k = 1.5;
+  constexpr double I = 0.3, S = 2, speed = 2, k = 1.5;
   Scene scene;
   scene.gravity = Vec3::Zero();
   scene.add({.name = "wheel", .mass = 1.0, .inertia = Mat3(Vec3(0.2, 0.2, I).asDiagonal())});
@@ -201,7 +201,7 @@ TEST(DrivesAtFullOrder, AMotorReachesItsSpeedHoldsItAndGivesWay) {
   const double w = std::sqrt(k / I), reached = std::asin(speed * w * I / S) / w;
   const double q_1 = S / k * (1 - std::cos(w * reached));
   const double let_go = reached + (S / k - q_1) / speed;
-  for (const char* integrator : {"rk4", "dormand_prince_8", "gauss6", "rattle_4"}) {
+  for (const char* integrator : {"rk4", "dormand_prince_8", "gauss6", "rattle4"}) {
     World world(scene, by(integrator, 2e-3));
     const auto angle = [&] {
       const Quat q = world.orientation("wheel");
@@ -217,17 +217,17 @@ TEST(DrivesAtFullOrder, AMotorReachesItsSpeedHoldsItAndGivesWay) {
   }
 }
 
-/// The error at the end over steps of h and h/2, as an order.
+/// The error at the end over steps of h and h/4, as an order: where stretches end is another matter at every step.
 double order_of(const Scene& scene, const std::string& integrator, double h, double end, const Vec3& exact_p, const Vec3& exact_w,
                 const std::string& body) {
   std::array<double, 2> error{};
   for (int k = 0; k < 2; ++k) {
-    World world(scene, by(integrator, k == 0 ? h : h / 2));
+    World world(scene, by(integrator, k == 0 ? h : h / 4));
     run_until(world, end);
     error[static_cast<std::size_t>(k)] =
         (world.position(body) - exact_p).norm() + (world.angular_velocity(body) - exact_w).norm();
   }
-  return std::log2(error[0] / error[1]);
+  return 0.5 * std::log2(error[0] / error[1]);
 }
 
 TEST(DrivesAtFullOrder, MethodsKeepTheirOrderWithDrivesOn) {
@@ -245,7 +245,7 @@ TEST(DrivesAtFullOrder, MethodsKeepTheirOrderWithDrivesOn) {
     constexpr double end = 0.6;
     World exact(scene, by_tolerance("dormand_prince_8", 1e-13, end));
     run_until(exact, end);
-    for (const Case& c : {Case{"rk4", 0.02, 4}, Case{"gauss4", 0.04, 4}, Case{"gauss6", 0.1, 6}, Case{"rk2", 5e-3, 2},
+    for (const Case& c : {Case{"rk4", 0.01, 4}, Case{"gauss4", 0.04, 4}, Case{"gauss6", 0.1, 6}, Case{"rk2", 5e-3, 2},
                           Case{"sdirk", 0.02, 3}, Case{"taylor3", 0.01, 3}, Case{"implicit_midpoint", 5e-3, 2}}) {
       const double order =
           order_of(scene, c.integrator, c.h, end, exact.position("coupler"), exact.angular_velocity("coupler"), "coupler");
@@ -284,7 +284,7 @@ TEST(DrivesAtFullOrder, ServosAreHeldByTheirStrength) {
     EXPECT_NEAR(world.position("block").x(), most / m * t * t / 2, 1e-10) << integrator;
     EXPECT_NEAR(world.joint_force("rail").drive[2], most, 1e-6) << integrator;
     run_until(world, 3);
-    EXPECT_NEAR(world.position("block").x(), target, 1e-8) << integrator;
+    EXPECT_NEAR(world.position("block").x(), target, 1e-6) << integrator;
   }
 }
 
