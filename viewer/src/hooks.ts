@@ -87,7 +87,7 @@ export function install_hooks(app: App): void {
       const { canvas, camera } = app.stage;
       const box = canvas.getBoundingClientRect();
       camera.updateMatrixWorld();
-      const at = app.world!.bodies.place(body, app.scene!.bodies[body]!.com, new Vector3()).project(camera);
+      const at = app.world!.bodies.place(body, app.world!.scene.bodies[body]!.com, new Vector3()).project(camera);
       return [box.left + ((at.x + 1) / 2) * box.width, box.top + ((1 - at.y) / 2) * box.height];
     },
     draw() {
