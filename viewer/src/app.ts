@@ -167,6 +167,7 @@ export class App {
   }
 
   private message(message: ServerMessage): void {
+    this.transport.heard(false);
     switch (message.say) {
       case 'scene':
         this.show_scene(message);
@@ -248,6 +249,7 @@ export class App {
   }
 
   private take_frame(bytes: ArrayBuffer): void {
+    this.transport.heard(true);
     if (!this.decoder || !this.world) return;
     try {
       const outcome = this.decoder.decode(bytes);

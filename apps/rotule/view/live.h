@@ -94,6 +94,7 @@ class Live final : public Show {
   std::vector<std::int32_t> order_;
   std::vector<double> loads_;
   int balls_ = 0;
+  double waiting_ = 1;  // time of the clock over that of the processor, of late: above 1 where others need it too
   Diagnostics ledger_;
   std::uint16_t ledger_generation_ = 0;
   double ledger_ms_ = 0, stepped_ms_ = 0;  // what the last ledger took; what steps took since then
@@ -107,7 +108,8 @@ class Live final : public Show {
 };
 
 /// Gives steps a budget of time where the recipe has none, so that frames keep coming: dt, but not below what a few sweeps over a
-/// large scene take, nor above what leaves room for 30 frames a second.
+/// large scene take, nor above what leaves room for 30 frames a second. On a machine that is busy with other things Live
+/// stretches it: what others take of the clock would else be missing in the answers, and walls would fall.
 void keep_to_the_clock(Recipe& recipe);
 
 }  // namespace rotule::app

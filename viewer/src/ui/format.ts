@@ -28,7 +28,7 @@ export function cut_text(steps: number, residual: number): string {
 
 /** Of a description its first sentence: what fits into a line, and is whole. */
 export function first_sentence(text: string): string {
-  const end = /[.;:](?=\s)/.exec(text);
+  const end = /[.;](?=\s)/.exec(text);
   return end ? text.slice(0, end.index + (end[0] === '.' ? 1 : 0)) : text;
 }
 

@@ -23,9 +23,10 @@ export function speeds_for(pace: number): number[] {
   return out.filter((speed) => speed >= 0.019 * pace && speed <= 51 * pace);
 }
 
-export function speed_text(speed: number): string {
-  if (speed >= 0.01 && speed <= 100) return `${Number(speed.toPrecision(3))}×`;
-  const [length, name] = unit_of(speed);
+/** In the unit of the pace, where that is not the clock's. */
+export function speed_text(speed: number, pace = 1): string {
+  if (pace === 1 && speed >= 0.001 && speed <= 1000) return `${Number(speed.toPrecision(2))}×`;
+  const [length, name] = unit_of(pace === 1 ? speed : pace);
   return `${Number((speed / length).toPrecision(3))} ${name}/s`;
 }
 

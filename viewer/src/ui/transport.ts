@@ -9,6 +9,7 @@ const cut_meaning = 'Solvers ran out of the time that a step may take (budget_se
 const busy_meaning = 'A step is being computed';
 const slow_meaning = 'Steps take longer than they last: this is how fast it goes';
 const quiet_ms = 350; // without a word from a program that is at work: longer than between two messages
+const tick_ms = 100;
 const cut_stays_ms = 2000;
 const pace_ms = 1000;
 
@@ -26,9 +27,11 @@ export class Transport {
   private scrubbing = false;
   private wanted: number | null = null;
   private speeds = speeds_for(1);
+  private natural = 1;
   private dt = 0;
   private connected = true;
-  private heard_at = performance.now();
+  private silent = 0; // ms, as far as the page itself was awake
+  private ticked_at = performance.now();
   private step_asked = false;
   private cut_at = -Infinity;
   private readonly past: { clock: number; time: number }[] = [];
@@ -51,21 +54,28 @@ export class Transport {
     this.element = h('footer', { class: 'bar', id: 'transport' }, this.play_button, this.step_button, this.restart_button, this.scrub, this.busy, this.cut, this.clock, this.speed);
     this.list_speeds();
     this.draw_play();
-    window.setInterval(() => this.show_busy(), 100);
+    window.setInterval(() => {
+      // A page that was busy drawing has heard nothing because it did not listen.
+      const late = performance.now() - this.ticked_at;
+      this.ticked_at = performance.now();
+      this.silent = late < 2 * tick_ms ? this.silent + late : 0;
+      this.show_busy();
+    }, tick_ms);
   }
 
   /** Speeds and times in units that fit the scene. */
   show_scene(pace: number, dt: number): void {
     this.dt = dt;
+    this.natural = pace;
     this.speeds = speeds_for(pace);
     this.past.length = 0;
     this.list_speeds();
   }
 
   private list_speeds(): void {
-    const now = this.state?.speed ?? 1;
+    const now = this.state?.speed ?? this.natural;
     const all = this.speeds.includes(now) ? this.speeds : [...this.speeds, now].sort((a, b) => a - b);
-    this.speed.replaceChildren(...all.map((factor) => h('option', { value: factor }, speed_text(factor))));
+    this.speed.replaceChildren(...all.map((factor) => h('option', { value: factor }, speed_text(factor, this.natural))));
     this.speed.value = String(now);
   }
 
@@ -77,7 +87,7 @@ export class Transport {
     if (this.state?.playing) this.send({ do: 'pause' });
     this.send({ do: 'step', count });
     this.step_asked = true;
-    this.heard_at = performance.now();
+    this.silent = 0;
   }
 
   /** Goes through the list of speeds by so many places. */
@@ -122,16 +132,21 @@ export class Transport {
   /** Nothing plays where there is no program. */
   set_connected(connected: boolean): void {
     this.connected = connected;
-    this.heard_at = performance.now();
+    this.silent = 0;
     this.past.length = 0;
     this.step_asked = false;
     this.draw_play();
     this.show_busy();
   }
 
+  /** The program has said something: it is between two steps. */
+  heard(frame: boolean): void {
+    this.silent = 0;
+    if (frame) this.step_asked = false;
+  }
+
   show_state(state: StateMessage): void {
     const jumped = this.state === null || this.state.playing !== state.playing || this.state.speed !== state.speed;
-    this.heard_at = performance.now();
     this.state = state;
     if (jumped) this.past.length = 0;
     this.draw_play();
@@ -149,8 +164,6 @@ export class Transport {
   }
 
   show_time(time: number): void {
-    this.heard_at = performance.now();
-    this.step_asked = false;
     this.note_pace(time);
     if (!this.scrubbing && this.wanted === null) this.scrub.value = String(time);
     const behind = this.state !== null && time < this.state.live_end - 1e-9;
@@ -181,7 +194,7 @@ export class Transport {
   /** That a step is being computed, or that all of them together are slower than the clock. */
   private show_busy(): void {
     const playing = this.connected && (this.state?.playing ?? false);
-    const silent = performance.now() - this.heard_at;
+    const { silent } = this;
     const computing = this.connected && (playing || this.step_asked) && silent > quiet_ms;
     const { pace } = this;
     const slow = playing && pace !== null && this.dt > 0 && pace < 0.7 * this.state!.speed;
@@ -191,7 +204,7 @@ export class Transport {
       this.busy.textContent = `computing a step, ${(silent / 1000).toFixed(1)} s`;
       this.busy.title = busy_meaning;
     } else if (slow) {
-      this.busy.textContent = `at ${speed_text(Number(pace.toPrecision(2)))}`;
+      this.busy.textContent = `at ${speed_text(Number(pace.toPrecision(2)), this.natural)}`;
       this.busy.title = slow_meaning;
     }
   }

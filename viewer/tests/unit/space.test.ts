@@ -47,10 +47,11 @@ test('speeds fit what is shown', () => {
   expect(speeds_for(1)).toContain(1);
   const planets = speeds_for(20 * 86400);
   expect(planets).toContain(20 * 86400);
-  expect(planets.map(speed_text)).toContain('20 d/s');
+  expect(planets.map((speed) => speed_text(speed, 20 * 86400))).toContain('20 d/s');
+  expect(speed_text(500 * 86400, 20 * 86400)).toBe('500 d/s');
   expect(Math.max(...planets)).toBeGreaterThan(1e7);
   expect(speed_text(0.25)).toBe('0.25×');
-  expect(speed_text(2e-3)).toBe('2 ms/s');
+  expect(speed_text(2e-3, 1e-3)).toBe('2 ms/s');
   expect(moment_text(3.5 * 86400, 86400)).toBe('3.50 d');
   expect(moment_text(1.5, 0.01)).toBe('1.50 s');
 });
