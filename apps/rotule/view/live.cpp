@@ -121,9 +121,10 @@ void Live::step() {
   const auto before = std::chrono::steady_clock::now();
   StepDone done{.report = world_.step()};
   done.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
-  constexpr double most_waiting = 6, share = 0.2;
+  // Taken at once, given back slowly: other programs come in bursts.
+  constexpr double most_waiting = 50, kept = 0.95;
   if (const double seconds = processor_seconds() - worked; seconds > 1e-4)
-    waiting_ += share * (std::clamp(1e-3 * done.milliseconds / seconds, 1.0, most_waiting) - waiting_);
+    waiting_ = std::clamp(1e-3 * done.milliseconds / seconds, std::max(1.0, kept * waiting_), most_waiting);
   if (done.report.cut) {
     ++cuts_.steps;
     cuts_.residual = std::max(cuts_.residual, done.report.residual);

@@ -17,6 +17,10 @@ const open = async (scene) => {
   await until('r.scene.name === a && r.frames > 0', scene);
   await until('r.state.playing');
 };
+const show_tab = async (name) => {
+  if (await page.isHidden('#panel')) await page.keyboard.press('p');
+  await page.click(`#tab_${name}`);
+};
 const inside = ([x, y], margin = 0) => x > -margin && x < 800 + margin && y > -margin && y < 560 + margin;
 
 try {
@@ -105,6 +109,7 @@ try {
   });
 
   await test('the camera keeps what moves in the picture, and follows through zooming', async () => {
+    await page.click('[aria-label="Close panel"]');
     await open('slide_to_roll');
     const ball = await read('r.scene.bodies.findIndex((b) => !b.static)');
     await until('r.time > 3');
@@ -133,7 +138,7 @@ try {
 
   await test('plots have no axes for what a scene does not have', async () => {
     await open('pendulum');
-    await page.click('#tab_plots');
+    await show_tab('plots');
     await until('r.plotted > 30 && r.time > 0.5');
     await until("document.querySelector('#absent').textContent.includes('contacts')");
     const shown = await page.$$eval('#page_plots figure', (all) => all.filter((f) => !f.hidden).map((f) => f.dataset.number));
@@ -142,7 +147,7 @@ try {
   });
 
   await test('solvers stand in groups, and those that do not fit stand apart with the reason', async () => {
-    await page.click('#tab_recipe');
+    await show_tab('recipe');
     const groups = await page.$$eval('[id="field_solver"] optgroup', (all) => all.map((g) => [g.label, g.children.length]));
     assert.ok(groups.length >= 3, JSON.stringify(groups));
     assert.equal(groups[0][0], 'recommended');
