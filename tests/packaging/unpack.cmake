@@ -49,8 +49,13 @@ endif()
 
 # Completion by bash: commands, options, scenes, words.
 function(completes words wanted)
-  set(script "source ${usr}/share/bash-completion/completions/rotule; COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _rotule; printf '%s\\n' \"\${COMPREPLY[@]}\"")
-  run(bash -c "${script}")
+  file(WRITE ${FOLDER}/completion.sh "source ${usr}/share/bash-completion/completions/rotule
+COMP_WORDS=(${words})
+COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
+_rotule
+printf '%s\\n' \"\${COMPREPLY[@]}\"
+")
+  run(bash ${FOLDER}/completion.sh)
   if(NOT output MATCHES "(^|\n)${wanted}\n")
     message(FATAL_ERROR "${words}: completed by ${output}, not ${wanted}")
   endif()
