@@ -11,7 +11,7 @@ if(ROTULE_VIEWER STREQUAL AUTO)
 endif()
 
 function(rotule_embed_page target)
-  set(folder ${CMAKE_BINARY_DIR}/viewer)
+  set(folder ${PROJECT_BINARY_DIR}/viewer)
   set(source ${folder}/page.cpp)
   set(sources)
   if(rotule_has_viewer)

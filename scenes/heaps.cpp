@@ -52,7 +52,7 @@ void add_tray(Scene& scene, double width, double height) {
 Scene tripods() {
   Scene scene;
   scene.name = "tripods";
-  scene.description = "D7: 28 bodies of 3.5 kg, each three balls joined by three bars, falling on the ground; friction 1.";
+  scene.description = "28 bodies of 3.5 kg, each three balls joined by three bars, falling on the ground; friction 1.";
   add_floor(scene, 1);
   Compound tripod;
   constexpr double side = 0.8, ball = 0.15, bar = 0.05;
@@ -82,7 +82,7 @@ Scene tripods() {
 Scene marble_box() {
   Scene scene;
   scene.name = "marble_box";
-  scene.description = "D7: 200 balls of 1 kg and radius 0.25 m falling into a box; friction 1.";
+  scene.description = "200 balls of 1 kg and radius 0.25 m falling into a box; friction 1.";
   scene.materials = {{.name = "ground", .friction = 1}};
   add_tray(scene, 3, 4);
   Dice dice(11);
@@ -145,7 +145,7 @@ void add_links(Scene& scene, const std::vector<Vec3>& points) {
 Scene chain_fall() {
   Scene scene;
   scene.name = "chain_fall";
-  scene.description = "D7: 100 links of 1 kg on 99 ball joints, falling on the ground from an arc; friction 1.";
+  scene.description = "100 links of 1 kg on 99 ball joints, falling on the ground from an arc; friction 1.";
   add_floor(scene, 1);
   std::vector<Vec3> points;
   double heading = 0.35;  // up at first, down at the end

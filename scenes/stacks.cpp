@@ -15,7 +15,7 @@ Scene brick_wall() {
   const Vec3 size(0.5, 0.25, 0.2);
   Scene scene;
   scene.name = "brick_wall";
-  scene.description = "D7: a wall of 112 bricks of 1 kg, dense, no gaps, every second course shifted by a quarter; friction 1.";
+  scene.description = "A wall of 112 bricks of 1 kg, dense, no gaps, every second course shifted by a quarter; friction 1.";
   add_floor(scene, 1);
   for (int k = 0; k < courses; ++k)
     for (int i = 0; i < per_course; ++i) {

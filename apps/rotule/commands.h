@@ -99,6 +99,7 @@ void run(const RunOptions& options);
 struct ListOptions {
   std::string what;  // empty: everything
   bool json = false;
+  bool names = false;  // alone, one per line
 };
 void list(const ListOptions& options);
 std::vector<std::string> list_categories();

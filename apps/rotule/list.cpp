@@ -314,6 +314,11 @@ void list(const ListOptions& options) {
     return;
   }
   std::string text;
+  if (options.names) {
+    for (const Json& entries : result)
+      for (const Json& entry : entries) text += entry["name"].get<std::string>() + "\n";
+    return print(text);
+  }
   for (const auto& item : result.items()) {
     if (!text.empty()) text += '\n';
     text += overview && item.key() == "solvers" ? solver_table(item.value()) : table(item.key(), item.value());

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "manual.h"
 #include "signals.h"
 
 namespace {
@@ -36,7 +37,6 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int count
     for (int i = 1; i < count; ++i)
       if (words[i][0] != '-')
         return fmt::format("unknown command {}; {}", rotule::in_quotes(words[i]), rotule::suggestion(words[i], known));
-    if (count < 2) return "give a command; rotule --help lists them";
   }
   known.clear();
   for (const CLI::Option* option : command->get_options()) {
@@ -102,7 +102,8 @@ int main(int argc, char** argv) {
       "WHAT", list_options.what,
       "scenes, joints, shapes, forces, solids, integrators, formulations, corrections or solvers; or the name of "
       "a solver, for its settings");
-  list_command->add_flag("--json", list_options.json, "one JSON object on stdout");
+  CLI::Option* list_json = list_command->add_flag("--json", list_options.json, "one JSON object on stdout");
+  list_command->add_flag("--names", list_options.names, "names alone, one per line")->excludes(list_json);
 
   CheckOptions check_options;
   CLI::App* check_command = app.add_subcommand("check", "the mechanism doctor: what is wrong with a scene, by name");
@@ -243,7 +244,13 @@ int main(int argc, char** argv) {
 
   CLI::App* schema_command = app.add_subcommand("schema", "the JSON schema of scene files");
 
+  CLI::App* manual_command = app.add_subcommand("manual", "the page for man, of which this program's package has a copy");
+  CLI::App* completion_command = app.add_subcommand("completion", "a script that completes commands, options and scenes");
+  std::string shell;
+  completion_command->add_option("SHELL", shell, "bash or zsh; in ~/.bashrc: source <(rotule completion bash)")->required();
+
   try {
+    if (argc < 2) return print(start_page(app)), 0;
     app.parse(argc, argv);
     answer_signals();
     if (run_command->parsed()) run(run_options);
@@ -264,6 +271,8 @@ int main(int argc, char** argv) {
     if (view_command->parsed()) view(view_options);
     if (film_command->parsed()) film(film_options);
     if (schema_command->parsed()) print(rotule::scene_schema());
+    if (manual_command->parsed()) print(manual_page(app));
+    if (completion_command->parsed()) print(shell_completion(app, shell));
     return 0;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version

@@ -16,7 +16,7 @@ static_assert(std::endian::native == std::endian::little, "numbers are copied as
 constexpr double most_quanta = 1 << 28;
 constexpr std::size_t header_size = 20;
 constexpr std::uint8_t run_mark = 0x80;
-enum class Section : std::uint8_t { bodies = 1, particles, contacts, forces, velocities, islands, sleeping, numbers };
+enum class Section : std::uint8_t { bodies = 1, particles, contacts, forces, velocities, islands, sleeping, numbers, loads };
 
 std::int32_t whole(double x) {
   // Rounded by adding what pushes the fraction out of the mantissa: many at once, where a call of lrint is one at a time.
@@ -202,9 +202,9 @@ std::span<const std::uint8_t> ViewEncoder::encode(const ViewFrame& frame, unsign
   parts &= frame.parts;
 
   // The most that this frame can take: a mask and numbers of five bytes for each item.
-  const std::size_t bound = header_size + 8 * 5 + 16 + 36 * (frame.bodies.size() / 7 + 1) +
+  const std::size_t bound = header_size + 9 * 5 + 16 + 36 * (frame.bodies.size() / 7 + 1) +
                             16 * (frame.particles.size() / 3 + 1) + 8 * frame.numbers.size() +
-                            4 * (frame.contacts.size() + frame.forces.size() + frame.velocities.size()) +
+                            4 * (frame.contacts.size() + frame.forces.size() + frame.velocities.size() + frame.loads.size()) +
                             2 * frame.islands.size();
   if (out_.size() < bound) out_.resize(bound);
   std::uint8_t* at = out_.data();
@@ -238,6 +238,7 @@ std::span<const std::uint8_t> ViewEncoder::encode(const ViewFrame& frame, unsign
   if (parts & view_forces) section(Section::forces, [&] { array(frame.forces); });
   if (parts & view_velocities) section(Section::velocities, [&] { array(frame.velocities); });
   if (parts & view_islands) section(Section::islands, [&] { array(frame.islands); });
+  if (parts & view_loads) section(Section::loads, [&] { array(frame.loads); });
   section(Section::numbers, [&] { array(frame.numbers); });
   return {out_.data(), at};
 }
@@ -284,6 +285,10 @@ void ViewDecoder::decode(std::span<const std::uint8_t> bytes, ViewFrame& frame) 
       case Section::islands:
         take_array(payload, frame.islands);
         frame.parts |= view_islands;
+        break;
+      case Section::loads:
+        take_array(payload, frame.loads);
+        frame.parts |= view_loads;
         break;
       case Section::numbers:
         take_array(payload, frame.numbers);

@@ -16,7 +16,7 @@ struct ViewQuanta {
 };
 
 /// Sections that not everybody wants to see; bits.
-enum ViewParts : unsigned { view_contacts = 1, view_forces = 2, view_velocities = 4, view_islands = 8 };
+enum ViewParts : unsigned { view_contacts = 1, view_forces = 2, view_velocities = 4, view_islands = 8, view_loads = 16 };
 
 /// One moment, in quanta.
 struct ViewFrame {
@@ -31,6 +31,7 @@ struct ViewFrame {
   std::vector<float> forces;           // 6 per joint: point, force
   std::vector<float> velocities;       // 3 per body
   std::vector<std::uint16_t> islands;  // per body; 0xffff: none
+  std::vector<float> loads;            // N, per body: the sizes of all forces of contacts and joints on it, added up
 
   /// From metres: 3 and 4 numbers per body, 3 per particle.
   void set_bodies(std::span<const double> positions, std::span<const double> orientations, const ViewQuanta& quanta);

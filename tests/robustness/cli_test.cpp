@@ -41,7 +41,6 @@ TEST_F(Cli, BadInputGivesStatusTwoAndOneLine) {
     std::string arguments, expected;
   };
   const std::vector<Case> cases{
-      {"", "give a command"},
       {"rn pendulum", "unknown command \"rn\"; did you mean \"run\"?"},
       {"--wrong", "--help says more"},
       {"run", "SCENE"},

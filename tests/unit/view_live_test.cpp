@@ -136,6 +136,52 @@ TEST(ViewLive, TheSameRecipeAgainIsTheSameMotion) {
   for (const BodyId body : a.bodies()) EXPECT_LT((a.position(body) - b.position(body)).norm(), 1e-9);
 }
 
+TEST(ViewDial, MakesTheRecipeThatFitsAndKeepsTheStateThatIs) {
+  Live live("ball", one_ball(), 1);
+  live.step();
+  const std::uint64_t before = live.world().state_hash();
+  live.turn_dial({.setting = "exact", .accuracy = {}});
+  EXPECT_EQ(live.world().state_hash(), before);
+  EXPECT_EQ(live.world().recipe().integrator.index(), recipe_for(live.definition(), Dial::exact).integrator.index());
+  EXPECT_GT(live.world().recipe().budget.seconds, 0);  // pictures keep coming
+  const auto said = nlohmann::json::parse(*live.scene(live.generation()));
+  EXPECT_EQ(said["dial"], "exact");
+  live.turn_dial({.setting = {}, .accuracy = 1e-4});
+  EXPECT_EQ(nlohmann::json::parse(*live.scene(live.generation()))["accuracy"], 1e-4);
+  const double dt = live.world().recipe().dt;
+  EXPECT_THROW(live.turn_dial({.setting = "exakt", .accuracy = {}}), Error);
+  EXPECT_EQ(live.world().recipe().dt, dt);
+}
+
+// Choices that check_combination would refuse are said to be unfit, and no others.
+TEST(ViewDial, SaysWhichSolversDoNotFit) {
+  Scene scene;
+  scene.add({.name = "floor", .fixed = true, .shape = Plane{}});
+  scene.add({.name = "box", .mass = 2, .position = {0, 0, 0.5}, .shape = Box{{1, 1, 1}}});
+  Live live("box", scene, 1);
+  const auto said = nlohmann::json::parse(*live.scene(1));
+  for (const auto& field : said["fields"]) {
+    if (field["path"] != "solver") continue;
+    EXPECT_TRUE(field["unfit"].contains("ldlt"));
+    EXPECT_FALSE(field["unfit"].contains("auto"));
+    EXPECT_FALSE(field["groups"]["recommended"].empty());
+  }
+  // What the floor bears is the weight, and so does the box.
+  for (int k = 0; k < 20; ++k) live.step();
+  live.capture(view_loads);
+  const auto loads = live.frame(live.last())->loads;
+  ASSERT_EQ(loads.size(), 2u);
+  EXPECT_NEAR(loads[0], 2 * 9.81, 1e-3);
+  EXPECT_NEAR(loads[1], 2 * 9.81, 1e-3);
+}
+
+TEST(ViewPaceOfScenes, FitsWhatTheyShow) {
+  EXPECT_EQ(natural_pace(1e-3, 5), 1);
+  EXPECT_EQ(natural_pace(1.0 / 60, 0), 1);
+  EXPECT_EQ(natural_pace(86400, 3.2e7), 20 * 86400);  // 30 days a second, rounded down
+  EXPECT_NEAR(natural_pace(1e-7, 1e-3), 1e-4, 1e-18);
+}
+
 TEST(ViewCommand, TakesWhatThePageSends) {
   EXPECT_TRUE(std::holds_alternative<ask::Play>(parse_command(R"({"do":"play"})")));
   EXPECT_EQ(std::get<ask::Step>(parse_command(R"({"do":"step","count":1000})")).count, 1000);
@@ -145,6 +191,8 @@ TEST(ViewCommand, TakesWhatThePageSends) {
       std::get<ask::Change>(parse_command(R"({"do":"recipe","changes":{"dt":0.001,"solver":"pgs","x":true,"n":3}})"));
   const std::vector<std::pair<std::string, std::string>> meant{{"dt", "0.001"}, {"solver", "pgs"}, {"x", "true"}, {"n", "3"}};
   EXPECT_EQ(changes.fields, meant);
+  EXPECT_EQ(std::get<ask::Turn>(parse_command(R"({"do":"dial","setting":"exact"})")).setting, "exact");
+  EXPECT_EQ(std::get<ask::Turn>(parse_command(R"({"do":"dial","accuracy":1e-6})")).accuracy, 1e-6);
 }
 
 TEST(ViewCommand, RefusesEverythingElse) {
@@ -163,7 +211,11 @@ TEST(ViewCommand, RefusesEverythingElse) {
                            R"({"do":"step","count":"1"})",
                            R"({"do":"speed"})",
                            R"({"do":"speed","factor":0})",
-                           R"({"do":"speed","factor":1e9})",
+                           R"({"do":"speed","factor":1e15})",
+                           R"({"do":"dial"})",
+                           R"({"do":"dial","accuracy":0})",
+                           R"({"do":"dial","setting":7})",
+                           R"({"do":"dial","setting":"exact","accuracy":1e-6})",
                            R"({"do":"seek","time":1e999})",
                            R"({"do":"seek","time":"0"})",
                            R"({"do":"seek","time":NaN})",

@@ -118,7 +118,7 @@ TEST(ViewStream, ParticlesAndPartsComeBackAsTheyWere) {
   ViewFrame sent, got;
   std::vector<double> at(300);
   for (double& x : at) x = any(random);
-  sent.parts = view_contacts | view_forces | view_velocities | view_islands;
+  sent.parts = view_contacts | view_forces | view_velocities | view_islands | view_loads;
   for (int k = 0; k < 20; ++k) {
     for (double& x : at) x += 0.01 * any(random);
     sent.set_particles(at, {});
@@ -126,12 +126,14 @@ TEST(ViewStream, ParticlesAndPartsComeBackAsTheyWere) {
     sent.forces = {1, 2, 3, 4, 5, static_cast<float>(k)};
     sent.velocities = {0.5f, 0, 0};
     sent.islands = {0xffff, 3};
-    decoder.decode(encoder.encode(sent, view_contacts | view_islands), got);
+    sent.loads = {0.0f, 19.62f};
+    decoder.decode(encoder.encode(sent, view_contacts | view_islands | view_loads), got);
     EXPECT_EQ(got.particles, sent.particles);
     for (std::size_t i = 0; i < at.size(); ++i) EXPECT_NEAR(1e-4 * got.particles[i], at[i], 0.5e-4 * (1 + 1e-9));
-    EXPECT_EQ(got.parts, static_cast<unsigned>(view_contacts | view_islands));
+    EXPECT_EQ(got.parts, static_cast<unsigned>(view_contacts | view_islands | view_loads));
     EXPECT_EQ(got.contacts, sent.contacts);
     EXPECT_EQ(got.islands, sent.islands);
+    EXPECT_EQ(got.loads, sent.loads);
     EXPECT_TRUE(got.forces.empty());
   }
 }

@@ -2,15 +2,17 @@
 
 import { Vector3 } from 'three';
 import { AutoFrame, Follow, parse_camera, place_camera } from './scene/camera';
+import type { ColourBy } from './scene/palette';
 import { Stage } from './scene/stage';
 import { World } from './scene/world';
 import { Connection, stream_address } from './stream/connection';
 import { FrameDecoder, layout_of, StreamError } from './stream/frame_decoder';
-import type { BodyMessage, Command, SceneMessage, ServerMessage, StateMessage } from './stream/messages';
+import type { BodyMessage, Command, SceneMessage, ServerMessage, StateMessage, Vector } from './stream/messages';
 import { BodyPanel } from './ui/body_panel';
 import { find, h, icon_button } from './ui/dom';
-import { time_text, title_text } from './ui/format';
-import { help_dialog, layer_shortcuts, listen, type Shortcut } from './ui/keys';
+import { first_sentence, title_text } from './ui/format';
+import { free_the_keys, help_dialog, layer_shortcuts, listen, type Shortcut } from './ui/keys';
+import { Labels } from './ui/labels';
 import { LayersPanel } from './ui/layers_panel';
 import { Notices } from './ui/notices';
 import { Panel } from './ui/panel';
@@ -19,6 +21,7 @@ import { Pointer } from './ui/pointer';
 import { RecipePanel } from './ui/recipe_panel';
 import { ScenesDialog } from './ui/scenes_dialog';
 import { ThemeSwitch } from './ui/theme';
+import { moment_text } from './ui/speeds';
 import { Transport } from './ui/transport';
 
 export class App {
@@ -43,6 +46,7 @@ export class App {
   private readonly transport: Transport;
   private readonly recipe: RecipePanel;
   private readonly body_panel = new BodyPanel();
+  private readonly labels = new Labels();
   private readonly panel: Panel;
   private readonly scenes: ScenesDialog;
   private readonly theme: ThemeSwitch;
@@ -58,7 +62,11 @@ export class App {
     this.stage = new Stage(find<HTMLCanvasElement>('canvas'), { light_mode: query.get('light') === '1', fixed_size: null });
     const send = (command: Command): void => this.connection.send(command);
     this.layers = new LayersPanel(query.get('show')?.split(',') ?? [], () => this.layers_changed());
-    this.recipe = new RecipePanel((changes) => send({ do: 'recipe', changes }));
+    this.recipe = new RecipePanel({
+      change: (changes) => send({ do: 'recipe', changes }),
+      turn: (setting) => send({ do: 'dial', setting }),
+      accuracy: (accuracy) => send({ do: 'dial', accuracy }),
+    });
     this.transport = new Transport(send);
     this.scenes = new ScenesDialog((scene) => send({ do: 'open', scene }));
     this.plots.visible = () => this.panel.shows('plots');
@@ -84,7 +92,7 @@ export class App {
       icon_button('theme', 'Dark or light', 'L', () => this.theme.toggle()),
       icon_button('help', 'Help', '?', () => help.showModal()),
     );
-    root.append(h('header', { class: 'bar', id: 'top' }, h('div', { class: 'names' }, this.title, this.about), buttons), this.panel.element, this.transport.element, this.scenes.element, help);
+    root.append(h('header', { class: 'bar', id: 'top' }, h('div', { class: 'names' }, this.title, this.about), buttons), this.panel.element, this.transport.element, this.labels.element, this.scenes.element, help);
     this.notices = new Notices(root);
     this.theme = new ThemeSwitch(query.get('theme'), (theme) => {
       this.stage.set_theme(theme);
@@ -94,20 +102,23 @@ export class App {
     this.pointer = new Pointer(this.stage, {
       world: () => this.world,
       send,
-      picked: (body) => {
-        this.framing.active = false;
+      picked: (body, dragged) => {
+        if (dragged) this.framing.active = false;
         this.pick(body);
       },
+      over: (name, at) => this.labels.over(name, at),
       live: () => this.scene?.source === 'live',
     });
     this.stage.before_render = () => {
       this.draw_frame();
       this.move_along();
+      this.labels.draw(this.world, this.stage, this.layers.shown.has('names'));
     };
     this.stage.controls.addEventListener('start', () => (this.framing.active = false));
     new ResizeObserver(() => this.make_room()).observe(this.panel.element);
     window.addEventListener('resize', () => this.make_room());
     listen(shortcuts);
+    free_the_keys();
     const tab = query.get('panel');
     if (tab !== null) this.panel.open(tab);
     this.connection = new Connection(stream_address(window.location), {
@@ -116,6 +127,7 @@ export class App {
       frame: (bytes) => this.take_frame(bytes),
       lost: (seconds) => {
         this.pointer.let_go();
+        this.transport.set_connected(false);
         this.notices.keep(`Connection lost: trying again in ${seconds.toFixed(1)} s`);
       },
     });
@@ -135,6 +147,7 @@ export class App {
       { keys: ['t'], label: 'follow the picked body, or all', run: () => this.toggle_follow() },
       { keys: ['0'], label: 'see everything', run: () => this.see_everything() },
       ...layer_shortcuts((id) => this.layers.toggle(id)),
+      { keys: ['i'], label: 'islands by colour', run: () => this.layers.set_colour_by(this.layers.colour_by === 'islands' ? 'kind' : 'islands') },
       { keys: ['s'], label: 'list of scenes', run: () => this.scenes.show(this.scene?.name ?? '') },
       { keys: ['p'], label: 'panel', run: () => this.panel.toggle() },
       { keys: ['r'], label: 'recipe', run: () => this.panel.open('recipe') },
@@ -148,11 +161,13 @@ export class App {
 
   private opened(): void {
     this.notices.keep(null);
+    this.transport.set_connected(true);
     this.decoder = null;
     this.connection.send({ do: 'show', parts: this.layers.parts() });
   }
 
   private message(message: ServerMessage): void {
+    this.transport.heard(false);
     switch (message.say) {
       case 'scene':
         this.show_scene(message);
@@ -185,6 +200,8 @@ export class App {
   }
 
   private show_scene(scene: SceneMessage): void {
+    this.notices.clear('error');
+    this.transport.show_scene(scene.pace, scene.dt);
     const same = this.scene?.name === scene.name;
     if (same && this.decoder && this.scene?.generation === scene.generation) {
       // The same bodies under another recipe.
@@ -203,12 +220,12 @@ export class App {
     if (same && this.scene) scene.bounds = this.scene.bounds;
     this.world?.dispose();
     this.scene = scene;
-    this.world = new World(this.stage, scene);
+    this.world = new World(this.stage, scene, this.layers.colour_by);
     this.decoder = new FrameDecoder(layout_of(scene));
     this.key_asked = false;
     this.world.set_shown(this.layers.shown);
     this.title.textContent = title_text(scene.name);
-    this.about.textContent = scene.about;
+    this.about.textContent = first_sentence(scene.about);
     this.about.title = scene.about;
     document.title = `${title_text(scene.name)} – rotule`;
     this.throw_button.disabled = scene.source !== 'live';
@@ -224,12 +241,15 @@ export class App {
       const camera = parse_camera(this.query.get('camera'));
       if (camera) {
         this.framing.active = false;
-        place_camera(this.stage.camera, this.stage.controls, ...camera);
+        const { space } = this.world;
+        const [from, to] = camera.map((point) => new Vector3(...space.to_drawn(point.toArray() as Vector)));
+        place_camera(this.stage.camera, this.stage.controls, from!, to!);
       }
     }
   }
 
   private take_frame(bytes: ArrayBuffer): void {
+    this.transport.heard(true);
     if (!this.decoder || !this.world) return;
     try {
       const outcome = this.decoder.decode(bytes);
@@ -257,8 +277,9 @@ export class App {
     this.world.update(frame, this.layers.shown);
     if (this.framing.active && !this.following && this.framing.take(this.world.framing())) this.frame_all();
     this.transport.show_time(frame.time);
-    const { overlays, ground } = this.world;
-    if (this.panel.shows('layers')) this.layers.show_legend(ground.spacing, overlays.force_scale.per_metre, overlays.velocity_scale.per_metre);
+    if (!this.panel.shows('layers')) return;
+    const { overlays, ground, space, colouring } = this.world;
+    this.layers.show_legend({ grid: ground.spacing * space.unit, unit: space.unit, newtons: overlays.force_scale.per_metre, speed: overlays.velocity_scale.per_metre, colouring });
   }
 
   private ask_for_key(): void {
@@ -297,11 +318,15 @@ export class App {
   private toggle_follow(): void {
     this.following = !this.following;
     this.follow_changed();
-    this.notices.show(this.following ? 'Following' : 'No longer following');
+    const { world } = this;
+    const whom = world && world.picked !== null ? world.scene.bodies[world.picked]!.name : 'all that moves';
+    this.notices.show(this.following ? `Following ${whom}` : 'No longer following');
   }
 
   private follow_changed(): void {
     this.follow.stop();
+    // Zooming towards the pointer would shift what is followed out of the middle.
+    this.stage.controls.zoomToCursor = !this.following;
     this.follow_button.setAttribute('aria-pressed', String(this.following));
     this.stage.invalidate();
   }
@@ -310,8 +335,9 @@ export class App {
     const frame = this.frame;
     if (!this.following || !this.world || !frame) return;
     const { picked, scene } = this.world;
-    const point = picked === null ? this.world.extent().getCenter(new Vector3()) : this.world.bodies.place(picked, scene.bodies[picked]!.com, new Vector3());
+    const point = picked === null ? this.world.framing().getCenter(new Vector3()) : this.world.bodies.place(picked, scene.bodies[picked]!.com, new Vector3());
     this.follow.move(this.stage.camera, this.stage.controls, point);
+    if (picked === null) this.follow.keep_in_view(this.stage.camera, this.stage.controls, this.world.framing(), this.stage.free);
   }
 
   /** The picture's middle is that of what bars and panel leave free. */
@@ -341,10 +367,15 @@ export class App {
     this.connection.send({ do: 'show', parts: this.layers.parts() });
     this.stage.set_shadows(this.layers.shown.has('shadows'));
     this.world?.set_shown(this.layers.shown);
+    this.world?.set_colour_by(this.layers.colour_by);
+  }
+
+  get colour_by(): ColourBy {
+    return this.layers.colour_by;
   }
 
   /** One line on the state, for tests and for those who look into the console. */
   summary(): string {
-    return `${this.scene?.name ?? 'no scene'}, ${this.scene?.bodies.length ?? 0} bodies, frame ${this.frames}, ${time_text(this.state?.time ?? 0)}`;
+    return `${this.scene?.name ?? 'no scene'}, ${this.scene?.bodies.length ?? 0} bodies, frame ${this.frames}, ${moment_text(this.state?.time ?? 0, this.scene?.dt ?? 0)}`;
   }
 }

@@ -1,13 +1,15 @@
 // Film mode, for `rotule film`: one picture per frame, sent back to the program, which sends the next frame only then.
 // ?film=WIDTHxHEIGHT [&format=jpeg] [&camera=x,y,z,tx,ty,tz] [&theme=dark] [&show=forces,joints]
 
+import { Vector3 } from 'three';
 import { fit_camera, parse_camera, place_camera, view_direction } from './scene/camera';
 import { layers } from './scene/overlays';
+import { colourings, type ColourBy } from './scene/palette';
 import { Stage } from './scene/stage';
 import { World } from './scene/world';
 import { Connection, stream_address } from './stream/connection';
 import { FrameDecoder, layout_of } from './stream/frame_decoder';
-import type { SceneMessage } from './stream/messages';
+import type { SceneMessage, Vector } from './stream/messages';
 import { find } from './ui/dom';
 
 export class Film {
@@ -15,6 +17,7 @@ export class Film {
   private readonly stage: Stage;
   private readonly connection: Connection;
   private readonly shown: Set<string>;
+  private readonly colour_by: ColourBy;
   private world: World | null = null;
   private decoder: FrameDecoder | null = null;
 
@@ -25,10 +28,12 @@ export class Film {
     document.documentElement.classList.add('film');
     this.stage = new Stage(find<HTMLCanvasElement>('canvas'), { light_mode: query.get('light') === '1', fixed_size: size });
     this.stage.set_theme(query.get('theme') === 'dark' ? 'dark' : 'light');
-    this.shown = new Set([...layers.filter((layer) => layer.on).map((layer) => layer.id), ...(query.get('show')?.split(',') ?? [])]);
+    const wanted = query.get('show')?.split(',') ?? [];
+    this.colour_by = colourings.find(({ id }) => wanted.includes(id))?.id ?? 'kind';
+    this.shown = new Set([...layers.filter((layer) => layer.on).map((layer) => layer.id), ...wanted]);
     this.connection = new Connection(stream_address(window.location), {
       opened: () => {
-        const parts = layers.filter((layer) => this.shown.has(layer.id)).flatMap((layer) => layer.parts);
+        const parts = [...layers, ...colourings].filter(({ id }) => this.shown.has(id)).flatMap((layer) => layer.parts);
         this.connection.send({ do: 'show', parts: [...new Set(parts)] });
       },
       message: (message) => {
@@ -41,11 +46,11 @@ export class Film {
 
   private show_scene(scene: SceneMessage): void {
     this.world?.dispose();
-    this.world = new World(this.stage, scene);
+    this.world = new World(this.stage, scene, this.colour_by);
     this.world.set_shown(this.shown);
     this.decoder = new FrameDecoder(layout_of(scene));
     const camera = parse_camera(this.query.get('camera'));
-    if (camera) place_camera(this.stage.camera, this.stage.controls, ...camera);
+    if (camera) place_camera(this.stage.camera, this.stage.controls, ...camera.map((point) => new Vector3(...this.world!.space.to_drawn(point.toArray() as Vector))) as [Vector3, Vector3]);
     else {
       const box = this.world.bounds();
       fit_camera(this.stage.camera, this.stage.controls, box, view_direction(box));

@@ -24,6 +24,10 @@ export interface Hooks {
   position(body: number): [number, number, number];
   /** Where a body's centre of mass is in the window, in CSS pixels. */
   on_screen(body: number): [number, number];
+  /** Metres of a drawn unit, and how far from the drawing's origin its camera looks. */
+  readonly space: { unit: number; reach: number };
+  /** The colour that a body is drawn in, as '#rrggbb'. */
+  colour(body: number): string;
   /** Draws now and says how many draw calls and triangles it took. */
   draw(): { calls: number; triangles: number };
   /** Sends a command to the program. */
@@ -87,9 +91,13 @@ export function install_hooks(app: App): void {
       const { canvas, camera } = app.stage;
       const box = canvas.getBoundingClientRect();
       camera.updateMatrixWorld();
-      const at = app.world!.bodies.place(body, app.scene!.bodies[body]!.com, new Vector3()).project(camera);
+      const at = app.world!.bodies.place(body, app.world!.scene.bodies[body]!.com, new Vector3()).project(camera);
       return [box.left + ((at.x + 1) / 2) * box.width, box.top + ((1 - at.y) / 2) * box.height];
     },
+    get space() {
+      return { unit: app.world!.space.unit, reach: app.stage.controls.target.length() + app.stage.camera.position.length() };
+    },
+    colour: (body) => app.world!.bodies.colour(body),
     draw() {
       app.stage.render();
       const { calls, triangles } = app.stage.renderer.info.render;

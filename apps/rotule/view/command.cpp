@@ -92,16 +92,29 @@ ask::Change change(const Json& json) {
   return out;
 }
 
+ask::Turn dial(const Json& json) {
+  const Keys keys(json, {"setting", "accuracy"});
+  const Json *setting = keys.find("setting"), *accuracy = keys.find("accuracy");
+  if ((setting == nullptr) == (accuracy == nullptr)) refuse("wants one of \"setting\" and \"accuracy\"");
+  ask::Turn out;
+  if (setting != nullptr) out.setting = text(*setting, "setting");
+  if (accuracy != nullptr) out.accuracy = number(*accuracy, "accuracy", 1e-300, 1);
+  return out;
+}
+
 ask::Parts parts(const Json& json) {
   const Keys keys(json, {"parts"});
   const Json& list = keys.need("parts");
   if (!list.is_array() || list.size() > 16) refuse("\"parts\" must be a short list");
-  static const std::map<std::string, unsigned> names{
-      {"contacts", view_contacts}, {"forces", view_forces}, {"velocities", view_velocities}, {"islands", view_islands}};
+  static const std::map<std::string, unsigned> names{{"contacts", view_contacts},
+                                                     {"forces", view_forces},
+                                                     {"velocities", view_velocities},
+                                                     {"islands", view_islands},
+                                                     {"loads", view_loads}};
   ask::Parts out;
   for (const Json& part : list) {
     const auto found = names.find(text(part, "parts"));
-    if (found == names.end()) refuse("\"parts\" knows contacts, forces, velocities and islands");
+    if (found == names.end()) refuse("\"parts\" knows contacts, forces, velocities, islands and loads");
     out.parts |= found->second;
   }
   return out;
@@ -148,7 +161,7 @@ const std::map<std::string, Reader>& readers() {
        }},
       {"speed",
        [](const Json& json) -> Command {
-         return ask::Speed{number(Keys(json, {"factor"}).need("factor"), "factor", 0.01, 100)};
+         return ask::Speed{number(Keys(json, {"factor"}).need("factor"), "factor", 1e-12, 1e12)};
        }},
       {"seek",
        [](const Json& json) -> Command { return ask::Seek{number(Keys(json, {"time"}).need("time"), "time", -far, far)}; }},
@@ -157,6 +170,7 @@ const std::map<std::string, Reader>& readers() {
       {"drag", [](const Json& json) -> Command { return pull(json); }},
       {"throw", [](const Json& json) -> Command { return throw_ball(json); }},
       {"recipe", [](const Json& json) -> Command { return change(json); }},
+      {"dial", [](const Json& json) -> Command { return dial(json); }},
       {"show", [](const Json& json) -> Command { return parts(json); }}};
   return table;
 }

@@ -2,6 +2,7 @@
 // What a page asks for: the text messages that the server takes, read and checked.
 #include <rotule/types.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,10 @@ struct Throw {
 struct Change {
   std::vector<std::pair<std::string, std::string>> fields;
 };
+struct Turn {  // of the dial: to a setting, or to an accuracy
+  std::string setting;
+  std::optional<double> accuracy;
+};
 struct Parts {
   unsigned parts = 0;
 };
@@ -48,7 +53,7 @@ struct Key {};
 }  // namespace ask
 
 using Command = std::variant<ask::Play, ask::Pause, ask::Step, ask::Speed, ask::Seek, ask::Restart, ask::Open, ask::Pick,
-                             ask::Pull, ask::Release, ask::Throw, ask::Change, ask::Parts, ask::Key>;
+                             ask::Pull, ask::Release, ask::Throw, ask::Change, ask::Turn, ask::Parts, ask::Key>;
 
 /// Throws Error where the text is anything else than one of these messages: unknown or missing keys, wrong types, numbers that
 /// are not finite or out of range.

@@ -1,10 +1,23 @@
 #include "history.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "show.h"
 
 namespace rotule::app {
+
+double natural_pace(double dt, double duration) {
+  constexpr double longest_step = 0.1, shortest_run = 0.2, steps_per_second = 30, run_seconds = 10;  // s
+  const bool fast = duration > 0 && duration < shortest_run;
+  if (!(dt > longest_step) && !fast) return 1;
+  const double wanted = fast ? duration / run_seconds : dt * steps_per_second;
+  double unit = 1;
+  for (const double length : {60.0, 3600.0, 86400.0, 365.25 * 86400})
+    if (wanted >= length) unit = length;
+  const double power = std::pow(10, std::floor(std::log10(wanted / unit))), digit = wanted / unit / power;
+  return unit * power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
+}
 
 std::int64_t Show::at(double time) const {
   std::int64_t low = first(), high = last();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <numeric>
 
@@ -49,6 +50,34 @@ double least_mass(double mass, const Mat3& inverse_inertia, const Vec3& r) {
   return 1 / inverse.trace();  // the sum of eigenvalues bounds the largest
 }
 
+/// That this thread had of the processor.
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// s, of a step.
+double clock_budget(double dt) {
+  constexpr double least = 0.004, most = 0.016;  // s
+  return std::clamp(dt, least, most);
+}
+
+/// A budget that keep_to_the_clock gave, longer for one step; one that people gave, or of several threads, stays as it is.
+class Stretched {
+ public:
+  Stretched(Recipe& recipe, double factor) : recipe_(recipe), before_(recipe.budget.seconds) {
+    if (before_ == clock_budget(recipe.dt) && recipe.threads == 1) recipe_.budget.seconds *= factor;
+  }
+  ~Stretched() { recipe_.budget.seconds = before_; }
+  Stretched(const Stretched&) = delete;
+  Stretched& operator=(const Stretched&) = delete;
+
+ private:
+  Recipe& recipe_;
+  double before_;
+};
+
 void put(std::vector<float>& out, const Vec3& v) {
   for (const double x : v) out.push_back(static_cast<float>(x));
 }
@@ -56,8 +85,7 @@ void put(std::vector<float>& out, const Vec3& v) {
 }  // namespace
 
 void keep_to_the_clock(Recipe& recipe) {
-  constexpr double least = 0.004, most = 0.016;  // s
-  if (recipe.budget.seconds == 0) recipe.budget.seconds = std::clamp(recipe.dt, least, most);
+  if (recipe.budget.seconds == 0) recipe.budget.seconds = clock_budget(recipe.dt);
 }
 
 Live::Live(std::string name, Scene scene, std::uint16_t generation, std::size_t history_bytes)
@@ -77,7 +105,7 @@ void Live::describe() {
   joined_mass_ = joined_masses(model);
   centers_.clear();
   for (const Body& body : model.bodies) centers_.push_back(body.center_of_mass);
-  const SceneMessage about{generation_, true, name_, scene_.recipe.duration, bounds_, quanta_, live_numbers()};
+  const SceneMessage about{generation_, true, name_, scene_.recipe.duration, pace(), bounds_, quanta_, live_numbers(), dial_};
   scenes_[generation_] = std::make_shared<const std::string>(scene_message(about, scene_, world_));
 }
 
@@ -88,9 +116,15 @@ void Live::set_bounds(const Bounds& bounds) {
 
 void Live::step() {
   pull();
+  const Stretched budget(implementation_of(world_).recipe, waiting_);
+  const double worked = processor_seconds();
   const auto before = std::chrono::steady_clock::now();
   StepDone done{.report = world_.step()};
   done.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
+  // Taken at once, given back slowly: other programs come in bursts.
+  constexpr double most_waiting = 50, kept = 0.95;
+  if (const double seconds = processor_seconds() - worked; seconds > 1e-4)
+    waiting_ = std::clamp(1e-3 * done.milliseconds / seconds, std::max(1.0, kept * waiting_), most_waiting);
   if (done.report.cut) {
     ++cuts_.steps;
     cuts_.residual = std::max(cuts_.residual, done.report.residual);
@@ -159,6 +193,21 @@ void Live::change_recipe(const std::vector<std::pair<std::string, std::string>>&
   for (const auto& [key, value] : changes) set(recipe, key, value);
   world_.set_recipe(recipe);
   scene_.recipe = recipe;
+  dial_ = {};
+  describe();
+}
+
+void Live::note_dial(const Turned& wish) {
+  dial_ = wish;
+  describe();
+}
+
+void Live::turn_dial(const Turned& wish) {
+  Recipe recipe = wish.accuracy ? recipe_for(scene_, *wish.accuracy) : recipe_for(scene_, dial_named(wish.setting));
+  keep_to_the_clock(recipe);
+  world_.set_recipe(recipe);
+  scene_.recipe = recipe;
+  dial_ = wish;
   describe();
 }
 
@@ -167,7 +216,8 @@ void Live::keep_books(unsigned parts) {
   constexpr double most_share = 0.02, short_enough = 0.2;  // of the steps' time; ms
   constexpr int most_frames = 6;
   const bool due = ledger_ms_ < short_enough || stepped_ms_ * most_share > ledger_ms_ || ++frames_without_ledger_ >= most_frames;
-  if (!due && !(parts & view_forces) && ledger_generation_ == generation_ && implementation_of(world_).stepper) return;
+  if (!due && !(parts & (view_forces | view_loads)) && ledger_generation_ == generation_ && implementation_of(world_).stepper)
+    return;
   const auto before = std::chrono::steady_clock::now();
   ledger_ = world_.diagnostics();
   ledger_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
@@ -204,7 +254,7 @@ void Live::capture(unsigned parts) {
   ms_ = 0;
   steps_ = 0;
 
-  out->parts = parts & (view_contacts | view_forces | view_velocities | view_islands);
+  out->parts = parts & (view_contacts | view_forces | view_velocities | view_islands | view_loads);
   contacts_ = world_.contacts();
   if (parts & view_contacts) {
     order_.resize(contacts_.size());
@@ -238,6 +288,7 @@ void Live::capture(unsigned parts) {
         if (!inside.model.is_particle(body))
           out->islands[static_cast<std::size_t>(body)] = static_cast<std::uint16_t>(k % 0xffff);
   }
+  if (parts & view_loads) add_loads(*out);
   history_.push(*out);
   // Generations count round: those between the oldest frame's and the present one are still needed.
   const std::uint16_t oldest = history_.first_generation();
@@ -245,6 +296,22 @@ void Live::capture(unsigned parts) {
     return static_cast<std::uint16_t>(s.first - oldest) > static_cast<std::uint16_t>(generation_ - oldest);
   });
   newest_ = std::move(out);
+}
+
+// What a body bears: forces that hold each other in balance count all the same.
+void Live::add_loads(ViewFrame& out) {
+  const auto& inside = implementation_of(world_);
+  loads_.assign(inside.model.bodies.size(), 0);
+  const auto add = [&](int body, double force) {
+    if (body >= 0 && !inside.model.is_particle(body)) loads_[static_cast<std::size_t>(body)] += force;
+  };
+  for (const ContactResult& c : contacts_)
+    for (const BodyId id : {c.body_a, c.body_b}) add(inside.body_slots.place(id), c.force.norm());
+  for (int j = 0; j < static_cast<int>(inside.model.joints.size()); ++j) {
+    const double force = inside.stepper->last_joint_force(j).force.norm();
+    for (const int partner : {inside.model.joints[j].a, inside.model.joints[j].b}) add(partner, force);
+  }
+  out.loads.assign(loads_.begin(), loads_.end());
 }
 
 std::shared_ptr<const ViewFrame> Live::frame(std::int64_t frame) { return frame == last() ? newest_ : history_.frame(frame); }

@@ -49,6 +49,10 @@ class Live final : public Show {
   void throw_ball(const Vec3& from, const Vec3& velocity, double radius, double mass);
   /// Sets fields of the recipe by their dotted names. Throws Error, and changes nothing, where one is refused.
   void change_recipe(const std::vector<std::pair<std::string, std::string>>& changes);
+  /// The recipe of a setting of the dial, or of an accuracy, from now on. Throws Error, and changes nothing, where none fits.
+  void turn_dial(const Turned& wish);
+  /// The recipe that it has was made for this.
+  void note_dial(const Turned& wish);
 
   [[nodiscard]] const World& world() const { return world_; }
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -64,11 +68,13 @@ class Live final : public Show {
   nlohmann::ordered_json body(int body, std::int64_t frame) override;
   [[nodiscard]] int bodies() const override;
   [[nodiscard]] double duration() const override { return scene_.recipe.duration; }
+  [[nodiscard]] double pace() const override { return natural_pace(world_.recipe().dt, scene_.recipe.duration); }
 
  private:
   void pull();
   void describe();
   void keep_books(unsigned parts);
+  void add_loads(ViewFrame& out);
 
   std::string name_;
   Scene scene_;
@@ -86,7 +92,9 @@ class Live final : public Show {
   std::vector<double> positions_, orientations_;
   std::vector<ContactResult> contacts_;
   std::vector<std::int32_t> order_;
+  std::vector<double> loads_;
   int balls_ = 0;
+  double waiting_ = 1;  // time of the clock over that of the processor, of late: above 1 where others need it too
   Diagnostics ledger_;
   std::uint16_t ledger_generation_ = 0;
   double ledger_ms_ = 0, stepped_ms_ = 0;  // what the last ledger took; what steps took since then
@@ -96,10 +104,12 @@ class Live final : public Show {
   double ms_ = 0;
   int steps_ = 0;
   Cuts cuts_;
+  Turned dial_;  // until a field of the recipe is changed by itself
 };
 
 /// Gives steps a budget of time where the recipe has none, so that frames keep coming: dt, but not below what a few sweeps over a
-/// large scene take, nor above what leaves room for 30 frames a second.
+/// large scene take, nor above what leaves room for 30 frames a second. On a machine that is busy with other things Live
+/// stretches it: what others take of the clock would else be missing in the answers, and walls would fall.
 void keep_to_the_clock(Recipe& recipe);
 
 }  // namespace rotule::app

@@ -66,8 +66,13 @@ Replay::Replay(const std::string& path, std::uint16_t generation)
   quanta_ = quanta_for(bounds);
   for (const Quantity& q : quantities)
     if (is_number(q) && file_.holds(q)) numbers_.push_back(&q);
-  const SceneMessage about{generation_, false, name_, times_.back(), bounds, quanta_, numbers_};
+  const SceneMessage about{generation_, false, name_, times_.back(), pace(), bounds, quanta_, numbers_, {}};
   scene_text_ = std::make_shared<const std::string>(scene_message(about, scene_, world_));
+}
+
+double Replay::pace() const {
+  const double frames = static_cast<double>(times_.size() - 1);
+  return natural_pace(frames > 0 ? (times_.back() - times_.front()) / frames : 0, times_.back());
 }
 
 int Replay::bodies() const { return implementation_of(world_).model.body_count(); }

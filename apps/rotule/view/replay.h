@@ -21,6 +21,7 @@ class Replay final : public Show {
   nlohmann::ordered_json body(int body, std::int64_t frame) override;
   [[nodiscard]] int bodies() const override;
   [[nodiscard]] double duration() const override { return times_.back(); }
+  [[nodiscard]] double pace() const override;
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:

@@ -7,7 +7,9 @@
 
 #include "json_numbers.h"
 #include "model/choices.h"
+#include "model/content.h"
 #include "model/convex_hull.h"
+#include "model/dial.h"
 #include "model/names.h"
 #include "model/scene_fields.h"
 #include "model/solid_surface.h"
@@ -100,7 +102,21 @@ std::string label_of(std::string_view name) {
 /// Visits the fields of a recipe and lists those that a person can change while it runs.
 struct FieldLister {
   Json& out;
+  const Recipe& recipe;
+  const JointNeeds& needs;
   std::string prefix = {};
+
+  /// The reasons why choices would be refused, by their names; those that fit are not in it.
+  [[nodiscard]] Json unfit(const std::string& path, const Json& choices) const {
+    Json reasons = Json::object();
+    for (const auto& choice : choices) {
+      const auto name = choice.get<std::string>();
+      Recipe trial = recipe;
+      set(trial, path, name);
+      if (std::string reason = misfit(trial, needs); !reason.empty()) reasons[name] = std::move(reason);
+    }
+    return reasons;
+  }
 
   template <class T>
   void operator()(const Field& field, const T& member) {
@@ -112,16 +128,25 @@ struct FieldLister {
       one["value"] = chosen_name(member);
       one["choices"] = Json::array();
       for_each_alternative<T>([&]<class Settings>(const Settings&) { one["choices"].push_back(Settings::name); });
+      one["unfit"] = unfit(path, one["choices"]);
       out.push_back(std::move(one));
-      std::visit([&](const auto& settings) { settings.fields(settings, FieldLister{out, path + "."}); }, member);
+      std::visit([&](const auto& settings) { settings.fields(settings, FieldLister{out, recipe, needs, path + "."}); }, member);
     } else if constexpr (std::is_same_v<T, SolverChoice>) {
       one["kind"] = "choice";
       one["value"] = member.name();
       one["choices"] = Json::array();
-      for (const NamedSolver& solver : solver_list())
-        if (!solver.preset()) one["choices"].push_back(solver.name);
+      one["groups"] = Json::object();  // those that people should take come first, each with what for; the others by family
+      one["hints"] = Json::object();
+      for (const bool recommended : {true, false})
+        for (const NamedSolver& solver : solver_list()) {
+          if (solver.preset() || solver.settings.recommended_for().empty() == recommended) continue;
+          one["choices"].push_back(solver.name);
+          one["groups"][recommended ? "recommended" : std::string(solver.settings.family())].push_back(solver.name);
+          one["hints"][std::string(solver.name)] = recommended ? solver.settings.recommended_for() : solver.summary;
+        }
+      one["unfit"] = unfit(path, one["choices"]);
       out.push_back(std::move(one));
-      member.visit_fields(FieldLister{out, path + "."});
+      member.visit_fields(FieldLister{out, recipe, needs, path + "."});
     } else if constexpr (std::is_same_v<T, bool>) {
       one["kind"] = "bool";
       one["value"] = member;
@@ -248,34 +273,45 @@ std::string scene_message(const SceneMessage& about, const Scene& scene, const W
     for (const auto& triangle : surface_triangles(scene.solids[s]))
       for (const int corner : triangle) triangles.push_back(first + corner);
   }
+  Json groups = Json::array();  // names for those who point at particles
+  for (const auto& group : model.particles.groups)
+    groups.push_back({{"name", group.name}, {"first", group.first}, {"count", group.count}});
   const double radius = std::isfinite(spacing) ? 0.15 * spacing : 0.01 * about.bounds.diagonal();
 
   Json fields = Json::array(), labels = Json::array();
-  if (about.live) Recipe::fields(world.recipe(), FieldLister{fields});
+  if (about.live) {
+    const JointNeeds needs = needs_of(model);
+    Recipe::fields(world.recipe(), FieldLister{fields, world.recipe(), needs});
+  }
   for (const Quantity* q : about.numbers)
     labels.push_back(
         {{"key", q->key}, {"label", q->label}, {"unit", q->unit}, {"about", q->meaning}, {"logarithmic", q->logarithmic}});
 
-  const Json out = {{"say", "scene"},
-                    {"generation", about.generation},
-                    {"source", about.live ? "live" : "recording"},
-                    {"name", about.name},
-                    {"about", scene.description},
-                    {"dt", world.recipe().dt},
-                    {"duration", about.duration},
-                    {"gravity", numbers(world.gravity())},
-                    {"position_quantum", about.quanta.position},
-                    {"quaternion_quantum", about.quanta.quaternion},
-                    {"bounds", {numbers(about.bounds.low), numbers(about.bounds.high)}},
-                    {"bodies", std::move(bodies)},
-                    {"joints", joints_json(scene, model)},
-                    {"particles", {{"count", model.particle_count()}, {"radius", radius}, {"pinned", std::move(pinned)}}},
-                    {"springs", std::move(springs)},
-                    {"triangles", std::move(triangles)},
-                    {"links", links_json(model)},
-                    {"numbers", std::move(labels)},
-                    {"recipe", Json::parse(to_complete_json(world.recipe()))},
-                    {"fields", std::move(fields)}};
+  const Json out = {
+      {"say", "scene"},
+      {"generation", about.generation},
+      {"source", about.live ? "live" : "recording"},
+      {"name", about.name},
+      {"about", scene.description},
+      {"dt", world.recipe().dt},
+      {"duration", about.duration},
+      {"pace", about.pace},
+      {"dial", about.dial.setting.empty() ? Json(nullptr) : Json(about.dial.setting)},
+      {"accuracy", about.dial.accuracy ? Json(*about.dial.accuracy) : Json(nullptr)},
+      {"gravity", numbers(world.gravity())},
+      {"position_quantum", about.quanta.position},
+      {"quaternion_quantum", about.quanta.quaternion},
+      {"bounds", {numbers(about.bounds.low), numbers(about.bounds.high)}},
+      {"bodies", std::move(bodies)},
+      {"joints", joints_json(scene, model)},
+      {"particles",
+       {{"count", model.particle_count()}, {"radius", radius}, {"pinned", std::move(pinned)}, {"groups", std::move(groups)}}},
+      {"springs", std::move(springs)},
+      {"triangles", std::move(triangles)},
+      {"links", links_json(model)},
+      {"numbers", std::move(labels)},
+      {"recipe", Json::parse(to_complete_json(world.recipe()))},
+      {"fields", std::move(fields)}};
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

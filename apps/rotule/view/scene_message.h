@@ -3,6 +3,7 @@
 #include <rotule/world.h>
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,14 +30,22 @@ ViewQuanta quanta_for(const Bounds& bounds);
 /// The numbers that every frame of a world carries; a recording's frames carry those that its file holds.
 const std::vector<const Quantity*>& live_numbers();
 
+/// How exact the run on show should be, where somebody turned the dial: a setting, or a relative error.
+struct Turned {
+  std::string setting;
+  std::optional<double> accuracy;
+};
+
 struct SceneMessage {
   std::uint16_t generation = 0;
   bool live = true;
   std::string name;
   double duration = 0;  // s
+  double pace = 1;      // s per second of the clock, at which it is well watched
   Bounds bounds;
   ViewQuanta quanta;
   std::vector<const Quantity*> numbers;
+  Turned dial;
 };
 /// The text of the "scene" message. `scene` says what the world was made of.
 std::string scene_message(const SceneMessage& about, const Scene& scene, const World& world);

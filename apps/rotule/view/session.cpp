@@ -23,8 +23,8 @@ constexpr int most_waiting_messages = 2000;  // messages of one viewer
 /// Whether a step in progress is broken off for it: it would be of no use afterwards, or nobody should wait.
 bool is_urgent(const Command& command) {
   return std::holds_alternative<ask::Pause>(command) || std::holds_alternative<ask::Change>(command) ||
-         std::holds_alternative<ask::Restart>(command) || std::holds_alternative<ask::Open>(command) ||
-         std::holds_alternative<ask::Seek>(command);
+         std::holds_alternative<ask::Turn>(command) || std::holds_alternative<ask::Restart>(command) ||
+         std::holds_alternative<ask::Open>(command) || std::holds_alternative<ask::Seek>(command);
 }
 
 /// The shipped scenes with a line on each.
@@ -49,6 +49,7 @@ Session::Session(std::unique_ptr<Live> live, std::unique_ptr<Replay> replay, con
 void Session::start(Server& server) {
   server_ = &server;
   generation_ = show().frame(show().first())->generation;
+  speed_ = show().pace();
   thread_ = std::thread([this] { loop(); });
 }
 
@@ -192,6 +193,7 @@ void Session::obey(ViewerId viewer, const Command& command) {
       NamedScene named = find_scene(open.scene);
       keep_to_the_clock(named.scene.recipe);
       restart_as(named.name, std::move(named.scene));
+      s.speed_ = s.live_->pace();
     }
     void operator()(const ask::Pick& pick) {
       if (pick.body >= s.show().bodies()) throw Error("pick", "there is no such body");
@@ -219,6 +221,13 @@ void Session::obey(ViewerId viewer, const Command& command) {
       Live& live = s.world();
       s.to_the_present();
       live.change_recipe(change.fields);
+      s.show_scene(all_viewers);
+      s.show_frame(s.shown_);
+    }
+    void operator()(const ask::Turn& turn) {
+      Live& live = s.world();
+      s.to_the_present();
+      live.turn_dial({turn.setting, turn.accuracy});
       s.show_scene(all_viewers);
       s.show_frame(s.shown_);
     }

@@ -24,9 +24,15 @@ class Show {
   virtual nlohmann::ordered_json body(int body, std::int64_t frame) = 0;
   [[nodiscard]] virtual int bodies() const = 0;
   [[nodiscard]] virtual double duration() const = 0;
+  /// Seconds of the scene's time per second of the clock at which it is well watched.
+  [[nodiscard]] virtual double pace() const = 0;
 
   /// The last frame that is not later than `time`, or the first one.
   [[nodiscard]] std::int64_t at(double time) const;
 };
+
+/// 1 wherever that can be watched; for steps of hours or runs of milliseconds a round number of seconds, minutes, hours, days or
+/// years, so that about 30 steps are seen in a second, or the whole run within ten.
+double natural_pace(double dt, double duration);
 
 }  // namespace rotule::app

@@ -47,6 +47,8 @@ void view(const ViewOptions& options) {
     name = named.name;
     try {
       live = std::make_unique<Live>(named.name, std::move(named.scene), 1);
+      if (options.exactness.given() && options.settings.empty())
+        live->note_dial({options.exactness.dial, options.exactness.accuracy});
     } catch (const Error& error) {
       throw Error(named.origin, error.what());
     }

@@ -114,6 +114,18 @@ export class Bodies {
     }
   }
 
+  /** The colour of a body's first part; none where nothing is drawn of it. */
+  colour(body: number): string {
+    for (const { mesh, bodies } of this.batches) {
+      const k = bodies.indexOf(body);
+      if (k < 0 || !mesh.instanceColor) continue;
+      const colour = new Color();
+      mesh.getColorAt(k, colour);
+      return `#${colour.getHexString()}`;
+    }
+    return '';
+  }
+
   /** Which bodies can be seen through: all, those that never move (a box around the others), or none. */
   set_translucent(which: 'all' | 'fixed' | 'none'): void {
     this.glass = which;

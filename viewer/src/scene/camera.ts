@@ -51,7 +51,7 @@ export function parse_camera(text: string | null): [Vector3, Vector3] | null {
   return [new Vector3(...values.slice(0, 3)), new Vector3(...values.slice(3))];
 }
 
-/** Moves camera and target along with a point. */
+/** Moves camera and target along with a point, and back where what is followed outgrows the picture. */
 export class Follow {
   private last: Vector3 | null = null;
 
@@ -73,6 +73,15 @@ export class Follow {
       this.last.copy(point);
     }
     camera.lookAt(controls.target);
+  }
+
+  /** All of a box stays in the picture: nearer by hand, farther by itself. */
+  keep_in_view(camera: PerspectiveCamera, controls: OrbitControls, box: Box3, free: [number, number]): void {
+    const away = camera.position.clone().sub(controls.target);
+    const half = Math.tan((camera.fov * Math.PI) / 360) * Math.min(free[1], camera.aspect * free[0]);
+    const needed = (0.5 * box.getSize(new Vector3()).length()) / half;
+    if (away.length() >= needed) return;
+    camera.position.copy(controls.target).addScaledVector(away.normalize(), needed);
   }
 }
 

@@ -24,7 +24,7 @@ export const layers: LayerDescription[] = [
   { id: 'forces', label: 'Forces', key: 'f', colour: overlay_colours.force, parts: ['forces', 'contacts'], on: false },
   { id: 'velocities', label: 'Velocities', key: 'v', colour: overlay_colours.velocity, parts: ['velocities'], on: false },
   { id: 'centres', label: 'Centres of mass', key: 'm', colour: overlay_colours.centre, parts: [], on: false },
-  { id: 'islands', label: 'Islands by colour', key: 'i', parts: ['islands'], on: false },
+  { id: 'names', label: 'Names', key: 'a', parts: [], on: false },
   { id: 'net', label: 'Springs and particles', key: 'n', colour: overlay_colours.spring, parts: [], on: false },
   { id: 'xray', label: 'See-through bodies', key: 'x', parts: [], on: false },
   { id: 'ground', label: 'Ground', key: 'g', parts: [], on: true },

@@ -6,8 +6,9 @@ import type { SceneMessage } from '../stream/messages';
 import { Bodies, size_of, type Hit } from './bodies';
 import { Ground } from './ground';
 import { Overlays } from './overlays';
-import { body_colours, island_colour, overlay_colours } from './palette';
+import { body_colours, Colouring, type ColourBy, overlay_colours } from './palette';
 import { Soft } from './soft';
+import { Space } from './space';
 import type { Stage } from './stage';
 
 export interface Drag {
@@ -22,6 +23,10 @@ export class World {
   readonly soft: Soft;
   readonly overlays: Overlays;
   readonly size: number;
+  readonly space: Space;
+  /** As it is drawn: in the space's units. */
+  readonly scene: SceneMessage;
+  readonly colouring: Colouring;
   drag: Drag | null = null;
   picked: number | null = null;
   private colours: Color[] = [];
@@ -32,15 +37,18 @@ export class World {
   private boxed_in = false;
   private xray = false;
   private readonly centre = new Vector3();
-  private islands_shown = false;
-  private asleep_shown = false;
   private frame: Frame | null = null;
 
   constructor(
     private readonly stage: Stage,
-    readonly scene: SceneMessage,
+    message: SceneMessage,
+    colour_by: ColourBy = 'kind',
   ) {
     const { light_mode } = stage.options;
+    this.space = Space.of(message);
+    const scene = this.space.scene(message);
+    this.scene = scene;
+    this.colouring = new Colouring(scene.bodies, colour_by);
     this.bodies = new Bodies(scene, light_mode);
     this.ground = new Ground(scene, light_mode);
     this.soft = new Soft(scene, light_mode);
@@ -60,20 +68,29 @@ export class World {
   private paint(frame: Frame | null): void {
     const colour = new Color();
     const picked = new Color(overlay_colours.picked);
-    const islands = this.islands_shown ? (frame?.islands ?? null) : null;
     const sleeping = frame?.sleeping ?? null;
+    this.colouring.begin(frame);
     this.bodies.paint((k) => {
-      if (islands) island_colour(islands[k]!, colour);
-      else colour.copy(this.colours[k]!);
+      this.colouring.colour(k, this.colours[k]!, colour);
       if (sleeping && sleeping[k >> 3]! & (1 << (k & 7))) colour.lerp(new Color('#808890'), 0.6);
       if (k === this.picked) colour.lerp(picked, 0.65);
       return colour;
     });
-    this.asleep_shown = sleeping !== null;
   }
 
+  set_colour_by(by: ColourBy): void {
+    this.colouring.by = by;
+    this.paint(this.frame);
+    this.stage.invalidate();
+  }
+
+  /** Takes a frame as it came, in metres. */
   update(frame: Frame, shown: ReadonlySet<string>): void {
-    this.frame = frame;
+    this.frame = this.space.frame(frame);
+    this.draw(this.frame, shown);
+  }
+
+  private draw(frame: Frame, shown: ReadonlySet<string>): void {
     this.moving.makeEmpty();
     this.bodies.update(frame);
     this.look_for_walls();
@@ -82,11 +99,7 @@ export class World {
     this.soft.update(frame);
     this.overlays.update(frame, shown);
     this.overlays.draw_drag(this.drag);
-    const islands = shown.has('islands');
-    if (islands || islands !== this.islands_shown || this.asleep_shown || frame.sleeping) {
-      this.islands_shown = islands;
-      this.paint(frame);
-    }
+    if (this.colouring.changes) this.paint(frame);
     this.ground.keep_below(this.extent().min.z - 0.01 * this.size);
     this.light_up();
     this.stage.invalidate();
@@ -103,15 +116,60 @@ export class World {
     return this.moving.clone();
   }
 
-  /** What a picture should hold: what moves, and fixed things unless they are much larger; lost bodies do not count. */
+  /**
+   * What a picture should hold: what moves, wherever it went, and fixed things unless they are much larger. The few that have been
+   * lost from a crowd (a brick that fell off the table) do not count: those more than four times as far from the middle as four
+   * fifths of the crowd are.
+   */
   framing(): Box3 {
-    const moving = this.extent().intersect(this.bounds().expandByScalar(1.5 * this.size));
     const { fixed } = this;
-    if (moving.isEmpty() || !fixed) return this.bounds();
+    if (!fixed) return this.bounds();
+    const moving = this.crowd();
+    if (moving.isEmpty()) return this.bounds();
     const length = (box: Box3): number => box.getSize(this.centre).length();
     const anchors = this.scene.joints.filter((joint) => joint.bodies[0] < 0 && !(joint.particles && joint.particles[0] >= 0));
     for (const joint of anchors) moving.expandByPoint(this.centre.fromArray(joint.anchor));
     return fixed.isEmpty() || length(fixed) > 3 * length(moving) ? moving : moving.union(fixed);
+  }
+
+  private crowd(): Box3 {
+    const { bodies } = this.scene;
+    const movers = bodies.flatMap((body, k) => (body.static ? [] : [k]));
+    if (movers.length < 6 || this.scene.particles.count > 0) return this.extent();
+    const poses = this.bodies.poses;
+    const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
+    const middle = this.centre.fromArray([3, 7, 11].map((row) => median(movers.map((k) => poses[12 * k + row]!))));
+    const away = (k: number): number => Math.hypot(poses[12 * k + 3]! - middle.x, poses[12 * k + 7]! - middle.y, poses[12 * k + 11]! - middle.z);
+    const reach = movers.map(away).sort((a, b) => a - b)[Math.floor(0.8 * movers.length)]!;
+    const most = 4 * Math.max(reach, 0.1 * this.size);
+    const kept = new Set(movers.filter((k) => away(k) <= most));
+    return this.bodies.extent((k) => kept.has(k), new Box3());
+  }
+
+  /** The particle that a ray passes within a share of its distance, nearest first; -1 where there is none. */
+  hit_particle(ray: Raycaster): number {
+    const { particles } = this.scene;
+    const at = this.frame?.particles ?? [];
+    const point = new Vector3();
+    let best = -1;
+    let nearest = Infinity;
+    for (let k = 0; k < particles.count; ++k) {
+      point.fromArray(at, 3 * k);
+      const distance = point.distanceTo(ray.ray.origin);
+      if (ray.ray.distanceToPoint(point) > Math.max(1.5 * particles.radius, 0.012 * distance) || distance >= nearest) continue;
+      nearest = distance;
+      best = k;
+    }
+    return best;
+  }
+
+  particle_name(k: number): string {
+    const group = this.scene.particles.groups.find(({ first, count }) => k >= first && k < first + count);
+    return group === undefined ? '' : group.count === 1 ? group.name : `${group.name}/${k - group.first}`;
+  }
+
+  particle_place(k: number, into: Vector3): Vector3 {
+    return into.fromArray(this.frame?.particles ?? [0, 0, 0], 3 * k);
   }
 
   bounds(): Box3 {
@@ -133,7 +191,7 @@ export class World {
     this.ground.group.visible = shown.has('ground');
     this.xray = shown.has('xray');
     this.set_glass();
-    if (this.frame) this.update(this.frame, shown);
+    if (this.frame) this.draw(this.frame, shown);
     this.stage.invalidate();
   }
 

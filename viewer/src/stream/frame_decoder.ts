@@ -33,6 +33,8 @@ export interface Frame {
   islands: Uint16Array | null;
   /** A bit per body. */
   sleeping: Uint8Array | null;
+  /** Newtons per body: the sizes of all forces on it, added up. */
+  loads: Float32Array | null;
 }
 
 export interface StreamLayout {
@@ -144,6 +146,7 @@ export class FrameDecoder {
       velocities: null,
       islands: null,
       sleeping: null,
+      loads: null,
     };
   }
 
@@ -172,6 +175,7 @@ export class FrameDecoder {
     frame.velocities = null;
     frame.islands = null;
     frame.sleeping = null;
+    frame.loads = null;
     try {
       this.sections(buffer, view);
     } catch (error) {
@@ -238,6 +242,10 @@ export class FrameDecoder {
       case 8:
         expect(8 * numbers);
         for (let k = 0; k < numbers; ++k) frame.numbers[k] = view.getFloat64(at + 8 * k, true);
+        break;
+      case 9:
+        expect(4 * bodies);
+        frame.loads = floats(at, bodies);
         break;
       default: // of a newer program
     }

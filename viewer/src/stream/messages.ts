@@ -60,6 +60,12 @@ export interface Field {
   label: string;
   kind: string;
   choices?: string[];
+  /** Choices under headings, where there are many. */
+  groups?: Record<string, string[]>;
+  /** What a choice is for. */
+  hints?: Record<string, string>;
+  /** Why a choice would be refused in this scene, with the other fields as they are. */
+  unfit?: Record<string, string>;
   min?: number;
   max?: number;
   unit?: string;
@@ -75,13 +81,18 @@ export interface SceneMessage {
   about: string;
   dt: number;
   duration: number;
+  /** Seconds of its time per second of the clock, at which it is well watched. */
+  pace: number;
+  /** What the recipe was made for, where somebody turned the dial. */
+  dial: string | null;
+  accuracy: number | null;
   gravity: Vector;
   position_quantum: number;
   quaternion_quantum: number;
   bounds: [Vector, Vector];
   bodies: BodyDescription[];
   joints: JointDescription[];
-  particles: { count: number; radius: number; pinned: number[] };
+  particles: { count: number; radius: number; pinned: number[]; groups: { name: string; first: number; count: number }[] };
   springs: number[];
   triangles: number[];
   links: LinkDescription[];
@@ -139,6 +150,8 @@ export type Command =
   | { do: 'drag'; body: number; at: Vector; to: Vector }
   | { do: 'throw'; from: Vector; velocity: Vector; radius: number; mass: number }
   | { do: 'recipe'; changes: Record<string, FieldValue> }
+  | { do: 'dial'; setting: string }
+  | { do: 'dial'; accuracy: number }
   | { do: 'show'; parts: string[] };
 
 /** The value of a recipe's field: `solver` and `solver.relaxation`, whether the solver is a bare name or an object with a name. */

@@ -36,6 +36,11 @@ export class NumberHistory {
     return column.some((value) => Number.isFinite(value) && value !== first);
   }
 
+  /** Whether a number ever was there, and other than 0. */
+  present(k: number): boolean {
+    return this.columns[k]!.some((value) => Number.isFinite(value) && value !== 0);
+  }
+
   /** Keeps about half, at even distances in time: what is old must not become coarser than what is new. */
   private thin(): void {
     const { times } = this;

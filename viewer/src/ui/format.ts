@@ -21,13 +21,15 @@ export function vector_text(values: readonly number[]): string {
   return values.map((v) => v.toFixed(Math.abs(v) >= 100 ? 1 : 3).replace('-', '−')).join('  ');
 }
 
-export function time_text(seconds: number): string {
-  return `${seconds.toFixed(seconds >= 100 ? 1 : 2)} s`;
-}
-
 /** Of steps that a budget ended: how many, and what was left. */
 export function cut_text(steps: number, residual: number): string {
   return steps === 0 ? '' : `${steps} ${steps === 1 ? 'step' : 'steps'} cut, residual ${number_text(residual)}`;
+}
+
+/** Of a description its first sentence: what fits into a line, and is whole. */
+export function first_sentence(text: string): string {
+  const end = /[.;](?=\s)/.exec(text);
+  return end ? text.slice(0, end.index + (end[0] === '.' ? 1 : 0)) : text;
 }
 
 /** "brick_wall" as "Brick wall". */

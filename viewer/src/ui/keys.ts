@@ -19,14 +19,30 @@ export function listen(shortcuts: Shortcut[]): void {
     const writes = target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type !== 'checkbox' && target.type !== 'range');
     if (writes || document.querySelector('dialog[open]')) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    // Space presses the button that has the focus, and arrows move the scrub bar.
-    if (key === ' ' && target instanceof HTMLButtonElement) return;
-    if (target instanceof HTMLInputElement && (key.startsWith('Arrow') || key === ' ' || key === 'Home')) return;
+    // Space presses the button or box that somebody came to by the keyboard; arrows move a slider.
+    if (key === ' ' && (target instanceof HTMLButtonElement || (target instanceof HTMLInputElement && target.type === 'checkbox'))) return;
+    if (target instanceof HTMLInputElement && target.type === 'range' && (key.startsWith('Arrow') || key === 'Home')) return;
     const shortcut = shortcuts.find((s) => s.keys.includes(key));
     if (!shortcut) return;
     event.preventDefault();
     shortcut.run();
   });
+}
+
+/** What was clicked does not keep the keyboard: Space plays and pauses, and letters are shortcuts, whatever was clicked before. */
+export function free_the_keys(): void {
+  let by_pointer = false;
+  document.addEventListener('pointerdown', () => (by_pointer = true), { capture: true });
+  document.addEventListener('keydown', () => (by_pointer = false), { capture: true });
+  const let_go = (event: Event): void => {
+    const target = event.target as HTMLElement | null;
+    const holder = target?.closest<HTMLElement>('button, select, input');
+    const writes = holder instanceof HTMLInputElement && holder.type !== 'checkbox' && holder.type !== 'range';
+    const opens = event.type === 'click' && holder instanceof HTMLSelectElement;
+    if (by_pointer && holder && !writes && !opens && !holder.closest('dialog')) holder.blur();
+  };
+  document.addEventListener('click', let_go);
+  document.addEventListener('change', let_go);
 }
 
 export function help_dialog(shortcuts: Shortcut[]): HTMLDialogElement {
@@ -39,6 +55,7 @@ export function help_dialog(shortcuts: Shortcut[]): HTMLDialogElement {
     ['Drag', 'turn the view'],
     ['Right drag', 'shift the view (two fingers on a touch screen)'],
     ['Wheel', 'nearer and farther (pinch)'],
+    ['Hover', 'the name of a body'],
     ['Click a body', 'pick it: its numbers are shown'],
     ['Drag a body', 'pull it by a spring'],
     ['Double click', 'turn about the point clicked'],
@@ -48,7 +65,7 @@ export function help_dialog(shortcuts: Shortcut[]): HTMLDialogElement {
     'dialog',
     { id: 'help', 'aria-label': 'Help' },
     h('header', {}, h('h1', {}, 'Keys and pointer'), icon_button('close', 'Close', 'Esc', () => dialog.close())),
-    h('div', { class: 'columns' }, h('div', {}, h('h2', {}, 'Pointer'), mouse), h('div', {}, h('h2', {}, 'Keys'), list)),
+    h('div', { class: 'columns', tabindex: 0 }, h('div', {}, h('h2', {}, 'Pointer'), mouse), h('div', { class: 'wide' }, h('h2', {}, 'Keys'), list)),
   );
   dialog.addEventListener('click', (event) => {
     if (event.target === dialog) dialog.close();

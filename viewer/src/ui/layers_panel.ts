@@ -1,13 +1,30 @@
-// Switches for what is drawn, and what a metre of arrow means.
+// Switches for what is drawn, what colours mean, and what a metre of arrow means.
 
 import { layers } from '../scene/overlays';
+import { type Colouring, type ColourBy, colourings, ramp_css } from '../scene/palette';
 import { h } from './dom';
 import { number_text } from './format';
+
+export interface Legend {
+  grid: number;
+  /** Metres of a drawn unit, and how much an arrow of that length means. */
+  unit: number;
+  newtons: number;
+  speed: number;
+  colouring: Colouring;
+}
 
 export class LayersPanel {
   readonly element = h('section');
   readonly shown: Set<string>;
+  colour_by: ColourBy;
   private readonly boxes = new Map<string, HTMLInputElement>();
+  private readonly colours = h('select', { id: 'colour_by', 'aria-label': 'Colours mean' });
+  private readonly ramp = h('div', { class: 'ramp', style: `background:${ramp_css}` });
+  private readonly low = h('span');
+  private readonly high = h('span');
+  private readonly scale = h('div', { id: 'colour_scale' }, this.low, this.ramp, this.high);
+  private readonly meaning = h('p', { class: 'legend', id: 'colour_meaning' });
   private readonly legend = h('p', { class: 'legend', id: 'legend' });
 
   /** With the layers that are on by themselves, and others. */
@@ -16,6 +33,9 @@ export class LayersPanel {
     private readonly changed: () => void,
   ) {
     this.shown = new Set(layers.filter((layer) => layer.on || others.includes(layer.id)).map((layer) => layer.id));
+    this.colour_by = colourings.find(({ id }) => others.includes(id))?.id ?? 'kind';
+    for (const { id, label } of colourings) this.colours.append(h('option', { value: id }, label));
+    this.colours.addEventListener('change', () => this.set_colour_by(this.colours.value as ColourBy));
     for (const layer of layers) {
       const box = h('input', { type: 'checkbox', id: `layer_${layer.id}` });
       box.checked = this.shown.has(layer.id);
@@ -24,7 +44,8 @@ export class LayersPanel {
       const dot = h('span', { class: 'dot', style: `background:${layer.colour ?? 'transparent'}` });
       this.element.append(h('label', { class: 'row switch' }, box, dot, h('span', {}, layer.label), h('kbd', {}, layer.key.toUpperCase())));
     }
-    this.element.append(this.legend);
+    this.element.append(h('div', { class: 'row field' }, h('label', { for: 'colour_by' }, 'Colours mean'), this.colours), this.scale, this.meaning, this.legend);
+    this.show_colours();
   }
 
   toggle(id: string): void {
@@ -38,16 +59,33 @@ export class LayersPanel {
     this.changed();
   }
 
-  /** Parts that the server is to send. */
-  parts(): string[] {
-    return [...new Set(layers.filter((layer) => this.shown.has(layer.id)).flatMap((layer) => layer.parts))];
+  set_colour_by(by: ColourBy): void {
+    this.colour_by = by;
+    this.show_colours();
+    this.changed();
   }
 
-  show_legend(grid: number, newtons_per_metre: number, speed_per_metre: number): void {
+  private show_colours(): void {
+    this.colours.value = this.colour_by;
+    this.meaning.textContent = colourings.find(({ id }) => id === this.colour_by)!.about;
+    this.scale.hidden = this.colour_by === 'kind' || this.colour_by === 'islands';
+  }
+
+  /** Parts that the server is to send. */
+  parts(): string[] {
+    const wanted = [...layers.filter((layer) => this.shown.has(layer.id)), ...colourings.filter(({ id }) => id === this.colour_by)];
+    return [...new Set(wanted.flatMap(({ parts }) => parts))];
+  }
+
+  show_legend({ grid, unit, newtons, speed, colouring }: Legend): void {
+    const metre = `${number_text(unit)} m`;
     const lines = [`One square of the grid: ${number_text(grid)} m`];
-    if (this.shown.has('forces') && newtons_per_metre > 0) lines.push(`1 m of green arrow: ${number_text(newtons_per_metre)} N`);
-    if (this.shown.has('velocities') && speed_per_metre > 0) lines.push(`1 m of blue arrow: ${number_text(speed_per_metre)} m/s`);
+    if (this.shown.has('forces') && newtons > 0) lines.push(`${metre} of green arrow: ${number_text(newtons)} N`);
+    if (this.shown.has('velocities') && speed > 0) lines.push(`${metre} of blue arrow: ${number_text(speed)} m/s`);
     const text = lines.join('\n');
     if (this.legend.textContent !== text) this.legend.textContent = text;
+    const colour_unit = colourings.find(({ id }) => id === this.colour_by)!.unit;
+    this.low.textContent = number_text(colouring.low);
+    this.high.textContent = `${number_text(colouring.high)} ${colour_unit}`;
   }
 }

@@ -14,6 +14,7 @@ interface Plot {
   number: NumberDescription;
   value: HTMLElement;
   holder: HTMLElement;
+  figure: HTMLElement | null;
   chart: uPlot | null;
   logarithmic: boolean;
 }
@@ -28,6 +29,7 @@ function decades(low: number | null, high: number | null): [number, number] {
 
 export class PlotsPanel {
   readonly element = h('section');
+  private readonly absent = h('p', { class: 'legend', id: 'absent' });
   private history = new NumberHistory(0);
   private plots: Plot[] = [];
   private key = '';
@@ -47,10 +49,10 @@ export class PlotsPanel {
     this.history = new NumberHistory(numbers.length);
     for (const plot of this.plots) plot.chart?.destroy();
     this.plots = numbers.map((number) => {
-      const plot: Plot = { number, value: h('output'), holder: h('div', { class: 'chart' }), chart: null, logarithmic: number.logarithmic };
+      const plot: Plot = { number, value: h('output'), holder: h('div', { class: 'chart' }), figure: null, chart: null, logarithmic: number.logarithmic };
       return plot;
     });
-    this.element.replaceChildren(...this.plots.map((plot) => this.figure(plot)));
+    this.element.replaceChildren(...this.plots.map((plot) => (plot.figure = this.figure(plot))), this.absent);
     if (numbers.length === 0) this.element.append(h('p', { class: 'hint' }, 'This run has no numbers to plot.'));
   }
 
@@ -94,12 +96,17 @@ export class PlotsPanel {
     const last = this.at_now();
     this.plots.forEach((plot, k) => {
       plot.value.textContent = last < 0 ? '–' : number_text(this.history.columns[k]![last]!);
-      // What has always been the same needs no picture: its value says all.
-      plot.holder.hidden = !this.history.changes(k);
-      if (plot.holder.hidden) return;
+      // What has always been the same needs no picture: its value says all. What a scene does not have needs no place either.
+      const data = this.data(plot, k);
+      const drawable = this.history.changes(k) && (data[1] as (number | null)[]).filter((v) => v !== null).length > 1;
+      plot.holder.hidden = !drawable;
+      plot.figure!.hidden = !this.history.present(k);
+      if (!drawable) return;
       plot.chart ??= this.chart(plot);
-      plot.chart.setData(this.data(plot, k));
+      plot.chart.setData(data);
     });
+    const absent = this.plots.filter((plot) => plot.figure!.hidden).map((plot) => plot.number.label.toLowerCase());
+    this.absent.textContent = absent.length > 0 ? `Nothing in this run: ${absent.join(', ')}.` : '';
   }
 
   private data(plot: Plot, k: number): uPlot.AlignedData {

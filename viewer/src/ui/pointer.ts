@@ -8,13 +8,16 @@ import type { Command, Vector } from '../stream/messages';
 export interface PointerEvents {
   world(): World | null;
   send(command: Command): void;
-  picked(body: number | null): void;
+  picked(body: number | null, dragged: boolean): void;
+  /** The name of what the pointer is over, and where that is in the window. */
+  over(name: string | null, at: [number, number]): void;
   /** Whether bodies can be pulled: not those of a recording. */
   live(): boolean;
 }
 
 const click_distance = 5;
 const drag_interval_ms = 14;
+const hover_ms = 70;
 
 export class Pointer {
   /** Where the pointer is, from -1 to 1; the middle until it has moved. */
@@ -24,6 +27,8 @@ export class Pointer {
   private pressed: { x: number; y: number; id: number; grip: { body: number; point: Vector3 } | null } | null = null;
   private moved = false;
   private sent_at = 0;
+  private looking = 0;
+  private hovering: [number, number] | null = null;
   private waiting = 0;
 
   constructor(
@@ -36,6 +41,7 @@ export class Pointer {
     view.addEventListener('pointermove', (event) => this.move(event), { capture: true });
     view.addEventListener('pointerup', (event) => this.up(event), { capture: true });
     view.addEventListener('pointercancel', () => this.let_go(), { capture: true });
+    view.addEventListener('pointerleave', () => this.leave());
     view.addEventListener('dblclick', (event) => this.turn_about(event));
   }
 
@@ -47,6 +53,7 @@ export class Pointer {
   }
 
   private down(event: PointerEvent): void {
+    this.leave();
     if (this.pressed) {
       if (this.pressed.grip) event.stopPropagation();
       return;
@@ -65,6 +72,7 @@ export class Pointer {
 
   private move(event: PointerEvent): void {
     this.aim(event);
+    if (!this.pressed && event.pointerType === 'mouse') this.look_soon(event);
     if (!this.pressed || event.pointerId !== this.pressed.id) return;
     if (Math.hypot(event.clientX - this.pressed.x, event.clientY - this.pressed.y) > click_distance) this.moved = true;
     const world = this.events.world();
@@ -76,13 +84,41 @@ export class Pointer {
       const forward = this.stage.camera.getWorldDirection(new Vector3());
       this.plane.setFromNormalAndCoplanarPoint(forward, grip.point);
       world.drag = { body: grip.body, at: world.bodies.inside(grip.body, grip.point), to: grip.point.clone() };
-      this.events.picked(grip.body);
+      this.events.picked(grip.body, true);
     }
     const to = this.ray.ray.intersectPlane(this.plane, new Vector3());
     if (to) world.drag.to.copy(to);
     world.overlays.draw_drag(world.drag);
     this.stage.invalidate();
     this.tell(world.drag);
+  }
+
+  /** What the pointer is over, a few times a second at most: a ray through ten thousand bodies takes its time. */
+  private look_soon(event: PointerEvent): void {
+    const at: [number, number] = [event.clientX, event.clientY];
+    this.hovering = at;
+    if (this.looking !== 0) return;
+    this.looking = window.setTimeout(() => {
+      this.looking = 0;
+      this.look();
+    }, hover_ms);
+  }
+
+  private look(): void {
+    const world = this.events.world();
+    if (!world || !this.hovering || this.pressed) return;
+    this.stage.camera.updateMatrixWorld();
+    this.ray.setFromCamera(this.at, this.stage.camera);
+    const hit = world.hit(this.ray);
+    const particle = hit ? -1 : world.hit_particle(this.ray);
+    this.events.over(hit ? world.scene.bodies[hit.body]!.name : particle >= 0 ? world.particle_name(particle) : null, this.hovering);
+  }
+
+  private leave(): void {
+    window.clearTimeout(this.looking);
+    this.looking = 0;
+    this.hovering = null;
+    this.events.over(null, [0, 0]);
   }
 
   /** The place of the hand, at most once per picture, and always the last one. */
@@ -94,7 +130,8 @@ export class Pointer {
       return;
     }
     this.sent_at = now;
-    this.events.send({ do: 'drag', body: drag.body, at: drag.at, to: drag.to.toArray() as Vector });
+    const space = this.events.world()?.space;
+    if (space) this.events.send({ do: 'drag', body: drag.body, at: drag.at.map((x) => x * space.unit) as Vector, to: space.to_metres(drag.to) });
   }
 
   private up(event: PointerEvent): void {
@@ -102,7 +139,7 @@ export class Pointer {
     const clicked = !this.moved;
     this.aim(event);
     this.let_go();
-    if (clicked) this.events.picked(this.events.world()?.hit(this.ray)?.body ?? null);
+    if (clicked) this.events.picked(this.events.world()?.hit(this.ray)?.body ?? null, false);
   }
 
   /** Ends a drag, e.g. because another scene has come. */
@@ -140,7 +177,7 @@ export class Pointer {
     const away = Math.max(0.15 * distance, distance - 1.2 * world.size);
     const target = world.hit(this.ray)?.point.distanceTo(camera.position) ?? distance;
     const [gx, gy, gz] = world.scene.gravity;
-    const weight = Math.hypot(gx, gy, gz) || 9.81;
+    const weight = Math.hypot(gx, gy, gz) || 9.81 / world.space.unit;
     const speed = 1.6 * Math.sqrt(weight * world.size);
     const flight = Math.max(0, target - away) / speed;
     const moving = world.scene.bodies.filter((body) => !body.static && body.mass > 0);
@@ -148,6 +185,13 @@ export class Pointer {
     const from = this.ray.ray.at(away, new Vector3());
     // Aimed high enough to hit in spite of its fall.
     const velocity = this.ray.ray.direction.clone().multiplyScalar(speed).addScaledVector(new Vector3(gx, gy, gz), -flight / 2);
-    this.events.send({ do: 'throw', from: from.toArray() as Vector, velocity: velocity.toArray() as Vector, radius: 0.035 * world.size, mass: 4 * (mean || 1) });
+    const { unit } = world.space;
+    this.events.send({
+      do: 'throw',
+      from: world.space.to_metres(from),
+      velocity: velocity.multiplyScalar(unit).toArray() as Vector,
+      radius: 0.035 * world.size * unit,
+      mass: 4 * (mean || 1),
+    });
   }
 }

@@ -21,6 +21,8 @@ const pictures = {
   ragdoll_heap: { scene: 'ragdoll_heap', time: 0.75, settings: { theme: 'light' } },
   bridge_truss: { scene: 'bridge_truss', time: 0.1, settings: { theme: 'light', show: 'forces', panel: 'layers' } },
   card_house: { scene: 'card_house', time: 0.1, settings: { theme: 'dark', show: 'contacts' } },
+  planets: { scene: 'planets', time: 3e7, settings: { theme: 'dark', show: 'names', panel: 'layers' } },
+  load: { scene: 'pyramid_40', time: 0.5, settings: { theme: 'light', show: 'load', panel: 'layers' } },
   phone: { scene: 'tripods', time: 1.2, settings: { theme: 'light' }, screen: phone },
   phone_plots: { scene: 'newton_cradle', time: 0.8, settings: { theme: 'dark', panel: 'plots' }, screen: phone },
   scenes: { scene: 'rock_pile', time: 0.1, settings: { theme: 'light', scenes: '1' } },
@@ -63,7 +65,8 @@ for (const [name, picture] of Object.entries(pictures)) {
     await take_page_from_folder(page);
     await page.goto(page_address(program, settings));
     await page.waitForFunction(() => window.rotule?.frames > 0);
-    // From the start again, in steps of a thirtieth of a second: the same picture on fast and slow machines.
+    // From the start again, in steps of a thirtieth of a second (of a hundredth of the way, where that is more): the same picture on
+    // fast and slow machines.
     const generation = await page.evaluate(() => {
       window.rotule.send({ do: 'restart' });
       window.rotule.send({ do: 'pause' });
@@ -75,7 +78,7 @@ for (const [name, picture] of Object.entries(pictures)) {
         const frames = await page.evaluate((t) => {
           const { time, frames: count, scene: now } = window.rotule;
           if (time >= t - now.dt / 2) return -1;
-          window.rotule.send({ do: 'step', count: Math.max(1, Math.round(Math.min(1 / 30, t - time) / now.dt)) });
+          window.rotule.send({ do: 'step', count: Math.min(1000, Math.max(1, Math.round(Math.min(Math.max(1 / 30, t / 100), t - time) / now.dt))) });
           return count;
         }, end);
         if (frames < 0) return;

@@ -77,6 +77,48 @@ export async function take_page_from_folder(page) {
   });
 }
 
+/** A page with what its tests need: waiting for and reading window.rotule (called r), complaints of the console, named tests. */
+export async function page_under_test(browser, { width = 800, height = 560 } = {}) {
+  const page = await browser.newPage({ viewport: { width, height } });
+  page.setDefaultTimeout(60000); // a machine without a GPU may be busy with other tests
+  await take_page_from_folder(page);
+  const t = { page, complaints: [], server_away: false, passed: 0 };
+  page.on('pageerror', (error) => t.complaints.push(`exception: ${error.message}`));
+  page.on('console', (message) => {
+    const failed_socket = t.server_away && /WebSocket connection|ERR_CONNECTION/.test(message.text());
+    const missing_thumbnail = /404/.test(message.text()) && /thumbnails/.test(message.location().url);
+    if (message.type() === 'error' && !failed_socket && !missing_thumbnail) t.complaints.push(`console: ${message.text()}`);
+  });
+  /** Waits until an expression holds. */
+  t.until = (condition, argument) =>
+    page.waitForFunction(new Function('a', `const r = window.rotule; return r && (${condition});`), argument, { polling: 30 });
+  t.read = (expression, argument) => page.evaluate(new Function('a', `const r = window.rotule; return ${expression};`), argument);
+  t.test = async (name, body) => {
+    const start = Date.now();
+    try {
+      await body();
+    } catch (error) {
+      console.log(`FAILED  ${name}`);
+      console.log(await t.read('r?.summary').catch(() => 'the page does not answer'));
+      if (t.complaints.length > 0) console.log(t.complaints.join('\n'));
+      throw error;
+    }
+    ++t.passed;
+    console.log(`ok      ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
+  };
+  t.is_pausing = async () => {
+    if (await t.read('r.state.playing')) await page.click('#play');
+    await t.until('!r.state.playing');
+    // Frames under way arrive before the next message.
+    await t.until('Math.abs(r.time - r.state.time) < 1e-9 * Math.max(1, r.time)');
+  };
+  t.is_playing = async () => {
+    if (!(await t.read('r.state.playing'))) await page.click('#play');
+    await t.until('r.state.playing');
+  };
+  return t;
+}
+
 /** The program's address with further settings of the page. */
 export function page_address(program, settings) {
   const address = new URL(program.address);

@@ -2,7 +2,7 @@
 //   node viewer_browser.mjs PATH_OF_ROTULE
 
 import assert from 'node:assert/strict';
-import { launch, page_address, Program, require_chromium, take_page_from_folder } from './support.mjs';
+import { launch, page_address, page_under_test, Program, require_chromium } from './support.mjs';
 
 require_chromium();
 const path = process.argv[2];
@@ -10,49 +10,9 @@ assert.ok(path, 'usage: viewer_browser.mjs PATH_OF_ROTULE');
 
 let program = await Program.start(path, 'mannequin');
 const browser = await launch();
-const complaints = [];
-let server_away = false;
-const page = await browser.newPage({ viewport: { width: 800, height: 560 } });
-page.setDefaultTimeout(60000); // a machine without a GPU may be busy with other tests
-await take_page_from_folder(page);
-page.on('pageerror', (error) => complaints.push(`exception: ${error.message}`));
-page.on('console', (message) => {
-  const failed_socket = server_away && /WebSocket connection|ERR_CONNECTION/.test(message.text());
-  const missing_thumbnail = /404/.test(message.text()) && /thumbnails/.test(message.location().url);
-  if (message.type() === 'error' && !failed_socket && !missing_thumbnail) complaints.push(`console: ${message.text()}`);
-});
-
-/** Waits until an expression in the page's window.rotule (called r) holds. */
-const until = (condition, argument) =>
-  page.waitForFunction(new Function('a', `const r = window.rotule; return r && (${condition});`), argument, { polling: 30 });
-const read = (expression, argument) => page.evaluate(new Function('a', `const r = window.rotule; return ${expression};`), argument);
+const t = await page_under_test(browser);
+const { page, until, read, test, is_pausing, is_playing } = t;
 const distance = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
-
-let passed = 0;
-async function test(name, body) {
-  const start = Date.now();
-  try {
-    await body();
-  } catch (error) {
-    console.log(`FAILED  ${name}`);
-    console.log(await read('r?.summary').catch(() => 'the page does not answer'));
-    if (complaints.length > 0) console.log(complaints.join('\n'));
-    throw error;
-  }
-  ++passed;
-  console.log(`ok      ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
-}
-
-const is_pausing = async () => {
-  if (await read('r.state.playing')) await page.click('#play');
-  await until('!r.state.playing');
-  // Frames under way arrive before the next message.
-  await until('Math.abs(r.time - r.state.time) < 1e-9');
-};
-const is_playing = async () => {
-  if (!(await read('r.state.playing'))) await page.click('#play');
-  await until('r.state.playing');
-};
 
 try {
   await test('the page loads and bodies move', async () => {
@@ -197,7 +157,7 @@ try {
   });
 
   await test('the page reconnects after the program restarts', async () => {
-    server_away = true;
+    t.server_away = true;
     assert.equal(await program.stop(), 0, 'Ctrl-C ends it cleanly');
     await page.waitForSelector('#lost');
     program = await Program.start(path, 'pendulum', program.port);
@@ -229,8 +189,8 @@ try {
     await until('r.state.live_end > a', time);
   });
 
-  assert.deepEqual(complaints, [], 'console free of errors');
-  console.log(`${passed} tests passed, console free of errors`);
+  assert.deepEqual(t.complaints, [], 'console free of errors');
+  console.log(`${t.passed} tests passed, console free of errors`);
 } finally {
   await browser.close();
   await program.stop();

@@ -1,0 +1,15 @@
+# cmake -P script: use by add_subdirectory. Configures, compiles the user's file, and plans the rest; ROTULE_FULL_PACKAGING=1 in the
+# environment has all of it compiled and run, which takes minutes.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+file(REMOVE_RECURSE ${FOLDER})
+run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/subdirectory -B ${FOLDER} -DROTULE_SOURCE=${SOURCE} -DCMAKE_CXX_COMPILER=${COMPILER})
+if(DEFINED ENV{ROTULE_FULL_PACKAGING})
+  run(${CMAKE_COMMAND} --build ${FOLDER} --target user)
+  run(${FOLDER}/user)
+else()
+  run(ninja -C ${FOLDER} CMakeFiles/user.dir${SOURCE}/examples/pendulum/main.cpp.o)
+  run(ninja -C ${FOLDER} -t commands user)
+  if(NOT output MATCHES "rotule/src/librotule.a")
+    message(FATAL_ERROR "the library is not linked: ${output}")
+  endif()
+endif()

@@ -1,0 +1,81 @@
+# cmake -P script: a Debian package, unpacked into an empty folder, works from there, whatever tree it was made in.
+#   cmake -DPACKAGE=F.deb -DFOLDER=where to -P unpack.cmake
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+file(REMOVE_RECURSE ${FOLDER})
+run(dpkg-deb -x ${PACKAGE} ${FOLDER})
+set(usr ${FOLDER}/usr)
+foreach(file bin/rotule lib/librotule.a include/rotule/rotule.h lib/cmake/rotule/rotuleConfig.cmake share/rotule/scenes/mannequin.json
+        share/man/man1/rotule.1.gz share/bash-completion/completions/rotule share/zsh/vendor-completions/_rotule)
+  if(NOT EXISTS ${usr}/${file})
+    message(FATAL_ERROR "the package lacks /usr/${file}")
+  endif()
+endforeach()
+
+# The scenes are those beside the program: one that is there alone is found, and a shipped one is found where the others are hidden.
+file(COPY_FILE ${usr}/share/rotule/scenes/pendulum.json ${usr}/share/rotule/scenes/only_in_the_package.json)
+run(${CMAKE_COMMAND} -E chdir / ${usr}/bin/rotule run only_in_the_package --steps 10)
+file(REMOVE ${usr}/share/rotule/scenes/only_in_the_package.json)
+
+# What a reader of the manual sees, and what the program takes, are the same commands and options.
+run(${usr}/bin/rotule --help)
+set(help "${output}")
+run(gzip -dc ${usr}/share/man/man1/rotule.1.gz)
+set(manual "${output}")
+run(${usr}/bin/rotule list scenes --names)
+if(NOT output MATCHES "(^|\n)brick_wall\n")
+  message(FATAL_ERROR "no scenes are listed: ${output}")
+endif()
+foreach(command run list check recipe convergence stability export plot report solve tournament view film schema)
+  if(NOT manual MATCHES "rotule ${command}" OR NOT help MATCHES "${command}")
+    message(FATAL_ERROR "the manual lacks the command ${command}")
+  endif()
+  run(${usr}/bin/rotule ${command} --help)
+  string(REGEX MATCHALL "--[a-z][a-z-]+" options "${output}")
+  foreach(option ${options})
+    string(REPLACE "-" "\\-" written "${option}")
+    string(FIND "${manual}" "${written}" place)
+    if(place EQUAL -1)
+      message(FATAL_ERROR "the manual lacks ${option} of ${command}")
+    endif()
+  endforeach()
+endforeach()
+find_program(MAN_PROGRAM man)
+if(MAN_PROGRAM)
+  run(${CMAKE_COMMAND} -E env MANWIDTH=80 LC_ALL=C.UTF-8 ${MAN_PROGRAM} --warnings -E UTF-8 -l ${usr}/share/man/man1/rotule.1.gz)
+  if(NOT output MATCHES "rotule run SCENE")
+    message(FATAL_ERROR "man shows:\n${output}")
+  endif()
+endif()
+
+# Completion by bash: commands, options, scenes, words.
+function(completes words wanted)
+  file(WRITE ${FOLDER}/completion.sh "source ${usr}/share/bash-completion/completions/rotule
+COMP_WORDS=(${words})
+COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
+_rotule
+printf '%s\\n' \"\${COMPREPLY[@]}\"
+")
+  run(bash ${FOLDER}/completion.sh)
+  if(NOT output MATCHES "(^|\n)${wanted}\n")
+    message(FATAL_ERROR "${words}: completed by ${output}, not ${wanted}")
+  endif()
+endfunction()
+set(program ${usr}/bin/rotule)
+completes("${program} conv" convergence)
+completes("${program} view brick_" brick_wall)
+completes("${program} run pendulum --recipe ex" exact)
+completes("${program} run pendulum --rec" --recipe)
+completes("${program} convergence pendulum --integrators gauss" gauss4)
+find_program(ZSH_PROGRAM zsh)
+if(ZSH_PROGRAM)
+  run(${ZSH_PROGRAM} -n ${usr}/share/zsh/vendor-completions/_rotule)
+endif()
+
+# Programs are built against it: COMPILER is given by the tests.
+if(COMPILER)
+  run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/examples/pendulum -B ${FOLDER}/example -DCMAKE_PREFIX_PATH=${usr} -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_BUILD_TYPE=Release)
+  run(${CMAKE_COMMAND} --build ${FOLDER}/example)
+  run(${FOLDER}/example/pendulum)
+endif()
+message(STATUS "${PACKAGE}: unpacked, works")
