@@ -157,8 +157,8 @@ TEST(ViewDial, MakesTheRecipeThatFitsAndKeepsTheStateThatIs) {
 TEST(ViewDial, SaysWhichSolversDoNotFit) {
   Scene scene;
   scene.add({.name = "floor", .fixed = true, .shape = Plane{}});
-  scene.add({.name = "box", .mass = 2, .position = {0, 0, 0.5}, .shape = Box{{1, 1, 1}}});
-  Live live("box", scene, 1);
+  scene.add({.name = "ball", .mass = 2, .position = {0, 0, 0.5}, .shape = Sphere{0.5}});
+  Live live("ball", scene, 1);
   const auto said = nlohmann::json::parse(*live.scene(1));
   for (const auto& field : said["fields"]) {
     if (field["path"] != "solver") continue;
@@ -166,7 +166,7 @@ TEST(ViewDial, SaysWhichSolversDoNotFit) {
     EXPECT_FALSE(field["unfit"].contains("auto"));
     EXPECT_FALSE(field["groups"]["recommended"].empty());
   }
-  // What the floor bears is the weight, and so does the box.
+  // What the floor bears is the weight, and so does the ball.
   for (int k = 0; k < 20; ++k) live.step();
   live.capture(view_loads);
   const auto loads = live.frame(live.last())->loads;
