@@ -250,7 +250,7 @@ TEST(Balance, APrescribedMotionDoesWork) {
     run_for(world, 0.8);
     const EnergyBalance b = books(world);
     EXPECT_GT(std::abs(b.guides), 1) << method;
-    EXPECT_NEAR(b.left_over, 0, std::string_view(method) == "rattle" ? 1e-3 : 1e-8) << method;
+    EXPECT_NEAR(b.left_over, 0, std::string_view(method) == "rattle" ? 1e-2 : 1e-8) << method;
   }
 }
 
