@@ -23,13 +23,13 @@ Recipe with(const Scene& scene, const std::string& integrator, double tolerance)
   return recipe;
 }
 
-struct Motion {
+struct StateOfAll {
   std::vector<Vec3> p, v, omega;
   std::vector<Quat> q;
 };
 
-Motion motion(const World& world) {
-  Motion out;
+StateOfAll motion(const World& world) {
+  StateOfAll out;
   for (const BodyId body : world.bodies()) {
     out.p.push_back(world.center_of_mass(body));
     out.q.push_back(world.orientation(body));
@@ -40,7 +40,7 @@ Motion motion(const World& world) {
 }
 
 /// Relative as the tolerance is: lengths to one metre's extent, turns in radians, velocities to the fastest of the run.
-double difference(const Motion& a, const Motion& b, double speed, double spin) {
+double difference(const StateOfAll& a, const StateOfAll& b, double speed, double spin) {
   double out = 0;
   for (std::size_t i = 0; i < a.p.size(); ++i)
     out = std::max({out, (a.p[i] - b.p[i]).norm(), a.q[i].angularDistance(b.q[i]), (a.v[i] - b.v[i]).norm() / speed,
@@ -63,7 +63,7 @@ void expect_tolerance_met(const std::string& name, double duration, int steps, d
       spin = std::max(spin, exact.angular_velocity(body).norm());
     }
   }
-  const Motion reference = motion(exact);
+  const StateOfAll reference = motion(exact);
   World classical(scene, [&] {
     Recipe recipe = scene.recipe;
     recipe.integrator = Rk4Settings{};
@@ -127,13 +127,15 @@ TEST(AdaptiveScenes, AStiffSpringChainMeetsTheTolerance) {
   exact.step(duration);
   double speed = 0;
   for (const BodyId body : exact.bodies()) speed = std::max(speed, exact.velocity(body).norm());
-  const Motion reference = motion(exact);
+  const StateOfAll reference = motion(exact);
   for (double tolerance = 1e-4; tolerance > 0.5e-10; tolerance /= 10) {
     World world(scene, with(scene, "radau5", tolerance));
     const StepReport& report = world.step(duration);
     EXPECT_LT(difference(motion(world), reference, speed, 1), 10 * tolerance) << tolerance;
     // An explicit method stands at the edge of its stability: 6 / (2 d 4 / m) s per step at most.
-    if (tolerance > 1e-7) EXPECT_LT(report.inner_steps, 300) << tolerance;
+    if (tolerance > 1e-7) {
+      EXPECT_LT(report.inner_steps, 300) << tolerance;
+    }
   }
 }
 

@@ -22,7 +22,7 @@ struct FlowState {
 };
 
 /// q'' = f(t, q, u) in a vector space, with errors relative to one in each component.
-struct Flow {
+struct VectorField {
   using State = FlowState;
   std::function<VecX(double, const VecX&, const VecX&)> f;
   VecX q_scale, u_scale;
@@ -47,7 +47,7 @@ struct Flow {
   [[nodiscard]] double error(const State& a, const State& b) const { return tolerance * error_norm(a.q - b.q, a.u - b.u); }
 };
 
-Flow orbit() {
+VectorField orbit() {
   return {.f = [](double, const VecX& q, const VecX&) -> VecX { return -q / std::pow(q.norm(), 3); },
           .q_scale = vector({1, 1}),
           .u_scale = vector({1, 1})};
@@ -64,9 +64,9 @@ FlowState flow_on_orbit(double e, double t) {
 /// The error of one step of h, from somewhere on the way, at the share theta of it, by the pair itself (1) or its dense output.
 template <class Tableau>
 double step_error(double h, double theta) {
-  Flow m = orbit();
+  VectorField m = orbit();
   FlowState s = flow_on_orbit(0.3, 1), out;
-  EmbeddedPair<Flow, Tableau> pair;
+  EmbeddedPair<VectorField, Tableau> pair;
   VecX a;
   m.accelerations(0, s, a);
   pair.begin(m, s, 0, a);
@@ -92,9 +92,9 @@ TEST(Adaptive, DenseOutputHasItsOrder) {
 }
 
 template <class Tableau>
-FlowState follow(Flow& m, FlowState s, double duration, double tolerance) {
+FlowState follow(VectorField& m, FlowState s, double duration, double tolerance) {
   m.tolerance = tolerance;
-  Adaptive<Flow, Tableau> method(ErrorControl{.relative_tolerance = tolerance});
+  Adaptive<VectorField, Tableau> method(ErrorControl{.relative_tolerance = tolerance});
   method.advance(m, s, 0, duration);
   return s;
 }
@@ -103,7 +103,7 @@ TEST(Adaptive, MeetsTheToleranceOnAnOrbitOfEccentricityNineTenths) {
   // One and a half turns, through the perihelion, where it is 19 times as near to the centre as at the end.
   const double duration = 3 * std::numbers::pi;
   for (double tolerance = 1e-3; tolerance > 0.5e-12; tolerance /= 10) {
-    Flow m = orbit();
+    VectorField m = orbit();
     const FlowState exact = flow_on_orbit(0.9, duration);
     EXPECT_LT(m.error(follow<DormandPrince5>(m, flow_on_orbit(0.9, 0), duration, tolerance), exact), 10 * tolerance) << tolerance;
     EXPECT_LT(m.error(follow<DormandPrince8>(m, flow_on_orbit(0.9, 0), duration, tolerance), exact), 10 * tolerance) << tolerance;
@@ -112,7 +112,7 @@ TEST(Adaptive, MeetsTheToleranceOnAnOrbitOfEccentricityNineTenths) {
 }
 
 TEST(Adaptive, TakesLongStepsWhereLittleHappens) {
-  Flow m = orbit();
+  VectorField m = orbit();
   follow<DormandPrince8>(m, flow_on_orbit(0.9, 0), 2 * std::numbers::pi, 1e-9);
   const int eccentric = std::exchange(m.evaluations, 0);
   // Steps as short as the perihelion needs, all along, would take (a / perihelion)^(3/2), about 30 times, as many.
@@ -122,7 +122,7 @@ TEST(Adaptive, TakesLongStepsWhereLittleHappens) {
 /// The stiff flyball governor (IFToMM library of multibody benchmark problems) in three coordinates: the shaft's angle, the
 /// arms' angle from the shaft, and the slider's height below their hinge. Arms of 1 m and 0.3 kg with 5 kg at the end, a
 /// spring and damper from the middle of each to the slider of 3 kg.
-Flow governor() {
+VectorField governor() {
   constexpr double g = 9.81, rod = 0.3, ball = 5, slider = 3, k = 8e5, d = 4e4, l0 = 0.5;
   constexpr double shaft_inertia = 0.3 * (0.01 * 0.01 * 2) / 12 + slider * (0.1 * 0.1 * 2) / 12;
   constexpr double arm = rod / 3 + ball;     // about the hinge
@@ -145,17 +145,17 @@ TEST(Adaptive, MeetsTheToleranceOnTheStiffGovernor) {
   const FlowState start{vector({0, alpha, 0.5 * std::cos(alpha) + std::sqrt(0.25 - 0.25 * std::sin(alpha) * std::sin(alpha))}),
                         vector({2 * std::numbers::pi, 0, 0})};
   const double duration = 0.5;
-  Flow reference = governor();
+  VectorField reference = governor();
   const FlowState exact = follow<DormandPrince5>(reference, start, duration, 1e-14);
   for (double tolerance = 1e-3; tolerance > 0.5e-12; tolerance /= 10) {
-    Flow m = governor();
+    VectorField m = governor();
     EXPECT_LT(m.error(follow<DormandPrince5>(m, start, duration, tolerance), exact), 10 * tolerance) << tolerance;
     EXPECT_LT(m.error(follow<DormandPrince8>(m, start, duration, tolerance), exact), 10 * tolerance) << tolerance;
   }
 }
 
 /// A ball that falls on the ground and bounces.
-struct BouncingBall : Flow {
+struct BouncingBall : VectorField {
   double restitution = 0.8;
   std::vector<double> impacts = {};
   int late = 0;
@@ -222,9 +222,9 @@ TEST(Adaptive, RootsAreBracketed) {
 
 TEST(Adaptive, SaysWhatItCannotMeet) {
   // The smallest step allowed is far too long for the fall into the centre.
-  Flow m = orbit();
+  VectorField m = orbit();
   m.tolerance = 1e-12;
-  Adaptive<Flow, DormandPrince5> method(ErrorControl{.relative_tolerance = 1e-12, .min_step = 0.2});
+  Adaptive<VectorField, DormandPrince5> method(ErrorControl{.relative_tolerance = 1e-12, .min_step = 0.2});
   FlowState s = flow_on_orbit(0.3, 0);
   method.advance(m, s, 0, 2);
   EXPECT_GT(m.unconverged, 0);

@@ -27,6 +27,7 @@ struct Bits {
   void put(int x) { all.push_back(std::to_string(x)); }
   void put(bool x) { all.push_back(x ? "true" : "false"); }
   void put(const std::string& x) { all.push_back(x); }
+  void put(const Formula& x) { all.push_back(x.text); }
   void put(const Quat& q) {
     for (int k = 0; k < 4; ++k) put(q.coeffs()[k]);
   }
