@@ -40,8 +40,8 @@ class Course {
   /// Corrects drift as the recipe says, as closely as the tolerance makes sense, or all the way.
   void settle(State& s, double t);
   void settle_all_the_way() { all_the_way_ = true; }
-  /// The mechanism's extent L (of a single point: of its way), its fastest motion V and spin W. Bodies at rest under accelerations a are about to move at sqrt(a
-  /// L).
+  /// The mechanism's extent L (of a single point: of its way), its fastest motion V and spin W. Bodies at rest under
+  /// accelerations a are about to move at sqrt(a L).
   void error_scale(const State& s, const VecX& acceleration);
   /// The largest over bodies of |dp| / L, |dsigma| / 1 rad, |dv| / V and |domega| / W, each over the tolerance.
   [[nodiscard]] double error_norm(const VecX& sigma, const VecX& u) const;

@@ -87,7 +87,7 @@ class DriveLaws {
   struct Parts {
     int axis = 0;
     double rate = 0;
-    double motor = 0;    // motors, given motions, and what makes a servo's spring weaker than it would be
+    double motor = 0;  // motors, given motions, and what makes a servo's spring weaker than it would be
     double spring = 0, damper = 0, friction = 0;
     double holding = 0;  // stops, and friction at rest
   };

@@ -207,15 +207,15 @@ class JointedMechanism {
 
   VecX forces_, sigma_;
   FlowScratch flow_scratch_;
-  VecX mean_;     // velocities of a kick
-  State struck_;  // the start of a drift, with the velocities that joints gave it
+  VecX mean_;          // velocities of a kick
+  State struck_;       // the start of a drift, with the velocities that joints gave it
   State given_state_;  // the state with bodies of prescribed motion where they are at the time asked for
   ForceScratch force_scratch_;
   VecX last_accelerations_;
   VecX held_u_;  // of hold_joints; g is 0 where it is not in force
   double held_g_ = 0;
   std::unique_ptr<ImplicitSystem> implicit_;  // made when first asked for
-  std::vector<JointAnswer> answers_;           // put aside while a query solves
+  std::vector<JointAnswer> answers_;          // put aside while a query solves
   std::vector<Placement> placements_;
   /// Of one island and drift: the rows at its start, and what the joints gave.
   struct Drift {

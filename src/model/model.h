@@ -109,7 +109,7 @@ struct Model {
   std::vector<Wall> walls;
   std::vector<SurfacePair> surface_pairs;
   std::vector<std::string> layers{""};  // names, by bit
-  std::vector<BodyMotion> motions;     // of kinematic bodies
+  std::vector<BodyMotion> motions;      // of kinematic bodies
   Particles particles;
   std::vector<int> joined;  // particles that joints hold, in the order in which they were first named; none of them is pinned
   Forces forces;

@@ -133,7 +133,7 @@ TEST_F(Cli, RunReportsAsDocumented) {
   for (const char* key :
        {"scene",      "stepper",     "integrator", "formulation", "solver",    "threads",     "steps",       "dt",
         "bodies",     "joints",      "contacts",   "energy",      "momentum",  "joint_error", "penetration", "residual",
-        "iterations", "ms_per_step", "state_hash", "warnings",    "particles", "remarks"})
+        "iterations", "ms_per_step", "state_hash", "warnings",    "particles", "remarks",     "final_state"})
     EXPECT_TRUE(report.contains(key)) << key;
   // And whatever else the list of quantities says of a run.
   std::size_t said = 0;
@@ -144,7 +144,7 @@ TEST_F(Cli, RunReportsAsDocumented) {
       ++said;
     }
   EXPECT_GE(said, 12u);
-  EXPECT_EQ(report.size(), 16 + said);
+  EXPECT_EQ(report.size(), 17 + said);
   EXPECT_EQ(report["scene"], "bob");
   EXPECT_EQ(report["solver"], "dense_ldlt");
   EXPECT_EQ(report["steps"], 30);

@@ -14,6 +14,7 @@
 #include "record/gltf.h"
 #include "record/tables.h"
 #include "support/files.h"
+#include "support/frames.h"
 
 namespace rotule {
 namespace {
@@ -309,7 +310,7 @@ TEST(RecordedMotion, RefusesWhatIsNoMotion) {
       f.number("time") = time;
       f["position"] = {x, 0, 0};
       f["orientation"] = {w, 0, 0, 0};
-      f["velocity"] = f["angular_velocity"] = {0, 0, 0};
+      testing::fill_with_zeros(f, 1, 0);
       writer.append(f);
     }
     writer.finish();
@@ -327,8 +328,8 @@ TEST(RecordedMotion, RefusesWhatIsNoMotion) {
   // A recording of other bodies than its scene has.
   TrajectoryWriter writer(path, scene, Recipe{}, {"b"}, {});
   TrajectoryFrame f;
-  f["position"] = f["velocity"] = f["angular_velocity"] = {0, 0, 0};
   f["orientation"] = {1, 0, 0, 0};
+  testing::fill_with_zeros(f, 1, 0);
   writer.append(f);
   writer.finish();
   EXPECT_THROW(static_cast<void>(RecordedMotion::of_recording(path)), Error);

@@ -9,6 +9,7 @@
 #include "record/quantities.h"
 #include "record/svg_plot.h"
 #include "support/files.h"
+#include "support/frames.h"
 
 namespace rotule {
 namespace {
@@ -119,6 +120,7 @@ class Quantities : public ::testing::Test {
       f["joint_error"] = {0, next += 1};
       f.number("kinetic_energy") = next += 1;
       f.number("potential_energy") = next += 1;
+      testing::fill_with_zeros(f, 2, 2);
       frames_.push_back(f);
       writer.append(f);
     }

@@ -82,8 +82,8 @@ struct Radau5 {
 
 /// The velocities of the last step over its stages, from which the next one starts.
 struct StagePolynomial {
-  MatX u;           // Z_1, Z_2, Z_3
-  double step = 0;  // s, that it was made for; 0: there is none
+  std::array<VecX, 3> u;  // Z_1, Z_2, Z_3
+  double step = 0;        // s, that it was made for; 0: there is none
 };
 
 template <StiffMechanism M>
@@ -158,8 +158,7 @@ class RadauStep {
   /// The step was taken: what of it serves the next one.
   void keep(StagePolynomial& polynomial) {
     matrix_ = contraction_ < 0.02 ? Matrix::kept : Matrix::none;
-    polynomial.u.resize(Z_[0].size(), 3);
-    for (Eigen::Index i = 0; i < 3; ++i) polynomial.u.col(i) = Z_[static_cast<std::size_t>(i)];
+    polynomial.u = Z_;
     polynomial.step = h_;
   }
 
@@ -202,10 +201,10 @@ class RadauStep {
   void predict(double h) {
     const StagePolynomial& before = *before_;
     constexpr double farthest = 4;  // steps ahead that a cubic is believed
-    if (before.step > 0 && before.u.rows() == Z_[0].size() && h <= farthest * before.step) {
+    if (before.step > 0 && before.u[0].size() == Z_[0].size() && h <= farthest * before.step) {
       for (std::size_t i = 0; i < 3; ++i) {
         const std::array<double, 3> weight = weights(1 + Radau5::c[i] * h / before.step);
-        Z_[i] = weight[0] * before.u.col(0) + weight[1] * before.u.col(1) + (weight[2] - 1) * before.u.col(2);
+        Z_[i] = weight[0] * before.u[0] + weight[1] * before.u[1] + (weight[2] - 1) * before.u[2];
       }
     } else {
       for (std::size_t i = 0; i < 3; ++i) Z_[i] = Radau5::c[i] * h * start_acceleration_;

@@ -7,8 +7,8 @@
 //   6: Kahan and Li's nine (Math. Comp. 66, 1997).
 // Steps inside a composition may leave velocities inconsistent: the next drift's impulses have the same directions.
 //
-// Where the step is so long, or a pose so nearly singular, that no impulse closes the constraints, the mechanism makes the drift in
-// halves, and reports it: order stays, but such a step is neither symplectic nor symmetric.
+// Where the step is so long, or a pose so nearly singular, that no impulse closes the constraints, the mechanism makes the drift
+// in halves, and reports it: order stays, but such a step is neither symplectic nor symmetric.
 #include <span>
 
 #include "integrate/mechanism.h"

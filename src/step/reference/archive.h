@@ -28,14 +28,8 @@ void archive_memory(Archive& io, AdaptiveMemory& memory, std::size_t) {
   io(memory.acceleration);
   io(memory.previous_step);
   io(memory.polynomial.step);
-  for (Eigen::Index i = 0; i < 3; ++i) {
-    VecX stage;
-    if (Archive::writes && memory.polynomial.step > 0) stage = memory.polynomial.u.col(i);
-    io(stage);
-    if (Archive::writes) continue;
-    memory.polynomial.u.conservativeResize(stage.size(), 3);
-    memory.polynomial.u.col(i) = stage;
-  }
+  VecX none;
+  for (VecX& stage : memory.polynomial.u) io(memory.polynomial.step > 0 ? stage : none);
 }
 
 template <class Archive>

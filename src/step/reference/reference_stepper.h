@@ -173,7 +173,7 @@ class ReferenceStepper {
   VecX mean_, rate_, mean_local_, after_local_, accelerations_;  // for the books
   double last_h_ = 0;                                            // of the last step: over which contacts gave their impulses
   double part_h_ = 0;                                            // of its last part: over which drives gave theirs
-  double end_ = 0;  // of the step, s
+  double end_ = 0;                                               // of the step, s
   TouchLog touches_;
   std::vector<TouchPair> touching_now_;
   std::vector<ShockPoint> points_;
