@@ -35,7 +35,8 @@ std::set<std::string> shipped() {
 TEST(ViewPace, NoStepOfAShippedSceneTakesLongerThanAPicture) {
   const char* given_seconds = std::getenv("ROTULE_VIEW_SECONDS");
   const char* given_names = std::getenv("ROTULE_VIEW_SCENES");
-  const double seconds = given_seconds != nullptr ? std::stod(given_seconds) : 0.1;
+  if (given_seconds == nullptr) GTEST_SKIP() << "measures time: ROTULE_VIEW_SECONDS=20, on an idle machine";
+  const double seconds = std::stod(given_seconds);
   const std::string wanted = given_names != nullptr ? fmt::format(",{},", given_names) : "";
   constexpr double most_ms = 33;
   fmt::print("{:<22} {:>7} {:>10} {:>10} {:>8} {:>10} {:>10}\n", "scene", "steps", "worst, ms", "of clock", "cut", "residual",

@@ -120,6 +120,7 @@ class Quantities : public ::testing::Test {
       f["joint_error"] = {0, next += 1};
       f.number("kinetic_energy") = next += 1;
       f.number("potential_energy") = next += 1;
+      f.number("work_motors") = next += 1;
       testing::fill_with_zeros(f, 2, 2);
       frames_.push_back(f);
       writer.append(f);
