@@ -6,6 +6,7 @@ import { NumberHistory } from '../stream/number_history';
 import type { NumberDescription } from '../stream/messages';
 import { h } from './dom';
 import { number_text, tick_text } from './format';
+import { decades, powers_between, room_around } from './plots_range';
 
 const refresh_ms = 120;
 const plot_height = 112;
@@ -17,14 +18,6 @@ interface Plot {
   figure: HTMLElement | null;
   chart: uPlot | null;
   logarithmic: boolean;
-}
-
-/** Whole decades around the values, at least one and at most sixteen; any range will do where there are no values. */
-function decades(low: number | null, high: number | null): [number, number] {
-  if (low === null || high === null || !(low > 0) || !(high >= low) || !Number.isFinite(high)) return [0.1, 1];
-  const top = Math.ceil(Math.log10(high) + 1e-9);
-  const bottom = Math.min(top - 1, Math.max(top - 16, Math.floor(Math.log10(low))));
-  return [10 ** bottom, 10 ** top];
 }
 
 export class PlotsPanel {
@@ -146,10 +139,10 @@ export class PlotsPanel {
       height: plot_height,
       legend: { show: false },
       cursor: { drag: { x: false, y: false } },
-      scales: { x: { time: false }, y: plot.logarithmic ? { distr: 3, range: (_, low, high) => decades(low, high) } : { range: { min: { pad: 0.12 }, max: { pad: 0.12 } } } },
+      scales: { x: { time: false }, y: plot.logarithmic ? { distr: 3, range: (_, low, high) => decades(low, high) } : { range: (_, low, high) => room_around(low, high) } },
       axes: [
         { ...axis, size: 22, values: labels, space: 60 },
-        { ...axis, size: 54, values: values_or_changes, space: 26 },
+        { ...axis, size: 54, values: values_or_changes, space: 26, ...(plot.logarithmic ? { splits: (_: uPlot, _axis: number, low: number, high: number) => powers_between(low, high), filter: (_: uPlot, all: number[]) => all } : {}) },
       ],
       series: [{}, { stroke: () => style('--plot'), width: 1.5, points: { show: false } }],
       hooks: { draw: [here] },
