@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "step/realtime/archive.h"
 #include "step/reference/archive.h"
 #include "world/world_implementation.h"
 
@@ -94,7 +95,7 @@ void archive(Archive& io, WorldImplementation& w) {
 struct Header {
   std::uint64_t magic_number = magic;
   std::uint64_t checksum = 0;  // of all that follows the header
-  std::uint64_t bodies = 0, particles = 0, joints = 0, rows = 0, integrator = 0, formulation = 0;
+  std::uint64_t bodies = 0, particles = 0, joints = 0, rows = 0, stepper = 0, integrator = 0, formulation = 0;
   friend bool operator==(const Header&, const Header&) = default;
 };
 
@@ -111,6 +112,7 @@ Header header_of(WorldImplementation& w) {
   header.particles = static_cast<std::uint64_t>(w.model.particle_count());
   header.joints = w.model.joints.size();
   for (const Joint& joint : w.model.joints) header.rows += static_cast<std::uint64_t>(joint.rows());
+  header.stepper = w.recipe.stepper.index();
   header.integrator = w.recipe.integrator.index();
   header.formulation = w.recipe.formulation.index();
   return header;
@@ -150,7 +152,7 @@ void World::load(const Snapshot& snapshot) {
   const std::uint64_t checksum = std::exchange(header.checksum, 0);
   if (!(header == header_of(*implementation_)))
     throw Error("snapshot",
-                "was saved with other bodies, particles, joints, integrator or formulation; load it into the same world");
+                "was saved with other bodies, particles, joints, stepper, integrator or formulation; load it into the same world");
   if (checksum != checksum_of(std::span(snapshot.bytes).subspan(sizeof header)))
     throw Error("snapshot", "is damaged; save it again");
   // A bad snapshot must not leave a world half loaded: keep the present state to go back to.
