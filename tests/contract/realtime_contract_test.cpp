@@ -7,7 +7,8 @@
 namespace rotule {
 namespace {
 
-/// A crate thrown onto a slope, on which it slides, turns and stops; and a ball that rolls into it.
+/// A crate that slides down a slope and across it until it stops, and a ball that slides before it rolls. (A patch that slides
+/// and spins at once has another law of friction here, docs/realtime.md.)
 Scene thrown() {
   Scene scene;
   scene.gravity = 9.81 * Vec3(std::sin(0.2), 0, -std::cos(0.2));
@@ -17,14 +18,14 @@ Scene thrown() {
              .mass = 2.0,
              .position = {0, 0, 0.15},
              .velocity = {2, 0.5, 0},
-             .angular_velocity = {0, 0, 1},
+
              .shape = Box{.size = {0.5, 0.4, 0.3}},
              .material = "all"});
   scene.add({.name = "ball",
              .mass = 1.0,
-             .position = {-1, 0.3, 0.2},
+             .position = {-1, 3, 0.2},
              .velocity = {1, 0, 0},
-             .angular_velocity = {0, 5, 0},
+
              .shape = Sphere{.radius = 0.2},
              .material = "all"});
   return scene;

@@ -156,7 +156,7 @@ HWY_INLINE Rotation turned_by(const Vector& theta, const Rotation& q) {
 bool finish_all(BodyLines& bodies, float h, State& s) {
   bool finite = true;
   for (std::size_t row = 0; row * row_lanes < std::size_t(bodies.count); ++row) {
-    Staged staged;
+    Staged staged{};  // lines of nobody stay at the origin
     Rows3 moved;
     alignas(64) std::int32_t way[row_lanes];
     for (int first = 0; first < row_lanes; first += width) {
@@ -179,11 +179,13 @@ bool finish_all(BodyLines& bodies, float h, State& s) {
       const Rotation after = turned_by(theta, before);
       const Matrix R = matrix_of(after);
 
-      // The angular momentum stays while the body turns; where that would bring more energy, the energy stays.
+      // The angular momentum stays while the body turns; where that would bring more energy, the energy stays. Rounding must
+      // not add up to a gain either.
+      constexpr float rounding = 1 - 1e-6F;
       const Vector b = inverse_root * transposed_times(R, L);
       const Lanes excess = dot(b, b), energy = dot(b0, b0);
       const Lanes keep = choose(hn::Gt(excess, energy), root(energy / largest(excess, all(1e-30F))), all(1));
-      const Vector omega = R * (inverse_root * (b * keep));
+      const Vector omega = R * (inverse_root * (b * (keep * all(rounding))));
 
       store(dp, moved, first);
       store(v, staged.v, first);
