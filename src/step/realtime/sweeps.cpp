@@ -232,7 +232,7 @@ HWY_INLINE void relax_block(HotBlock<N>& hot, int first, BodyLines& bodies, cons
   const Motion da = fetch_motion(bodies, hot.a.lane + first, 8), db = fetch_motion(bodies, hot.b.lane + first, 8);
   const Vector n = load(hot.normal, first);
   const Lanes mass_a = load(hot.mass_a, first), mass_b = load(hot.mass_b, first), linear = mass_a * mass_a + mass_b * mass_b;
-  const Lanes inverse_h = all(1 / settings.h), one = all(1);
+  const Lanes inverse_h = all(1 / settings.h);
   Lanes approach = dot(n, b.linear * mass_b - a.linear * mass_a), change = none(), total = none(), lever = none();
   const Lanes moved = dot(n, db.linear * mass_b - da.linear * mass_a);
   // In reverse: going round a patch always the same way makes stacks sway.
@@ -267,17 +267,21 @@ HWY_INLINE void relax_block(HotBlock<N>& hot, int first, BodyLines& bodies, cons
     b.angular = b.angular + spin_b * d;
   }
 
-  // Sliding, with Coulomb's cone: the two-row solution, shortened to what the normal force allows.
+  // Sliding, with Coulomb's cone. Where the two-row solution is within it, the patch sticks. Else it slides, against its
+  // velocity: a step of one size in all directions, shortened to the cone, comes to rest only there.
   const Vector t1 = load(hot.tangent, first), t2 = cross(t1, n), a1 = load(hot.slide_a1, first), b1 = load(hot.slide_b1, first),
                a2 = load(hot.slide_a2, first), b2 = load(hot.slide_b2, first);
   const Vector dv = (b.linear + force * mass_b) * mass_b - (a.linear - force * mass_a) * mass_a;
   const Lanes v1 = dot(t1, dv) + dot(a1, a.angular) + dot(b1, b.angular),
               v2 = dot(t2, dv) + dot(a2, a.angular) + dot(b2, b.angular);
-  const Lanes old_1 = load(hot.slide_1, first), old_2 = load(hot.slide_2, first), k12 = load(hot.k12, first);
-  Lanes new_1 = old_1 - (load(hot.k11, first) * v1 + k12 * v2), new_2 = old_2 - (k12 * v1 + load(hot.k22, first) * v2);
-  const Lanes shorter = least(one, friction * total / (root(new_1 * new_1 + new_2 * new_2) + all(1e-30F)));
-  new_1 = new_1 * shorter;
-  new_2 = new_2 * shorter;
+  const Lanes old_1 = load(hot.slide_1, first), old_2 = load(hot.slide_2, first);
+  const Lanes k11 = load(hot.k11, first), k12 = load(hot.k12, first), k22 = load(hot.k22, first), most = friction * total;
+  const Lanes stick_1 = old_1 - (k11 * v1 + k12 * v2), stick_2 = old_2 - (k12 * v1 + k22 * v2);
+  const Lanes size = all(2) * (k11 * k22 - k12 * k12) / (k11 + k22 + all(1e-30F));
+  const Lanes slide_1 = old_1 - size * v1, slide_2 = old_2 - size * v2;
+  const Mask sticks = hn::Le(stick_1 * stick_1 + stick_2 * stick_2, most * most);
+  const Lanes shorter = most / largest(root(slide_1 * slide_1 + slide_2 * slide_2), largest(most, all(1e-30F)));
+  const Lanes new_1 = choose(sticks, stick_1, slide_1 * shorter), new_2 = choose(sticks, stick_2, slide_2 * shorter);
   store(new_1, hot.slide_1, first);
   store(new_2, hot.slide_2, first);
   const Lanes d1 = new_1 - old_1, d2 = new_2 - old_2;
