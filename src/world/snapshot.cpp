@@ -151,8 +151,9 @@ void World::load(const Snapshot& snapshot) {
   if (header.magic_number != magic) throw Error("snapshot", "does not come from World::save of this version");
   const std::uint64_t checksum = std::exchange(header.checksum, 0);
   if (!(header == header_of(*implementation_)))
-    throw Error("snapshot",
-                "was saved with other bodies, particles, joints, stepper, integrator or formulation; load it into the same world");
+    throw Error(
+        "snapshot",
+        "was saved with other bodies, particles, joints, stepper, integrator or formulation; load it into the same world");
   if (checksum != checksum_of(std::span(snapshot.bytes).subspan(sizeof header)))
     throw Error("snapshot", "is damaged; save it again");
   // A bad snapshot must not leave a world half loaded: keep the present state to go back to.
