@@ -1,5 +1,6 @@
 #include <rotule/rotule.h>
 
+#include <numbers>
 #include <string>
 
 #include "peers/engines.h"
@@ -23,7 +24,7 @@ rotule::Shape shape_of(const BodyOf& body) {
         break;
       case Part::Kind::capsule:  // along z here, along y there
         part.shape = rotule::Capsule{.radius = p.radius, .length = 2 * p.length};
-        part.orientation = p.at.q * Turn(Eigen::AngleAxisd(-0.5 * EIGEN_PI, Vec::UnitX()));
+        part.orientation = p.at.q * Turn(Eigen::AngleAxisd(-0.5 * std::numbers::pi, Vec::UnitX()));
         break;
     }
     out.parts.push_back(part);
