@@ -30,7 +30,7 @@ SEES["record"] = [*SEES]
 # The folder to which a public header belongs: who may see the folder may include the header.
 PUBLIC = {
     "error.h": "base", "fields.h": "base", "ids.h": "base", "types.h": "base",
-    "integrators.h": "base", "integrators_adaptive.h": "base", "integrator_traits.h": "base", "contacts.h": "base",  # settings: names and numbers only
+    "integrators.h": "base", "integrators_adaptive.h": "base", "integrator_traits.h": "base", "contacts.h": "base", "steppers.h": "base",  # settings: names and numbers only
     "solvers.h": "base", "solver_traits.h": "base", "solver_fields.h": "base", "solver_storage.h": "base", "solver_choice.h": "base",
     "jet.h": "math",
     "problem.h": "problem",
@@ -46,7 +46,7 @@ LIBRARIES = {
     "tbb/": ["base"], "oneapi/": ["base"],
     "amd.h": ["linalg"], "suitesparse/": ["linalg"],
     "libqhull_r/": ["model"],
-    "hwy/": ["collide", "dynamics"],
+    "hwy/": ["collide", "dynamics", "step"],
     "hdf5": ["record"], "H5": ["record"],
     "nlohmann/": ["record"],
     "CLI/": [], "boost/": [],

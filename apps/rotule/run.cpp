@@ -489,7 +489,7 @@ void run(const RunOptions& options) {
   const auto [linear_end, angular_end] = momentum_scales(world);
   const auto drift = [](const Vec3& by, double a, double b) { return std::max(a, b) > 0 ? by.norm() / std::max(a, b) : 0.0; };
   Json result = {{"scene", named.name},
-                 {"stepper", "reference"},
+                 {"stepper", name_of(recipe.stepper)},
                  {"integrator", name_of(recipe.integrator)},
                  {"formulation", name_of(recipe.formulation)},
                  {"solver", name_of(recipe.solver)},

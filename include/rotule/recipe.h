@@ -4,6 +4,7 @@
 #include <rotule/fields.h>
 #include <rotule/integrators.h>
 #include <rotule/solver_choice.h>
+#include <rotule/steppers.h>
 
 #include <optional>
 #include <string>
@@ -153,6 +154,7 @@ struct Recipe {
   double dt = 1e-3;     // s
   double duration = 1;  // s, what `rotule run` simulates unless told otherwise
   int threads = 1;      // 0: as many as the machine has
+  StepperChoice stepper = ReferenceStepperSettings{};
   IntegratorSettings integrator = Rk4Settings{};
   FormulationSettings formulation = AccelerationSettings{};
   CorrectionSettings correction = ProjectionSettings{};
@@ -166,6 +168,7 @@ struct Recipe {
     visit(Field{"dt", "s", "time step", 0, 1e9, true}, s.dt);
     visit(Field{"duration", "s", "how long a run lasts unless told otherwise", 0, 1e12, true}, s.duration);
     visit(Field{"threads", "", "threads for independent islands; 0 takes all", 0, 1024}, s.threads);
+    visit(Field{"stepper", "", "who moves the state: any methods in double, or fixed stages for speed"}, s.stepper);
     visit(Field{"integrator", "", "integration method"}, s.integrator);
     visit(Field{"formulation", "", "how constraints become equations"}, s.formulation);
     visit(Field{"correction", "", "how drift is removed after a step"}, s.correction);
@@ -196,6 +199,8 @@ Recipe exact();
 Recipe balanced();
 /// Velocity level at 1/60 s with implicit geometric stiffness: for those who watch.
 Recipe realtime();
+/// The real-time stepper at 1/60 s: the fastest, for what it can run (docs/realtime.md).
+Recipe fastest();
 }  // namespace recipes
 
 /// Sets one field by its dotted name, as `--set` does: ("solver", "sor"), ("solver.relaxation", "1.4"). Throws Error.
@@ -214,6 +219,7 @@ struct JointNeeds {
 /// it. Throws Error.
 void check_combination(const Recipe& recipe, const JointNeeds& needs = {});
 
+std::string_view name_of(const StepperChoice&);
 std::string_view name_of(const IntegratorSettings&);
 std::string_view name_of(const FormulationSettings&);
 std::string_view name_of(const CorrectionSettings&);

@@ -237,15 +237,16 @@ Dial dial_named(std::string_view name) {
 }
 
 void GivenFields::add(std::string_view field) {
-  const std::array<std::pair<std::string_view, bool*>, 9> all{{{"dt", &dt},
-                                                               {"duration", &duration},
-                                                               {"threads", &threads},
-                                                               {"integrator", &integrator},
-                                                               {"formulation", &formulation},
-                                                               {"correction", &correction},
-                                                               {"contacts", &contacts},
-                                                               {"solver", &solver},
-                                                               {"implicit_solver", &implicit_solver}}};
+  const std::array<std::pair<std::string_view, bool*>, 10> all{{{"dt", &dt},
+                                                                {"duration", &duration},
+                                                                {"threads", &threads},
+                                                                {"stepper", &stepper},
+                                                                {"integrator", &integrator},
+                                                                {"formulation", &formulation},
+                                                                {"correction", &correction},
+                                                                {"contacts", &contacts},
+                                                                {"solver", &solver},
+                                                                {"implicit_solver", &implicit_solver}}};
   for (const auto& [name, flag] : all)
     if (name == field) *flag = true;
 }
@@ -269,6 +270,7 @@ Recipe fitted(const SceneContent& content, const Recipe& given, const GivenField
   take(true, &Recipe::threads);
   take(true, &Recipe::implicit_solver);
   take(true, &Recipe::budget);
+  take(which.stepper, &Recipe::stepper);
   take(which.integrator, &Recipe::integrator);
   take(which.formulation, &Recipe::formulation);
   take(which.correction, &Recipe::correction);

@@ -94,6 +94,7 @@ void set(Recipe& recipe, std::string_view key, std::string_view value) {
   if (!setter.found) throw Error(fmt::format("unknown key {}; {}", in_quotes(key), suggestion(key, setter.known)));
 }
 
+std::string_view name_of(const StepperChoice& choice) { return chosen_name(choice); }
 std::string_view name_of(const IntegratorSettings& choice) { return chosen_name(choice); }
 std::string_view name_of(const FormulationSettings& choice) { return chosen_name(choice); }
 std::string_view name_of(const CorrectionSettings& choice) { return chosen_name(choice); }
@@ -126,6 +127,17 @@ Recipe realtime() {
   recipe.correction = ProjectionSettings{};
   recipe.contacts = ConeContactSettings{};
   recipe.solver = AutoSettings{.tolerance = 1e-10, .max_iterations = 1000};
+  return recipe;
+}
+
+Recipe fastest() {
+  Recipe recipe;
+  recipe.dt = 1.0 / 60;
+  recipe.stepper = RealtimeStepperSettings{};
+  recipe.integrator = SemiImplicitEulerSettings{};
+  recipe.formulation = VelocitySettings{};
+  recipe.correction = NoCorrectionSettings{};
+  recipe.contacts = ConeContactSettings{};
   return recipe;
 }
 

@@ -214,7 +214,8 @@ std::string text_of(const SolverChoice& choice) {
 std::string complete_text(const Recipe& recipe) {
   std::vector<WrittenField> fields = written_fields(recipe);
   for (WrittenField& field : fields)
-    field.required = field.name != "threads" && field.name != "implicit_solver" && !field.name.starts_with("budget");
+    field.required = field.name != "threads" && field.name != "stepper" && field.name != "implicit_solver" &&
+                     !field.name.starts_with("budget");
   return object_text({}, fields, default_fields<Recipe>());
 }
 

@@ -6,14 +6,50 @@
 
 #include "mechanism/touching/touching_methods.h"
 #include "model/dial.h"
+#include "step/contact_finder.h"
 
 namespace rotule {
 
-std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
-  struct Rule {
-    bool broken;
-    std::string_view reason;
+namespace {
+
+struct Rule {
+  bool broken;
+  std::string_view reason;
+};
+
+template <std::size_t N>
+std::string first_broken(const Rule (&rules)[N]) {
+  for (const Rule& rule : rules)
+    if (rule.broken) return std::string(rule.reason);
+  return {};
+}
+
+/// The real-time stepper has its own methods: those fields of a recipe that it would not heed must be what it does. What it
+/// cannot run of a scene stands in realtime/can_run.cpp.
+std::string misfit_of_realtime(const Recipe& recipe) {
+  const ContactSettings usual, given = contact_settings(recipe);
+  const Rule rules[] = {
+      {!std::holds_alternative<SemiImplicitEulerSettings>(recipe.integrator),
+       "the real-time stepper moves by impulses: it goes with integrator semi_implicit_euler alone"},
+      {!std::holds_alternative<VelocitySettings>(recipe.formulation),
+       "the real-time stepper moves by impulses: it goes with formulation velocity alone"},
+      {!std::holds_alternative<NoCorrectionSettings>(recipe.correction),
+       "the real-time stepper pushes overlaps out by soft contacts, and has no correction after a step"},
+      {!std::holds_alternative<ConeContactSettings>(recipe.contacts),
+       "the real-time stepper is for bodies that touch, with Coulomb's cone: it goes with contacts cone alone"},
+      {recipe.solver.name() != SolverChoice().name(), "the real-time stepper has sweeps of its own, and takes no solver"},
+      {given.baumgarte != usual.baumgarte || given.max_blows != usual.max_blows,
+       "the real-time stepper knows neither contacts.baumgarte nor contacts.max_blows: leave them as they are by default"},
+      {recipe.budget.seconds > 0 || recipe.budget.iterations > 0,
+       "the real-time stepper does the same work in every step, and knows no budget"},
   };
+  return first_broken(rules);
+}
+
+}  // namespace
+
+std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
+  if (std::holds_alternative<RealtimeStepperSettings>(recipe.stepper)) return misfit_of_realtime(recipe);
   const bool impulses = std::holds_alternative<VelocitySettings>(recipe.formulation);
   const bool springs = std::holds_alternative<PenaltySettings>(recipe.formulation);
   const bool semi_implicit = std::holds_alternative<SemiImplicitEulerSettings>(recipe.integrator);
@@ -52,9 +88,7 @@ std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
       {contacts && impulses && cones && solver.bounds && !solver.cone, "this solver does not know friction cones"},
       {contacts && impulses && !cones && solver.bounds && !solver.box, "this solver does not know friction boxes"},
   };
-  for (const Rule& rule : rules)
-    if (rule.broken) return std::string(rule.reason);
-  return {};
+  return first_broken(rules);
 }
 
 void check_combination(const Recipe& recipe, const JointNeeds& needs) {

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "base/stage_clock.h"
+#include "step/realtime/realtime_stepper.h"
 #include "step/reference/reference_stepper.h"
 
 namespace rotule {
@@ -53,6 +54,7 @@ concept AnyStepper = requires(S stepper, const S& asked, State& s, const State& 
   { asked.islands() } -> std::convertible_to<std::span<const Island>>;
   { asked.report() } -> std::same_as<const StepReport&>;
   { asked.evaluations() } -> std::same_as<std::int64_t>;
+  { asked.interruptible() } -> std::same_as<bool>;
   stepper.carry_on(StepTotals{}, asked.evaluations());
   stepper.set_external(VecX{});
   stepper.keep_problems(true);
@@ -72,7 +74,7 @@ class Stepper {
 
  public:
   /// Throws Error where the recipe does not fit what the model has.
-  Stepper(const Model& model, const Recipe& recipe) : any_(std::in_place_type<ReferenceStepper>, model, recipe) {}
+  Stepper(const Model& model, const Recipe& recipe) : any_(make(model, recipe)) {}
 
   const StepReport& step(State& s, double t, double h) {
     return ask([&](auto& stepper) -> const StepReport& { return stepper.step(s, t, h); });
@@ -212,6 +214,10 @@ class Stepper {
   [[nodiscard]] std::int64_t evaluations() const {
     return look([](const auto& stepper) { return stepper.evaluations(); });
   }
+  /// Whether a step may be broken off halfway, so that its start must be remembered.
+  [[nodiscard]] bool interruptible() const {
+    return look([](const auto& stepper) { return stepper.interruptible(); });
+  }
   /// What a stepper that this one replaces had come to.
   void carry_on(const StepTotals& totals, std::int64_t evaluations) {
     ask([&](auto& stepper) { stepper.carry_on(totals, evaluations); });
@@ -227,8 +233,14 @@ class Stepper {
   [[nodiscard]] const ReferenceStepper* reference() const { return std::get_if<ReferenceStepper>(&any_); }
 
  private:
-  static_assert(AnyStepper<ReferenceStepper>);
-  std::variant<ReferenceStepper> any_;
+  static_assert(AnyStepper<ReferenceStepper> && AnyStepper<RealtimeStepper>);
+  using Any = std::variant<ReferenceStepper, RealtimeStepper>;
+  static Any make(const Model& model, const Recipe& recipe) {
+    if (std::holds_alternative<RealtimeStepperSettings>(recipe.stepper))
+      return Any(std::in_place_type<RealtimeStepper>, model, recipe);
+    return Any(std::in_place_type<ReferenceStepper>, model, recipe);
+  }
+  Any any_;
 };
 
 }  // namespace rotule

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "step/realtime/archive.h"
 #include "step/reference/archive.h"
 #include "world/world_implementation.h"
 
@@ -107,7 +108,7 @@ void archive(Archive& io, WorldImplementation& w) {
 struct Header {
   std::uint64_t magic_number = magic;
   std::uint64_t checksum = 0;  // of all that follows the header
-  std::uint64_t bodies = 0, particles = 0, joints = 0, rows = 0, integrator = 0, formulation = 0;
+  std::uint64_t bodies = 0, particles = 0, joints = 0, rows = 0, stepper = 0, integrator = 0, formulation = 0;
   friend bool operator==(const Header&, const Header&) = default;
 };
 
@@ -124,6 +125,7 @@ Header header_of(const WorldImplementation& w, const Model& model) {
   header.particles = static_cast<std::uint64_t>(model.particle_count());
   header.joints = model.joints.size();
   for (const Joint& joint : model.joints) header.rows += static_cast<std::uint64_t>(joint.rows());
+  header.stepper = w.recipe.stepper.index();
   header.integrator = w.recipe.integrator.index();
   header.formulation = w.recipe.formulation.index();
   return header;
@@ -186,7 +188,7 @@ void World::load(const Snapshot& snapshot) {
   const std::shared_ptr<const WorldShape> shape = snapshot.shape ? snapshot.shape : w.present_shape();
   if (!(header == header_of(w, shape->model)))
     throw Error("snapshot",
-                "was saved with other bodies, particles, joints, integrator or formulation; load it into the same world");
+                "was saved with other bodies, particles, joints, stepper, integrator or formulation; load it into the same world");
   if (checksum != checksum_of(std::span(snapshot.bytes).subspan(sizeof header)))
     throw Error("snapshot", "is damaged; save it again");
   // A bad snapshot must not leave a world half loaded: keep the present state to go back to.

@@ -194,7 +194,8 @@ const StepReport& World::step(double h) {
   if (!(h > 0) || !std::isfinite(h)) throw Error("step", fmt::format("must be a positive number of seconds, is {}", h));
   ++w.revision;
   w.ready();
-  w.remember();
+  const bool halfway = w.stepper->interruptible();
+  if (halfway) w.remember();
   try {
     const Budget budget(w.bell, w.recipe.budget.seconds, w.recipe.budget.iterations);
     const StepReport& report = w.stepper->step(w.state, w.time, h);
@@ -216,7 +217,7 @@ const StepReport& World::step(double h) {
     }
     return report;
   } catch (const Interrupted&) {
-    w.go_back();
+    if (halfway) w.go_back();
     w.bell.silence();
     throw;
   } catch (const Error& error) {

@@ -26,8 +26,8 @@ void complete_rim(const Convex& b, double facing, Manifold& m) {
 }
 
 /// Appends the manifolds of two parts, the first of which is no less special than the second: convex < surface < plane.
-void collide_parts(const CollisionPart& a, const Frame& X_WA, const CollisionPart& b, const Frame& X_WB, double margin,
-                   PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out) {
+void collide_in_order(const CollisionPart& a, const Frame& X_WA, const CollisionPart& b, const Frame& X_WB, double margin,
+                      PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out) {
   if (a.kind == CollisionPart::Kind::convex)
     return collide_convex(a.convex, X_WA, b.convex, X_WB, margin, memory, scratch.list, out);
   Manifold m;
@@ -81,14 +81,8 @@ void collide_all_parts(const CollisionShape& a, const Frame& X_WA, const Collisi
       PairMemory fresh;
       PairMemory& pair = single ? memory : fresh;
       const std::size_t first = out.size();
-      const bool turned = part_b.kind > part_a.kind;
-      if (turned) {
-        collide_parts(part_b, X_WPb, part_a, X_WPa, margin, pair, scratch, out);
-      } else {
-        collide_parts(part_a, X_WPa, part_b, X_WPb, margin, pair, scratch, out);
-      }
+      collide_parts(part_a, X_WPa, part_b, X_WPb, margin, pair, scratch, out);
       for (std::size_t k = first; k < out.size(); ++k) {
-        if (turned) swap_sides(out[k]);
         out[k].part_a = i;
         out[k].part_b = j;
       }
@@ -97,6 +91,14 @@ void collide_all_parts(const CollisionShape& a, const Frame& X_WA, const Collisi
 }
 
 }  // namespace
+
+void collide_parts(const CollisionPart& a, const Frame& X_WPa, const CollisionPart& b, const Frame& X_WPb, double margin,
+                   PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out) {
+  if (b.kind <= a.kind) return collide_in_order(a, X_WPa, b, X_WPb, margin, memory, scratch, out);
+  const std::size_t first = out.size();
+  collide_in_order(b, X_WPb, a, X_WPa, margin, memory, scratch, out);
+  for (std::size_t k = first; k < out.size(); ++k) swap_sides(out[k]);
+}
 
 void collide_convex(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
                     CandidateList& list, std::vector<Manifold>& out) {

@@ -32,6 +32,10 @@ struct CollideScratch {
 void collide(const CollisionShape& a, const Frame& X_WA, const CollisionShape& b, const Frame& X_WB, double margin,
              PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out);
 
+/// Two parts, where their own frames stand.
+void collide_parts(const CollisionPart& a, const Frame& X_WPa, const CollisionPart& b, const Frame& X_WPb, double margin,
+                   PairMemory& memory, CollideScratch& scratch, std::vector<Manifold>& out);
+
 /// Two convex shapes; the frames are those of the shapes themselves. Nothing where they are farther apart than `margin`.
 void collide_convex(const Convex& a, const Frame& X_WA, const Convex& b, const Frame& X_WB, double margin, PairMemory& memory,
                     CandidateList& list, std::vector<Manifold>& out);

@@ -74,6 +74,7 @@ class ReferenceStepper {
   [[nodiscard]] const StepReport& report() const { return mechanism.now.report; }
   [[nodiscard]] StageClock& clock() const { return mechanism.clock; }
   [[nodiscard]] std::int64_t evaluations() const { return mechanism.evaluations; }
+  [[nodiscard]] static bool interruptible() { return true; }
   Diagnostics diagnose(const State& s, double t, double h);
   /// Of the last diagnose.
   [[nodiscard]] JointError joint_error(int joint) const { return ledger.error(mechanism, joint); }

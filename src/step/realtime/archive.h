@@ -1,0 +1,47 @@
+#pragma once
+// What an exact snapshot saves of the real-time stepper: all that its next step depends on besides the state. Trees and tables
+// are made anew: nothing depends on their shape.
+#include "step/realtime/realtime_stepper.h"
+
+namespace rotule {
+
+namespace realtime {
+
+template <class Archive>
+void Touches::archive(Archive& io) {
+  slots.for_each([&](auto& family) {
+    io(family.taken());
+    for (auto& colour : family.colours) {
+      io(colour.hot);
+      io(colour.cold);
+      io(colour.count);
+    }
+  });
+  io(boxes_.low);
+  io(boxes_.high);
+  io(pairs_);
+  io(touches_);
+  io(apart_);
+  io(free_pairs_);
+  io(free_touches_);
+  io(free_proxies_);
+  io(points_);
+  if constexpr (!Archive::writes) restore();
+}
+
+}  // namespace realtime
+
+template <class Archive>
+void RealtimeStepper::archive(Archive& io) {
+  io(totals);
+  io(evaluations_);
+  io(last_h_);
+  io(loaded_);
+  io(found_);
+  io(bodies_.wandered);
+  io(bodies_.pose);
+  touches_.archive(io);
+  if constexpr (!Archive::writes) loaded_ = false;
+}
+
+}  // namespace rotule

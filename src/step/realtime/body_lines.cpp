@@ -1,0 +1,67 @@
+#include "step/realtime/body_lines.h"
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+
+namespace rotule::realtime {
+
+void BodyLines::clear(int line) {
+  motion[line] = {};
+  pose[line] = {};
+  pose[line].at[9] = 1;
+  last[line] = {};
+  kick[line] = {};
+  for_each_column([&](auto& column) { column[line / row_lanes].lane[line % row_lanes] = 0; });
+}
+
+void BodyLines::resize(int bodies) {
+  const int before = count, rows = rows_for(line_of(bodies));
+  count = line_of(bodies);
+  const std::size_t lines = static_cast<std::size_t>(rows) * row_lanes;
+  const std::size_t had = motion.size();
+  motion.resize(lines);
+  pose.resize(lines);
+  last.resize(lines);
+  kick.resize(lines);
+  for_each_column([&](auto& column) { column.resize(rows); });
+  for (std::size_t line = std::min<std::size_t>(had, before); line < lines; ++line) clear(static_cast<int>(line));
+}
+
+void BodyLines::erase(int body) {
+  const int line = line_of(body);
+  const auto cut = [&](auto& lines) {
+    lines.erase(lines.begin() + line);
+    lines.push_back({});
+  };
+  cut(motion);
+  cut(pose);
+  cut(last);
+  cut(kick);
+  for_each_column([&](auto& column) {
+    for (int i = line; i + 1 < count; ++i)
+      column[i / row_lanes].lane[i % row_lanes] = column[(i + 1) / row_lanes].lane[(i + 1) % row_lanes];
+  });
+  clear(count - 1);
+  clear(static_cast<int>(motion.size()) - 1);
+  --count;
+}
+
+void BodyLines::set_mass(int body, const Model& model) {
+  const int row = line_of(body) / row_lanes, lane = line_of(body) % row_lanes;
+  const bool moves = model.movable(body);
+  mass_root[row].lane[lane] = moves ? static_cast<float>(std::sqrt(model.bodies[body].mass)) : 0;
+  inverse_root[row].lane[lane] = moves ? static_cast<float>(1 / std::sqrt(model.bodies[body].mass)) : 0;
+  Mat3 root = Mat3::Zero(), inverse = Mat3::Zero();
+  if (moves) {
+    const Eigen::SelfAdjointEigenSolver<Mat3> axes(model.inertia[body]);
+    root = axes.operatorSqrt();
+    inverse = axes.operatorInverseSqrt();
+  }
+  constexpr int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+  for (int k = 0; k < 6; ++k) {
+    inertia_root[k][row].lane[lane] = static_cast<float>(root(at[k][0], at[k][1]));
+    inverse_inertia_root[k][row].lane[lane] = static_cast<float>(inverse(at[k][0], at[k][1]));
+  }
+}
+
+}  // namespace rotule::realtime

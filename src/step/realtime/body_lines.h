@@ -1,0 +1,75 @@
+#pragma once
+// Bodies as the sweeps see them. The state (doubles) is the truth; what stands here is made of it, bit for bit the same whether
+// it was carried over from the last step or made anew.
+//
+// A body is two lines of 64 bytes, which lanes fetch by transposing four numbers at a time:
+//   motion  sqrt(m) v (3), sqrt(I) omega (3), 1/sqrt(m), load;  then sqrt(m) dx (3), sqrt(I) dtheta (3): moved so far in this
+//   step pose    position as a sum of two floats (3 + 3), orientation x y z w, I^(-1/2) in world axes (xx xy xz yy yz zz)
+// Velocities are whitened: with w = M^(1/2) v a row's J M^(-1/2) serves for J and for M^-1 J^T alike. A fixed body has 1/sqrt(m)
+// = I^(-1/2) = 0: whatever it is given, it stays. Distances are differences of two such positions, exact to a float's rounding of
+// the difference wherever in the world they are.
+#include <cstdint>
+#include <vector>
+
+#include "model/model.h"
+#include "step/realtime/rows.h"
+
+namespace rotule::realtime {
+
+/// One body's 16 floats.
+struct alignas(64) Line {
+  float at[16];
+};
+struct alignas(32) HalfLine {
+  float at[8];
+};
+
+/// Line 0 belongs to nobody: empty lanes name it. Bodies follow in their order.
+inline constexpr int nobody = 0;
+inline constexpr int line_of(int body) { return body + 1; }
+inline constexpr int body_of(int line) { return line - 1; }
+
+struct BodyLines {
+  int count = 0;  // lines in use, nobody's included
+  std::vector<Line> motion, pose;
+  std::vector<HalfLine> last;                // velocities at the start of the substep
+  std::vector<HalfLine> kick;                // what forces add to them in one
+  std::vector<Row> mass_root, inverse_root;  // sqrt(m), 1/sqrt(m): bodies in lanes
+  std::vector<Row> inertia_root[6];          // I^(1/2) and I^(-1/2) in body axes
+  std::vector<Row> inverse_inertia_root[6];  // zero for fixed bodies
+  std::vector<Row> arm;                      // how far turning by one radian carries points of its shapes, m
+  /// How far any point of the body may have moved since the world began, in units of 2^-23 m, modulo 2^32: pairs that are apart
+  /// compare the sums of their bodies with the one at which their gap may be used up.
+  std::vector<WholeRow> wandered;
+  std::vector<WholeRow> expected;  // the same at the end of this step, if bodies go on as they do
+
+  void resize(int bodies);
+  /// Masses and inertias of one body.
+  void set_mass(int body, const Model& model);
+  /// The lines behind it move up.
+  void erase(int body);
+
+  [[nodiscard]] std::uint32_t way(int line) const {
+    return static_cast<std::uint32_t>(wandered[line / row_lanes].lane[line % row_lanes]);
+  }
+  [[nodiscard]] std::uint32_t way_ahead(int line) const {
+    return static_cast<std::uint32_t>(expected[line / row_lanes].lane[line % row_lanes]);
+  }
+
+ private:
+  /// f(column of rows) for each of those that hold bodies in lanes.
+  template <class F>
+  void for_each_column(F&& f) {
+    for (auto* column : {&mass_root, &inverse_root, &arm}) f(*column);
+    for (int k = 0; k < 6; ++k) {
+      f(inertia_root[k]);
+      f(inverse_inertia_root[k]);
+    }
+    f(wandered);
+    f(expected);
+  }
+  void clear(int line);
+};
+inline constexpr float wander_unit = 1.0F / 8388608.0F;
+
+}  // namespace rotule::realtime

@@ -1,0 +1,61 @@
+#pragma once
+// The loops of a step, in lanes; each runs over all blocks of contacts or all lines of bodies.
+#include <vector>
+
+#include "step/realtime/contact_slots.h"
+
+namespace rotule::realtime {
+
+/// A spring that is solved implicitly: with omega = 2 pi f and damping ratio zeta over a substep h (E. Catto, "Solver2D", 2024)
+///   v_n+ = -rate s,   impulse = -share (mass (v_n + rate s)) - give impulse.
+struct Softness {
+  float rate = 0, share = 1, give = 0;
+};
+Softness softness(double frequency, double damping, double h);
+
+/// What the sweeps are told.
+struct SweepSettings {
+  float h = 0;             // of a substep
+  Softness moving, fixed;  // contacts of two moving bodies, and of one with what is fixed
+  float push_speed = 0;
+  float impulse_scale = 1;  // of the last step's impulses, where its substeps were of another length
+  float stick_speed = 0, restitution_speed = 0, slop = 0;
+};
+
+/// Appends manifolds (by touch) whose bodies have moved too far against each other since they were collided.
+void find_moved(ContactSlots& slots, const BodyLines& bodies, std::vector<int>& moved);
+/// Rows of all contacts for this step, and the impulses of the last one given to the bodies.
+void prepare(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings);
+/// One sweep with overlaps being pushed out.
+void push(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings);
+/// One sweep without: takes back the speed that pushing has given; friction; new gaps.
+void relax(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings);
+/// Throws back what arrived fast enough.
+void bounce(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings);
+
+/// The lines of all bodies, from the state; where somebody placed one elsewhere, it has wandered.
+void load_bodies(const State& s, BodyLines& bodies);
+/// How far bodies may get in h, which gravity makes longer by `fall`.
+void look_ahead(BodyLines& bodies, float h, float fall);
+/// v <- v + kick; moved <- 0.
+void begin_step(BodyLines& bodies);
+/// v <- 2 v - v_last: gravity and all impulses of the last substep once more, without looking at any contact.
+void begin_substep(BodyLines& bodies);
+/// moved <- moved + h v.
+void advance(BodyLines& bodies, float h);
+/// Into the state after a step of h, turning what spins on its own; false where a number is no longer finite.
+bool finish_bodies(BodyLines& bodies, float h, State& s);
+
+/// Where the parts of bodies are: boxes in body axes, from the centre of mass, and the fat boxes in which they are known to be.
+struct ProxyBoxes {
+  int count = 0;
+  std::vector<WholeRow> line;       // of the body
+  std::vector<Rows3> centre, half;  // of the core
+  std::vector<Row> rounding, fat;   // m
+  std::vector<Rows3> low, high;     // fat, in the world
+  void resize(int proxies);
+};
+/// Gives new fat boxes to those that will have left theirs within h, and appends their numbers.
+void find_left(ProxyBoxes& boxes, const BodyLines& bodies, float h, std::vector<int>& left);
+
+}  // namespace rotule::realtime

@@ -1,0 +1,141 @@
+// The table of contents of a real-time step.
+#include "step/realtime/realtime_stepper.h"
+
+#include <rotule/error.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/budget.h"
+#include "dynamics/forces/weight.h"
+#include "step/realtime/can_run.h"
+
+namespace rotule {
+
+using namespace realtime;
+
+RealtimeStepper::RealtimeStepper(const Model& model, const Recipe& recipe)
+    : model_(model),
+      recipe_(recipe),
+      settings_(std::get<RealtimeStepperSettings>(recipe.stepper)),
+      contact_settings_(std::get<ConeContactSettings>(recipe.contacts)),
+      touches_(model, contact_settings_) {
+  require_realtime(model);
+  bodies_.resize(model.body_count());
+  for (int i = 0; i < model.body_count(); ++i) {
+    bodies_.set_mass(i, model);
+    touches_.add_body(i, bodies_);
+  }
+}
+
+RealtimeStepper::~RealtimeStepper() = default;
+
+void RealtimeStepper::load(const State& s) {
+  if (!loaded_) load_bodies(s, bodies_);
+  loaded_ = true;
+}
+
+const StepReport& RealtimeStepper::step(State& s, double t, double h) {
+  Budget::listen();
+  const StageClock::Run timed(clock_);
+  report_ = {};
+  ++evaluations_;
+  load(s);
+  {
+    const StageClock::Scope stage(clock_, Stage::collide);
+    touches_.find(s, bodies_, h);
+    found_ = true;
+  }
+  const int substeps = settings_.substeps;
+  const double part = h / substeps;
+  {
+    const StageClock::Scope stage(clock_, Stage::forces);
+    gather_forces(s, t, part);
+  }
+  {
+    const StageClock::Scope stage(clock_, Stage::solve);
+    const double stiffest = 0.125 / part;  // Hz: faster springs than that would not settle
+    SweepSettings sweep;
+    sweep.h = static_cast<float>(part);
+    sweep.moving = softness(std::min(settings_.contact_frequency, stiffest), settings_.contact_damping, part);
+    sweep.fixed = softness(std::min(2 * settings_.contact_frequency, 2 * stiffest), 0.5 * settings_.contact_damping, part);
+    sweep.push_speed = static_cast<float>(settings_.push_speed);
+    sweep.impulse_scale = last_h_ > 0 ? static_cast<float>(h / last_h_) : 1;
+    sweep.stick_speed = static_cast<float>(contact_settings_.stick_speed);
+    sweep.restitution_speed = static_cast<float>(contact_settings_.restitution_speed);
+    sweep.slop = static_cast<float>(contact_settings_.slop);
+
+    begin_step(bodies_);
+    prepare(touches_.slots, bodies_, sweep);
+    for (int k = 0; k < substeps; ++k) {
+      if (k > 0) begin_substep(bodies_);
+      push(touches_.slots, bodies_, sweep);
+      advance(bodies_, sweep.h);
+      relax(touches_.slots, bodies_, sweep);
+    }
+    if (touches_.bouncy()) bounce(touches_.slots, bodies_, sweep);
+  }
+  if (!finish_bodies(bodies_, static_cast<float>(h), s)) report_wild();
+  last_h_ = h;
+  report_.solves = 1;
+  report_.iterations = 2 * substeps;
+  report_.contacts = touches_.points();
+  return report_;
+}
+
+void RealtimeStepper::gather_forces(const State& s, double t, double h) {
+  const bool weight_alone = model_.forces.empty() && (external_.size() == 0 || external_.isZero(0));
+  if (!weight_alone) {
+    forces_.setZero(model_.velocity_count());
+    if (external_.size() == forces_.size()) forces_ = external_;
+    add_forces(model_, s, t, recipe_.threads, scratch_, forces_);
+  }
+  const Eigen::Vector3f fall = (h * model_.gravity).cast<float>();
+  for (int i = 0; i < model_.body_count(); ++i) {
+    const int line = line_of(i);
+    const float mass_root = bodies_.mass_root[line / row_lanes].lane[line % row_lanes];
+    float* kick = bodies_.kick[line].at;
+    for (int k = 0; k < 3; ++k) kick[k] = mass_root * fall[k];
+    if (weight_alone || !model_.movable(i)) continue;
+    const float* pose = bodies_.pose[line].at;
+    const Eigen::Vector3f force = (h / model_.bodies[i].mass * forces_.segment<3>(6 * i)).cast<float>(),
+                          torque = (h * forces_.segment<3>(6 * i + 3)).cast<float>();
+    Eigen::Matrix3f S;
+    S << pose[10], pose[11], pose[12], pose[11], pose[13], pose[14], pose[12], pose[14], pose[15];
+    const Eigen::Vector3f spin = S * torque;
+    for (int k = 0; k < 3; ++k) {
+      kick[k] += mass_root * force[k];
+      kick[3 + k] = spin[k];
+    }
+  }
+}
+
+void RealtimeStepper::report_wild() const {
+  for (int i = 0; i < model_.body_count(); ++i) {
+    const Line& line = bodies_.motion[line_of(i)];
+    const bool tame = std::all_of(std::begin(line.at), std::end(line.at), [](float x) { return std::abs(x) < 1e15F; });
+    if (!tame)
+      throw Error("body \"" + model_.bodies[i].name + "\"",
+                  "its motion is no longer a number; take a smaller step or another method");
+  }
+  throw Error("step", "motion is no longer a number; take a smaller step or another method");
+}
+
+void RealtimeStepper::body_added() {
+  const int body = model_.body_count() - 1;
+  require_realtime(model_);
+  bodies_.resize(model_.body_count());
+  bodies_.set_mass(body, model_);
+  touches_.add_body(body, bodies_);
+  forget();
+}
+
+void RealtimeStepper::body_removed(int body) {
+  touches_.remove_body(body);
+  bodies_.erase(body);
+  forget();
+}
+
+void RealtimeStepper::joint_added() { require_realtime(model_); }
+
+}  // namespace rotule

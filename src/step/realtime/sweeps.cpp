@@ -1,0 +1,373 @@
+// Sweeps over contacts in lanes. Each block is one gather of its bodies' velocities, its rows one after the other, and one
+// scatter.
+#include <cmath>
+#include <numbers>
+
+#include "step/realtime/kernels.h"
+#include "step/realtime/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "step/realtime/sweeps.cpp"  // NOLINT: how Highway compiles this file once per target
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "step/realtime/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace rotule::realtime::HWY_NAMESPACE {
+namespace {
+
+/// Half a line of each lane's body: velocities, or what they moved in this step.
+struct Motion {
+  Vector linear, angular;
+  Lanes inverse_root, load;
+};
+
+HWY_INLINE Motion fetch_motion(const BodyLines& bodies, const std::int32_t* lines, int offset) {
+  const auto first = fetch([&](int i) { return bodies.motion[lines[i]].at + offset; });
+  const auto second = fetch([&](int i) { return bodies.motion[lines[i]].at + offset + 4; });
+  return {{first.v[0], first.v[1], first.v[2]}, {first.v[3], second.v[0], second.v[1]}, second.v[2], second.v[3]};
+}
+HWY_INLINE void put_motion(const Motion& m, BodyLines& bodies, const std::int32_t* lines) {
+  put_back({{m.linear.x, m.linear.y, m.linear.z, m.angular.x}}, [&](int i) { return bodies.motion[lines[i]].at; });
+  put_back({{m.angular.y, m.angular.z, m.inverse_root, m.load}}, [&](int i) { return bodies.motion[lines[i]].at + 4; });
+}
+
+struct BodyPose {
+  Vector high, low;
+  Rotation turn;
+  Symmetric inverse_root;
+};
+HWY_INLINE BodyPose fetch_pose(const BodyLines& bodies, const std::int32_t* lines) {
+  Quad q[4];
+  for (int k = 0; k < 4; ++k) q[k] = fetch([&](int i) { return bodies.pose[lines[i]].at + 4 * k; });
+  return {{q[0].v[0], q[0].v[1], q[0].v[2]},
+          {q[0].v[3], q[1].v[0], q[1].v[1]},
+          {{q[1].v[2], q[1].v[3], q[2].v[0]}, q[2].v[1]},
+          {{q[2].v[2], q[2].v[3], q[3].v[0], q[3].v[1], q[3].v[2], q[3].v[3]}}};
+}
+
+HWY_INLINE Rotation load_turn(const Row (&rows)[4], int first) {
+  return {{load(rows[0], first), load(rows[1], first), load(rows[2], first)}, load(rows[3], first)};
+}
+
+/// work(hot block, cold block, first lane) for all lanes of all colours, in order.
+template <class Family, class Work>
+HWY_INLINE void for_all(Family& family, const Work& work) {
+  for (auto& colour : family.colours)
+    for (std::size_t block = 0; block < colour.hot.size(); ++block)
+      for (int first = 0; first < colour.lanes(static_cast<int>(block)); first += width)
+        work(colour.hot[block], colour.cold[block], first);
+}
+
+template <class Family>
+void find_moved_in(Family& family, const BodyLines& bodies, std::vector<int>& moved) {
+  constexpr float most_turn = 0.0019F;  // sin^2 of half of 5 degrees: normals stay fixed in the world
+  for_all(family, [&](const auto& hot, const auto& cold, int first) HWY_ATTR {
+    const BodyPose A = fetch_pose(bodies, hot.a.lane + first), B = fetch_pose(bodies, hot.b.lane + first);
+    // How B has moved as seen from A: its centre, and how far its turning may have carried its points.
+    const Vector between = (B.high - A.high) + (B.low - A.low);
+    const Rotation da = turn_since(A.turn, load_turn(cold.turn_a, first)), db = turn_since(B.turn, load_turn(cold.turn_b, first));
+    const Vector d = turned_back(da, between) - load(cold.between, first);
+    const Vector e = db.v * da.w - da.v * db.w - cross(da.v, db.v);
+    const Lanes way = root(dot(d, d)) + all(2) * root(dot(e, e)) * load(cold.arm, first);
+    const Lanes turn = largest(dot(da.v, da.v) * load(cold.flat_a, first), dot(db.v, db.v) * load(cold.flat_b, first));
+    const Mask too_far = hn::Or(hn::Gt(way, load(cold.tolerance, first)), hn::Gt(turn, all(most_turn)));
+    for (unsigned bits = bits_of(too_far); bits != 0; bits &= bits - 1) {
+      const int lane = first + std::countr_zero(bits);
+      if (cold.touch.lane[lane] >= 0) moved.push_back(cold.touch.lane[lane]);
+    }
+  });
+}
+
+void find_moved_all(ContactSlots& slots, const BodyLines& bodies, std::vector<int>& moved) {
+  slots.for_each([&](auto& family) { find_moved_in(family, bodies, moved); });
+}
+
+/// The rows of one vector of manifolds, and their impulses of the last step applied.
+template <int N>
+HWY_INLINE void prepare_block(HotBlock<N>& hot, ColdBlock<N>& cold, int first, BodyLines& bodies, const SweepSettings& settings) {
+  const BodyPose A = fetch_pose(bodies, hot.a.lane + first), B = fetch_pose(bodies, hot.b.lane + first);
+  Motion a = fetch_motion(bodies, hot.a.lane + first, 0), b = fetch_motion(bodies, hot.b.lane + first, 0);
+  const Lanes one = all(1), tiny = all(1e-30F), scale = all(settings.impulse_scale);
+  const Lanes mass_a = a.inverse_root, mass_b = b.inverse_root, linear = mass_a * mass_a + mass_b * mass_b;
+  store(mass_a, hot.mass_a, first);
+  store(mass_b, hot.mass_b, first);
+
+  const Vector between = (B.high - A.high) + (B.low - A.low), between_then = load(cold.between, first);
+  const Rotation da = turn_since(A.turn, load_turn(cold.turn_a, first)), db = turn_since(B.turn, load_turn(cold.turn_b, first));
+  const Vector n = load(hot.normal, first), t1 = load(hot.tangent, first), t2 = cross(t1, n);
+  const Vector round_a = n * load(cold.round_a, first), round_b = n * load(cold.round_b, first);
+  const Lanes rounding = load(cold.round_a, first) + load(cold.round_b, first);
+  const Lanes restitution = load(cold.restitution, first), inverse_margin = load(cold.inverse_margin, first);
+  const Vector dv = b.linear * mass_b - a.linear * mass_a;
+  const Lanes approach = dot(n, dv);
+  const Motion a0 = a, b0 = b;
+
+  Vector middle_a{none(), none(), none()}, middle_b = middle_a, anchors[N];
+  Lanes weight = all(1e-20F), total = none();
+  for (int k = 0; k < N; ++k) {
+    auto& point = hot.point[k];
+    auto& kept = cold.point[k];
+    const Lanes there = load(kept.there, first);
+    const Vector r_a = load(kept.anchor, first), r_b = r_a - between_then;
+    anchors[k] = r_a;
+    // Cores turn with their bodies, roundings do not.
+    const Lanes gap = dot(n, between + turned(db, r_b + round_b) - turned(da, r_a - round_a)) - rounding + load(kept.gap, first);
+    const Vector turn_a = A.inverse_root * cross(n, r_a), turn_b = B.inverse_root * cross(r_b, n);
+    const Lanes share = there / (linear + dot(turn_a, turn_a) + dot(turn_b, turn_b) + tiny);
+    store(share, point.share, first);
+    store(turn_a, point.turn_a, first);
+    store(turn_b, point.turn_b, first);
+    const Lanes held = gap + all(settings.slop);
+    store(held, point.gap, first);
+    store(held, hot.start[k], first);
+    store(restitution * (approach + dot(turn_a, a0.angular) + dot(turn_b, b0.angular)), kept.closing, first);
+    const Lanes impulse = load(point.impulse, first) * there * scale;
+    store(impulse, point.impulse, first);
+    a.angular = a.angular + turn_a * impulse;
+    b.angular = b.angular + turn_b * impulse;
+    total = total + impulse;
+    // Friction acts where the patch touches: points that are apart count less.
+    const Lanes w = there * largest(all(0.01F), least(one, all(2) - gap * inverse_margin));
+    middle_a = middle_a + r_a * w;
+    middle_b = middle_b + r_b * w;
+    weight = weight + w;
+  }
+  middle_a = middle_a * (one / weight);
+  middle_b = middle_b * (one / weight);
+  const Lanes patch = load(cold.patch, first);
+  for (int k = 0; k < N; ++k) {
+    const Vector d = anchors[k] - middle_a;
+    store(choose(hn::Gt(patch, none()), patch, root(dot(d, d))), hot.lever[k], first);
+  }
+
+  const Vector a1 = A.inverse_root * cross(t1, middle_a), b1 = B.inverse_root * cross(middle_b, t1),
+               a2 = A.inverse_root * cross(t2, middle_a), b2 = B.inverse_root * cross(middle_b, t2);
+  const Lanes k11 = linear + dot(a1, a1) + dot(b1, b1), k22 = linear + dot(a2, a2) + dot(b2, b2), k12 = dot(a1, a2) + dot(b1, b2);
+  const Lanes inverse = one / (k11 * k22 - k12 * k12 + tiny);
+  store(k22 * inverse, hot.k11, first);
+  store(k11 * inverse, hot.k22, first);
+  store(none() - k12 * inverse, hot.k12, first);
+  store(a1, hot.slide_a1, first);
+  store(b1, hot.slide_b1, first);
+  store(a2, hot.slide_a2, first);
+  store(b2, hot.slide_b2, first);
+  const Lanes v1 = dot(t1, dv) + dot(a1, a0.angular) + dot(b1, b0.angular),
+              v2 = dot(t2, dv) + dot(a2, a0.angular) + dot(b2, b0.angular);
+  const Mask slides = hn::Gt(v1 * v1 + v2 * v2, all(settings.stick_speed * settings.stick_speed));
+  store(choose(slides, load(cold.sliding_friction, first), load(cold.static_friction, first)), hot.friction, first);
+  const Vector spin_a = A.inverse_root * (n * all(-1)), spin_b = B.inverse_root * n;
+  store(one / (dot(spin_a, spin_a) + dot(spin_b, spin_b) + tiny), hot.spin_share, first);
+  store(spin_a, hot.spin_a, first);
+  store(spin_b, hot.spin_b, first);
+
+  const Lanes slide_1 = load(hot.slide_1, first) * scale, slide_2 = load(hot.slide_2, first) * scale,
+              spin = load(hot.spin, first) * scale;
+  store(slide_1, hot.slide_1, first);
+  store(slide_2, hot.slide_2, first);
+  store(spin, hot.spin, first);
+  const Vector force = n * total + t1 * slide_1 + t2 * slide_2;
+  a.linear = a.linear - force * mass_a;
+  b.linear = b.linear + force * mass_b;
+  a.angular = a.angular + a1 * slide_1 + a2 * slide_2 + spin_a * spin;
+  b.angular = b.angular + b1 * slide_1 + b2 * slide_2 + spin_b * spin;
+  put_motion(a, bodies, hot.a.lane + first);
+  put_motion(b, bodies, hot.b.lane + first);
+}
+
+void prepare_all(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
+  slots.for_each([&](auto& family) {
+    for_all(family, [&](auto& hot, auto& cold, int first) HWY_ATTR { prepare_block(hot, cold, first, bodies, settings); });
+  });
+}
+
+template <int N>
+HWY_INLINE void push_block(HotBlock<N>& hot, int first, BodyLines& bodies, const SweepSettings& settings) {
+  Motion a = fetch_motion(bodies, hot.a.lane + first, 0), b = fetch_motion(bodies, hot.b.lane + first, 0);
+  const Vector n = load(hot.normal, first);
+  const Lanes mass_a = load(hot.mass_a, first), mass_b = load(hot.mass_b, first), linear = mass_a * mass_a + mass_b * mass_b;
+  const Lanes inverse_h = all(1 / settings.h), slowest = all(-settings.push_speed), one = all(1);
+  const Mask both = hn::Gt(mass_a * mass_b, none());
+  const Lanes rate = choose(both, all(settings.moving.rate * settings.moving.share),
+                            all(settings.fixed.rate * settings.fixed.share)),
+              share = choose(both, all(settings.moving.share), all(settings.fixed.share)),
+              give = choose(both, all(settings.moving.give), all(settings.fixed.give));
+  // The linear part of the points' relative velocity is one number for all of them.
+  Lanes approach = dot(n, b.linear * mass_b - a.linear * mass_a), change = none();
+  for (int k = 0; k < N; ++k) {
+    auto& point = hot.point[k];
+    const Vector turn_a = load(point.turn_a, first), turn_b = load(point.turn_b, first);
+    const Lanes gap = load(point.gap, first), impulse = load(point.impulse, first);
+    const Lanes v = approach + dot(turn_a, a.angular) + dot(turn_b, b.angular);
+    // Apart: it may close, and no more. Overlapping: a spring.
+    const Mask apart = hn::Gt(gap, none());
+    const Lanes bias = choose(apart, gap * inverse_h, largest(rate * gap, slowest));
+    const Lanes next = largest(
+        impulse - (load(point.share, first) * (choose(apart, one, share) * v + bias) + choose(apart, none(), give) * impulse),
+        none());
+    const Lanes d = next - impulse;
+    store(next, point.impulse, first);
+    change = change + d;
+    approach = approach + d * linear;
+    a.angular = a.angular + turn_a * d;
+    b.angular = b.angular + turn_b * d;
+  }
+  const Vector force = n * change;
+  a.linear = a.linear - force * mass_a;
+  b.linear = b.linear + force * mass_b;
+  put_motion(a, bodies, hot.a.lane + first);
+  put_motion(b, bodies, hot.b.lane + first);
+}
+
+void push_all(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
+  slots.for_each([&](auto& family) {
+    for_all(family, [&](auto& hot, auto&, int first) HWY_ATTR { push_block(hot, first, bodies, settings); });
+  });
+}
+
+template <int N>
+HWY_INLINE void relax_block(HotBlock<N>& hot, int first, BodyLines& bodies, const SweepSettings& settings) {
+  Motion a = fetch_motion(bodies, hot.a.lane + first, 0), b = fetch_motion(bodies, hot.b.lane + first, 0);
+  const Motion da = fetch_motion(bodies, hot.a.lane + first, 8), db = fetch_motion(bodies, hot.b.lane + first, 8);
+  const Vector n = load(hot.normal, first);
+  const Lanes mass_a = load(hot.mass_a, first), mass_b = load(hot.mass_b, first), linear = mass_a * mass_a + mass_b * mass_b;
+  const Lanes inverse_h = all(1 / settings.h);
+  Lanes approach = dot(n, b.linear * mass_b - a.linear * mass_a), change = none(), total = none(), lever = none();
+  const Lanes moved = dot(n, db.linear * mass_b - da.linear * mass_a);
+  // In reverse: going round a patch always the same way makes stacks sway.
+  for (int k = N - 1; k >= 0; --k) {
+    auto& point = hot.point[k];
+    const Vector turn_a = load(point.turn_a, first), turn_b = load(point.turn_b, first);
+    const Lanes impulse = load(point.impulse, first);
+    const Lanes v = approach + dot(turn_a, a.angular) + dot(turn_b, b.angular);
+    // The gap now, for the next push too.
+    const Lanes gap = load(hot.start[k], first) + moved + dot(turn_a, da.angular) + dot(turn_b, db.angular);
+    store(gap, point.gap, first);
+    const Lanes next = largest(impulse - load(point.share, first) * (v + largest(gap, none()) * inverse_h), none());
+    const Lanes d = next - impulse;
+    store(next, point.impulse, first);
+    lever = lever + load(hot.lever[k], first) * next;
+    total = total + next;
+    change = change + d;
+    approach = approach + d * linear;
+    a.angular = a.angular + turn_a * d;
+    b.angular = b.angular + turn_b * d;
+  }
+  Vector force = n * change;
+  const Lanes friction = load(hot.friction, first);
+
+  {  // Spinning.
+    const Vector spin_a = load(hot.spin_a, first), spin_b = load(hot.spin_b, first);
+    const Lanes spin = load(hot.spin, first), most = friction * lever + load(hot.torsion, first) * total;
+    const Lanes v = dot(spin_a, a.angular) + dot(spin_b, b.angular);
+    const Lanes next = largest(least(spin - load(hot.spin_share, first) * v, most), none() - most), d = next - spin;
+    store(next, hot.spin, first);
+    a.angular = a.angular + spin_a * d;
+    b.angular = b.angular + spin_b * d;
+  }
+
+  // Sliding, with Coulomb's cone. Where the two-row solution is within it, the patch sticks. Else it slides, against its
+  // velocity: a step of one size in all directions, shortened to the cone, comes to rest only there.
+  const Vector t1 = load(hot.tangent, first), t2 = cross(t1, n), a1 = load(hot.slide_a1, first), b1 = load(hot.slide_b1, first),
+               a2 = load(hot.slide_a2, first), b2 = load(hot.slide_b2, first);
+  const Vector dv = (b.linear + force * mass_b) * mass_b - (a.linear - force * mass_a) * mass_a;
+  const Lanes v1 = dot(t1, dv) + dot(a1, a.angular) + dot(b1, b.angular),
+              v2 = dot(t2, dv) + dot(a2, a.angular) + dot(b2, b.angular);
+  const Lanes old_1 = load(hot.slide_1, first), old_2 = load(hot.slide_2, first);
+  const Lanes k11 = load(hot.k11, first), k12 = load(hot.k12, first), k22 = load(hot.k22, first), most = friction * total;
+  const Lanes stick_1 = old_1 - (k11 * v1 + k12 * v2), stick_2 = old_2 - (k12 * v1 + k22 * v2);
+  const Lanes size = all(2) * (k11 * k22 - k12 * k12) / (k11 + k22 + all(1e-30F));
+  const Lanes slide_1 = old_1 - size * v1, slide_2 = old_2 - size * v2;
+  const Mask sticks = hn::Le(stick_1 * stick_1 + stick_2 * stick_2, most * most);
+  const Lanes shorter = most / largest(root(slide_1 * slide_1 + slide_2 * slide_2), largest(most, all(1e-30F)));
+  const Lanes new_1 = choose(sticks, stick_1, slide_1 * shorter), new_2 = choose(sticks, stick_2, slide_2 * shorter);
+  store(new_1, hot.slide_1, first);
+  store(new_2, hot.slide_2, first);
+  const Lanes d1 = new_1 - old_1, d2 = new_2 - old_2;
+  force = force + t1 * d1 + t2 * d2;
+  a.angular = a.angular + a1 * d1 + a2 * d2;
+  b.angular = b.angular + b1 * d1 + b2 * d2;
+  a.linear = a.linear - force * mass_a;
+  b.linear = b.linear + force * mass_b;
+  put_motion(a, bodies, hot.a.lane + first);
+  put_motion(b, bodies, hot.b.lane + first);
+}
+
+void relax_all(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
+  slots.for_each([&](auto& family) {
+    for_all(family, [&](auto& hot, auto&, int first) HWY_ATTR { relax_block(hot, first, bodies, settings); });
+  });
+}
+
+template <int N>
+HWY_INLINE void bounce_block(HotBlock<N>& hot, const ColdBlock<N>& cold, int first, BodyLines& bodies,
+                             const SweepSettings& settings) {
+  Motion a = fetch_motion(bodies, hot.a.lane + first, 0), b = fetch_motion(bodies, hot.b.lane + first, 0);
+  const Vector n = load(hot.normal, first);
+  const Lanes mass_a = load(hot.mass_a, first), mass_b = load(hot.mass_b, first), linear = mass_a * mass_a + mass_b * mass_b;
+  const Lanes slowest = load(cold.restitution, first) * all(-settings.restitution_speed);
+  Lanes approach = dot(n, b.linear * mass_b - a.linear * mass_a), change = none();
+  for (int k = 0; k < N; ++k) {
+    auto& point = hot.point[k];
+    const Vector turn_a = load(point.turn_a, first), turn_b = load(point.turn_b, first);
+    const Lanes impulse = load(point.impulse, first), closing = load(cold.point[k].closing, first);
+    const Lanes v = approach + dot(turn_a, a.angular) + dot(turn_b, b.angular);
+    // Only what arrived: fast enough, and held by now.
+    const Mask arrived = hn::And(hn::Lt(closing, slowest), hn::Gt(impulse, none()));
+    const Lanes next = largest(impulse - load(point.share, first) * (v + closing), none());
+    const Lanes d = choose(arrived, next - impulse, none());
+    change = change + d;
+    approach = approach + d * linear;
+    a.angular = a.angular + turn_a * d;
+    b.angular = b.angular + turn_b * d;
+  }
+  const Vector force = n * change;
+  a.linear = a.linear - force * mass_a;
+  b.linear = b.linear + force * mass_b;
+  put_motion(a, bodies, hot.a.lane + first);
+  put_motion(b, bodies, hot.b.lane + first);
+}
+
+void bounce_all(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
+  slots.for_each([&](auto& family) {
+    for_all(family, [&](auto& hot, auto& cold, int first) HWY_ATTR { bounce_block(hot, cold, first, bodies, settings); });
+  });
+}
+
+}  // namespace
+}  // namespace rotule::realtime::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace rotule::realtime {
+
+HWY_EXPORT(find_moved_all);
+HWY_EXPORT(prepare_all);
+HWY_EXPORT(push_all);
+HWY_EXPORT(relax_all);
+HWY_EXPORT(bounce_all);
+
+Softness softness(double frequency, double damping, double h) {
+  const double omega = 2 * std::numbers::pi * frequency, a1 = 2 * damping + h * omega, a2 = h * omega * a1, a3 = 1 / (1 + a2);
+  return {static_cast<float>(omega / a1), static_cast<float>(a2 * a3), static_cast<float>(a3)};
+}
+
+void find_moved(ContactSlots& slots, const BodyLines& bodies, std::vector<int>& moved) {
+  HWY_DYNAMIC_DISPATCH(find_moved_all)(slots, bodies, moved);
+}
+void prepare(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
+  HWY_DYNAMIC_DISPATCH(prepare_all)(slots, bodies, settings);
+}
+void push(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
+  HWY_DYNAMIC_DISPATCH(push_all)(slots, bodies, settings);
+}
+void relax(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
+  HWY_DYNAMIC_DISPATCH(relax_all)(slots, bodies, settings);
+}
+void bounce(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
+  HWY_DYNAMIC_DISPATCH(bounce_all)(slots, bodies, settings);
+}
+
+}  // namespace rotule::realtime
+#endif

@@ -1,0 +1,127 @@
+// Touches: bodies that go, and what can be asked.
+#include <algorithm>
+#include <tuple>
+
+#include "step/realtime/touches.h"
+
+namespace rotule::realtime {
+
+void Touches::remove_body(int body) {
+  for (int number = 0; number < static_cast<int>(pairs_.size()); ++number) {
+    const Pair& pair = pairs_[number];
+    if (pair.a >= 0 && (proxies_[pair.a].body == body || proxies_[pair.b].body == body)) drop(number);
+  }
+  for (int number = 0; number < static_cast<int>(proxies_.size()); ++number) {
+    Proxy& proxy = proxies_[number];
+    if (proxy.body != body) continue;
+    if (proxy.leaf >= 0) tree(proxy).remove(proxy.leaf);
+    std::erase(endless_, number);
+    proxy = {};
+    const int row = number / row_lanes, lane = number % row_lanes;
+    boxes_.line[row].lane[lane] = nobody;
+    put(boxes_.low[row], lane, -1e30, -1e30, -1e30);
+    put(boxes_.high[row], lane, 1e30, 1e30, 1e30);
+    free_proxies_.push_back(number);
+  }
+  // All others have their places one earlier from there on.
+  const int gone = line_of(body);
+  const auto move_up = [&](auto& line) { line -= line > gone; };
+  for (Proxy& proxy : proxies_) proxy.body -= proxy.body > body;
+  for (WholeRow& row : boxes_.line)
+    for (std::int32_t& line : row.lane) move_up(line);
+  for (Apart& apart : apart_) {
+    move_up(apart.line_a);
+    move_up(apart.line_b);
+  }
+  slots.for_each([&](auto& family) {
+    if (gone < static_cast<int>(family.taken().size())) family.taken().erase(family.taken().begin() + gone);
+    for (auto& colour : family.colours)
+      for (auto& hot : colour.hot)
+        for (int lane = 0; lane < row_lanes; ++lane) {
+          move_up(hot.a.lane[lane]);
+          move_up(hot.b.lane[lane]);
+        }
+  });
+  shapes_.erase(shapes_.begin() + body);
+}
+
+void Touches::restore() {
+  known_.clear();
+  for (Pair& pair : pairs_) {
+    pair.seen = 0;
+    if (pair.a >= 0) known_.insert(PairTable::key(pair.a, pair.b));
+  }
+  search_ = 0;
+  framed_.assign(framed_.size(), 0);
+  moving_ = fixed_ = {};
+  for (int number = 0; number < static_cast<int>(proxies_.size()); ++number) {
+    Proxy& proxy = proxies_[number];
+    if (proxy.body < 0 || proxy.endless) continue;
+    const Aabb where = box(number);
+    proxy.leaf = (where.low.array() <= where.high.array()).all() ? tree(proxy).insert(where, number) : -1;
+  }
+}
+
+void Touches::list(const State& s, int substeps, std::vector<Contact>& out) {
+  out.clear();
+  order_.clear();
+  for (int t = 0; t < static_cast<int>(touches_.size()); ++t)
+    if (touches_[t].pair >= 0) order_.push_back(t);
+  const auto key = [&](int t) {
+    const Pair& pair = pairs_[touches_[t].pair];
+    const Proxy &p = proxies_[pair.a], &q = proxies_[pair.b];
+    return std::tuple(std::min(p.body, q.body), std::max(p.body, q.body), p.number, q.number, t);
+  };
+  std::sort(order_.begin(), order_.end(), [&](int i, int j) { return key(i) < key(j); });
+  for (const int t : order_) {
+    const SlotPlace at = touches_[t].slot;
+    const Pair& pair = pairs_[touches_[t].pair];
+    const Proxy &p = proxies_[pair.a], &q = proxies_[pair.b];
+    const SurfaceLaw law = combine(model_.bodies[p.body].surface, model_.bodies[q.body].surface);
+    slots.visit(at.family, [&](auto& family) {
+      const auto& hot = family.colours[at.colour].hot[at.index / row_lanes];
+      const auto& cold = family.colours[at.colour].cold[at.index / row_lanes];
+      const int lane = at.index % row_lanes;
+      const auto vector = [&](const Rows3& rows) { return Vec3(rows.x.lane[lane], rows.y.lane[lane], rows.z.lane[lane]); };
+      const auto turn = [&](const Row(&rows)[4]) {
+        return Quat(rows[3].lane[lane], rows[0].lane[lane], rows[1].lane[lane], rows[2].lane[lane]).normalized();
+      };
+      const Vec3 n = vector(hot.normal), t1 = vector(hot.tangent), between = vector(cold.between);
+      const Quat since_a = s.theta[p.body] * turn(cold.turn_a).conjugate(),
+                 since_b = s.theta[q.body] * turn(cold.turn_b).conjugate();
+      int count = 0;
+      for (const auto& point : cold.point) count += point.there.lane[lane] > 0;
+      for (std::size_t k = 0; k < std::size(cold.point); ++k) {
+        const auto& point = cold.point[k];
+        if (!(point.there.lane[lane] > 0)) continue;
+        const Vec3 r_a = vector(point.anchor), r_b = r_a - between;
+        const double round_a = cold.round_a.lane[lane], round_b = cold.round_b.lane[lane], half_gap = 0.5 * point.gap.lane[lane];
+        const Vec3 on_a = s.p[p.body] + since_a * (r_a - round_a * n) + (round_a - half_gap) * n,
+                   on_b = s.p[q.body] + since_b * (r_b + round_b * n) - (round_b - half_gap) * n;
+        Contact& c = out.emplace_back();
+        c.a = p.body;
+        c.b = q.body;
+        c.feature = static_cast<std::uint32_t>(point.feature.lane[lane]);
+        c.normal = n;
+        c.tangent = t1;
+        c.bitangent = t1.cross(n);
+        c.point = 0.5 * (on_a + on_b);
+        c.on_a = s.theta[p.body].conjugate() * (on_a - s.p[p.body]);
+        c.on_b = s.theta[q.body].conjugate() * (on_b - s.p[q.body]);
+        c.gap = n.dot(on_b - on_a);
+        c.law = law;
+        // Friction is of the patch as a whole: points share it alike.
+        c.x[0] = substeps * double(hot.point[k].impulse.lane[lane]);
+        c.x[1] = substeps * double(hot.slide_1.lane[lane]) / count;
+        c.x[2] = substeps * double(hot.slide_2.lane[lane]) / count;
+        if (c.a < c.b) continue;
+        std::swap(c.a, c.b);
+        std::swap(c.on_a, c.on_b);
+        c.normal = -c.normal;
+        c.tangent = -c.tangent;
+      }
+    });
+  }
+}
+
+}  // namespace rotule::realtime

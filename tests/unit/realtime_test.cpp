@@ -1,0 +1,284 @@
+// The real-time stepper against what mechanics says of simple motions, and what it refuses.
+#include <gtest/gtest.h>
+#include <rotule/error.h>
+#include <rotule/world.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "support/allocation_counter.h"
+
+namespace rotule {
+namespace {
+
+constexpr double g = 9.81;
+
+Recipe fast(double dt = 1.0 / 60, int substeps = 4) {
+  Recipe recipe = recipes::fastest();
+  recipe.dt = dt;
+  recipe.stepper = RealtimeStepperSettings{.substeps = substeps};
+  return recipe;
+}
+
+Scene on_ground(double friction = 0.5, double restitution = 0) {
+  Scene scene;
+  scene.materials.push_back({.name = "all", .friction = friction, .restitution = restitution});
+  scene.add({.name = "ground", .fixed = true, .shape = Plane{}, .material = "all"});
+  return scene;
+}
+
+void run(World& world, double seconds) {
+  const auto steps = static_cast<int>(std::lround(seconds / world.recipe().dt));
+  for (int i = 0; i < steps; ++i) world.step();
+}
+
+TEST(RealtimeStepper, FallsAsGalileoSays) {
+  Scene scene;
+  scene.add({.name = "ball", .mass = 2.0, .velocity = {3, 0, 4}, .shape = Sphere{.radius = 0.1}});
+  World world(scene, fast());
+  run(world, 1);
+  // Semi-implicit over substeps of h/4: g t h/8 too low, and no more.
+  EXPECT_NEAR(world.position("ball").x(), 3, 1e-5);
+  EXPECT_NEAR(world.position("ball").z(), 4 - g / 2 - g / 480, 1e-4);
+}
+
+TEST(RealtimeStepper, SpinningKeepsAngularMomentumAndGainsNoEnergy) {
+  Scene scene;
+  scene.gravity.setZero();
+  scene.add({.name = "racket", .mass = 1.0, .angular_velocity = {0.01, 6, 0.02}, .shape = Box{.size = {0.1, 0.3, 0.6}}});
+  World world(scene, fast(1.0 / 240));
+  const Diagnostics start = world.diagnostics();
+  double most = 0, turned = 0;
+  for (int i = 0; i < 2400; ++i) {
+    world.step();
+    const Diagnostics now = world.diagnostics();
+    most = std::max(most, now.kinetic_energy / start.kinetic_energy);
+    turned = std::max(turned, (now.angular_momentum - start.angular_momentum).norm() / start.angular_momentum.norm());
+  }
+  EXPECT_LT(most, 1 + 1e-3);
+  EXPECT_LT(turned, 0.02);
+}
+
+TEST(RealtimeStepper, WhatLiesStillWeighsWhatItWeighs) {
+  Scene scene = on_ground();
+  scene.add({.name = "crate", .mass = 3.0, .position = {0, 0, 0.5}, .shape = Box{}, .material = "all"});
+  scene.add({.name = "lid", .mass = 2.0, .position = {0.1, 0, 1.25}, .shape = Box{.size = {1, 1, 0.5}}, .material = "all"});
+  World world(scene, fast());
+  run(world, 3);
+  double on_floor = 0, on_crate = 0;
+  for (const ContactResult& c : world.contacts()) (c.body_b == world.body("lid") ? on_crate : on_floor) += std::abs(c.force.z());
+  EXPECT_NEAR(on_floor, 5 * g, 0.02 * 5 * g);
+  EXPECT_NEAR(on_crate, 2 * g, 0.02 * 2 * g);
+  EXPECT_LT(world.diagnostics().penetration, 2e-3);
+  EXPECT_LT(world.diagnostics().kinetic_energy, 1e-9);
+}
+
+TEST(RealtimeStepper, FrictionIsAConeAndStopsWhereCoulombSays) {
+  for (const double angle : {0.0, 0.3, std::numbers::pi / 4}) {
+    Scene scene = on_ground(0.4);
+    const Vec3 v = 3 * Vec3(std::cos(angle), std::sin(angle), 0);
+    scene.add({.name = "puck",
+               .mass = 1.0,
+               .position = {0, 0, 0.05},
+               .velocity = v,
+               .shape = Box{.size = {0.4, 0.4, 0.1}},
+               .material = "all"});
+    World world(scene, fast());
+    run(world, 2);
+    const Vec3 went = world.position("puck") - Vec3(0, 0, world.position("puck").z());
+    const double expected = 9 / (2 * 0.4 * g);
+    EXPECT_NEAR(went.norm(), expected, 0.03 * expected) << angle;
+    EXPECT_NEAR(went.normalized().dot(v.normalized()), 1, 1e-4) << angle;
+    EXPECT_LT(world.velocity("puck").norm(), 1e-4);
+  }
+}
+
+TEST(RealtimeStepper, HoldsOnASlopeUpToTheAngleOfFriction) {
+  for (const double slope : {0.3, 0.5}) {
+    Scene scene = on_ground(0.4);  // atan 0.4 = 0.38 rad
+    scene.gravity = g * Vec3(std::sin(slope), 0, -std::cos(slope));
+    scene.add({.name = "crate", .mass = 1.0, .position = {0, 0, 0.25}, .shape = Box{.size = {0.5, 0.5, 0.5}}, .material = "all"});
+    World world(scene, fast());
+    run(world, 1);
+    const double slides = std::max(0.0, std::sin(slope) - 0.4 * std::cos(slope)) * g / 2;
+    EXPECT_NEAR(world.position("crate").x(), slides, 0.02 * slides + 2e-3) << slope;
+  }
+}
+
+TEST(RealtimeStepper, ABallRollsWithoutSliding) {
+  Scene scene = on_ground(0.5);
+  scene.add({.name = "ball",
+             .mass = 1.0,
+             .position = {0, 0, 0.2},
+             .velocity = {2, 0, 0},
+             .shape = Sphere{.radius = 0.2},
+             .material = "all"});
+  World world(scene, fast());
+  run(world, 2);
+  // Five sevenths of the speed are left once it rolls.
+  EXPECT_NEAR(world.velocity("ball").x(), 2 * 5.0 / 7, 0.02);
+  EXPECT_NEAR(world.angular_velocity("ball").y() * 0.2, world.velocity("ball").x(), 0.01);
+}
+
+TEST(RealtimeStepper, BouncesByItsRestitution) {
+  for (const double e : {0.0, 0.5, 0.9}) {
+    Scene scene = on_ground(0.5, e);
+    scene.add({.name = "ball", .mass = 1.0, .position = {0, 0, 1.1}, .shape = Sphere{.radius = 0.1}, .material = "all"});
+    World world(scene, fast(1.0 / 240));
+    double highest = 0;
+    bool hit = false;
+    for (int i = 0; i < 480; ++i) {
+      world.step();
+      hit = hit || world.velocity("ball").z() > 0.01 || world.position("ball").z() < 0.101;
+      if (hit) highest = std::max(highest, world.position("ball").z() - 0.1);
+    }
+    EXPECT_TRUE(hit);
+    EXPECT_NEAR(highest, e * e, 0.04 * e * e + 5e-3) << e;
+  }
+}
+
+TEST(RealtimeStepper, FastBodiesDoNotPassThroughFloors) {
+  Scene scene;
+  scene.add({.name = "floor", .fixed = true, .position = {0, 0, -0.05}, .shape = Box{.size = {20, 20, 0.1}}});
+  for (int i = 0; i < 4; ++i)
+    scene.add({.name = "shot" + std::to_string(i),
+               .mass = 0.1,
+               .position = {2.0 * i, 0, 3},
+               .velocity = {0, 0, -50.0 * (i + 1)},
+               .shape = Sphere{.radius = 0.05}});
+  World world(scene, fast());
+  run(world, 1);
+  for (int i = 0; i < 4; ++i) EXPECT_GT(world.position("shot" + std::to_string(i)).z(), 0) << i;
+}
+
+TEST(RealtimeStepper, AllShapesComeToRestOnTheGround) {
+  Scene scene = on_ground(0.6);
+  const std::vector<Shape> shapes{Sphere{.radius = 0.2},
+                                  Box{.size = {0.4, 0.3, 0.2}},
+                                  Cylinder{.radius = 0.2, .height = 0.4},
+                                  Capsule{.radius = 0.1, .length = 0.3},
+                                  Cone{.radius = 0.2, .height = 0.4},
+                                  Ellipsoid{.radii = {0.3, 0.2, 0.1}},
+                                  Compound{.parts = {{.shape = Box{.size = {0.5, 0.1, 0.1}}},
+                                                     {.shape = Box{.size = {0.1, 0.1, 0.4}}, .position = {0.2, 0, 0.2}}}}};
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    scene.add({.name = "b" + std::to_string(i),
+               .mass = 1.0,
+               .position = {1.0 * double(i), 0, 0.6},
+               .shape = shapes[i],
+               .material = "all"});
+  World world(scene, fast());
+  run(world, 4);
+  EXPECT_LT(world.diagnostics().penetration, 3e-3);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const Vec3 p = world.position("b" + std::to_string(i));
+    EXPECT_GT(p.z(), -0.01) << i;
+    EXPECT_LT(p.z(), 0.35) << i;
+    EXPECT_LT(world.velocity("b" + std::to_string(i)).norm(), 0.3) << i;
+  }
+}
+
+Scene pyramid(int rows) {
+  Scene scene = on_ground(0.6);
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < rows - r; ++c)
+      scene.add({.mass = 10.0, .position = {1.02 * (c - 0.5 * (rows - 1 - r)), 0, 0.5 + r}, .shape = Box{}, .material = "all"});
+  return scene;
+}
+
+TEST(RealtimeStepper, APyramidStandsStill) {
+  World world(pyramid(10), fast());
+  run(world, 5);
+  std::vector<Vec3> before;
+  for (const BodyId id : world.bodies()) before.push_back(world.position(id));
+  run(world, 5);
+  double crept = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) crept = std::max(crept, (world.position(world.bodies()[i]) - before[i]).norm());
+  EXPECT_LT(crept, 1e-3);
+  EXPECT_LT(world.diagnostics().penetration, 5e-3);
+}
+
+TEST(RealtimeStepper, AllocatesNothingAfterWarmUp) {
+  if (!testing::counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";
+  World world(pyramid(6), fast());
+  run(world, 1);
+  const std::size_t before = testing::allocations();
+  for (int i = 0; i < 60; ++i) world.step();
+  EXPECT_EQ(testing::allocations() - before, 0u);
+}
+
+TEST(RealtimeStepper, GoesOnFromASnapshotWithTheSameBits) {
+  World world(pyramid(5), fast());
+  world.apply_impulse(world.bodies()[3], {5, 60, 0}, world.position(world.bodies()[3]) + Vec3(0, 0, 0.3));
+  run(world, 0.5);
+  const Snapshot snapshot = world.save();
+  run(world, 0.5);
+  const std::uint64_t straight = world.state_hash();
+  world.load(snapshot);
+  run(world, 0.5);
+  EXPECT_EQ(world.state_hash(), straight);
+  World other(pyramid(5), fast());
+  other.load(snapshot);
+  run(other, 0.5);
+  EXPECT_EQ(other.state_hash(), straight);
+}
+
+TEST(RealtimeStepper, AskingChangesNoBit) {
+  World asked(pyramid(4), fast()), left_alone(pyramid(4), fast());
+  for (int i = 0; i < 60; ++i) {
+    asked.step();
+    static_cast<void>(asked.diagnostics());
+    static_cast<void>(asked.contacts());
+    left_alone.step();
+  }
+  EXPECT_EQ(asked.state_hash(), left_alone.state_hash());
+}
+
+TEST(RealtimeStepper, BodiesComeAndGo) {
+  World world(pyramid(4), fast());
+  run(world, 0.5);
+  const BodyId gone = world.bodies()[2];  // of the lowest row: what it bore comes down
+  world.remove(gone);
+  const BodyId added =
+      world.add(BodyDef{.name = "late", .mass = 5.0, .position = {0, 0, 7}, .shape = Sphere{.radius = 0.4}, .material = "all"});
+  run(world, 3);
+  EXPECT_LT(world.diagnostics().penetration, 2e-2);
+  EXPECT_LT(world.position(added).z(), 6);
+  for (const BodyId id : world.bodies()) EXPECT_GT(world.position(id).z(), -0.1);
+}
+
+TEST(RealtimeStepper, PlacingABodyElsewhereIsSeen) {
+  Scene scene = on_ground();
+  scene.add({.name = "a", .mass = 1.0, .position = {0, 0, 0.5}, .shape = Box{}, .material = "all"});
+  scene.add({.name = "b", .mass = 1.0, .position = {50, 0, 0.5}, .shape = Box{}, .material = "all"});
+  World world(scene, fast());
+  run(world, 0.5);
+  world.set_pose(world.body("b"), {{0, 0, 1.51}, Quat::Identity()});
+  run(world, 1);
+  EXPECT_NEAR(world.position("b").z(), 1.5, 5e-3);
+}
+
+TEST(RealtimeStepper, SaysWhatItCannotRun) {
+  const auto refusal = [](const Scene& scene, const Recipe& recipe) -> std::string {
+    try {
+      World world(scene, recipe);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  };
+  Scene joined;
+  joined.add({.name = "bob", .mass = 1.0, .position = {1, 0, 0}});
+  joined.add(Rod{.between = {"world", "bob"}, .from = Vec3(0, 0, 0)});
+  EXPECT_NE(refusal(joined, fast()).find("does not know joints"), std::string::npos);
+  Scene rolling = on_ground();
+  rolling.materials.push_back({.name = "felt", .rolling_friction = 0.01});
+  rolling.add({.name = "ball", .mass = 1.0, .shape = Sphere{}, .material = "felt"});
+  EXPECT_NE(refusal(rolling, fast()).find("rolling friction"), std::string::npos);
+  Recipe other = fast();
+  other.integrator = Rk4Settings{};
+  EXPECT_NE(refusal(on_ground(), other).find("semi_implicit_euler"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rotule
