@@ -27,7 +27,8 @@ std::string first_broken(const Rule (&rules)[N]) {
 /// The real-time stepper has its own methods: those fields of a recipe that it would not heed must be what it does. What it
 /// cannot run of a scene stands in realtime/can_run.cpp.
 std::string misfit_of_realtime(const Recipe& recipe) {
-  const ContactSettings usual, given = contact_settings(recipe);
+  const auto* cone = std::get_if<ConeContactSettings>(&recipe.contacts);
+  const ContactSettings usual, given = cone ? ContactSettings(*cone) : usual;
   const Rule rules[] = {
       {!std::holds_alternative<SemiImplicitEulerSettings>(recipe.integrator),
        "the real-time stepper moves by impulses: it goes with integrator semi_implicit_euler alone"},

@@ -8,6 +8,9 @@ std::string unknown_to_realtime(const Model& model) {
   if (!model.joints.empty()) return "joints (\"" + model.joints.front().name + "\")";
   if (model.particle_count() > 0) return "particles";
   if (!model.walls.empty()) return "walls";
+  if (model.has_kinematic()) return "kinematic bodies";
+  if (model.belt_count > 0) return "surface velocities";
+  if (model.sensor_count > 0) return "sensors";
   for (const Body& body : model.bodies) {
     if (!body.touches) continue;
     if (body.surface.stiffness > 0) return "soft surfaces (\"" + body.name + "\")";

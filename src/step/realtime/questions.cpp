@@ -13,6 +13,14 @@ std::span<const Contact> RealtimeStepper::contacts(const State& s, double h) {
   return contacts_;
 }
 
+const VecX& RealtimeStepper::accelerations(const State& s, double) {
+  if (last_h_ > 0 && start_u_.size() == s.u.size())
+    accelerations_ = (s.u - start_u_) / last_h_;
+  else
+    accelerations_.setZero(s.u.size());
+  return accelerations_;
+}
+
 Diagnostics RealtimeStepper::diagnose(const State& s, double t, double h) {
   Diagnostics out;
   out.time = t;

@@ -18,14 +18,15 @@ RealtimeStepper::RealtimeStepper(const Model& model, const Recipe& recipe)
     : model_(model),
       recipe_(recipe),
       settings_(std::get<RealtimeStepperSettings>(recipe.stepper)),
-      contact_settings_(std::get<ConeContactSettings>(recipe.contacts)),
-      touches_(model, contact_settings_) {
+      rules_(model, recipe),
+      touches_(model, rules_.settings) {
   require_realtime(model);
   bodies_.resize(model.body_count());
   for (int i = 0; i < model.body_count(); ++i) {
     bodies_.set_mass(i, model);
     touches_.add_body(i, bodies_);
   }
+  size_ = touches_.smallest();
 }
 
 RealtimeStepper::~RealtimeStepper() = default;
@@ -40,6 +41,7 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   const StageClock::Run timed(clock_);
   report_ = {};
   ++evaluations_;
+  start_u_ = s.u;
   load(s);
   {
     const StageClock::Scope stage(clock_, Stage::collide);
@@ -61,9 +63,9 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
     sweep.fixed = softness(std::min(2 * settings_.contact_frequency, 2 * stiffest), 0.5 * settings_.contact_damping, part);
     sweep.push_speed = static_cast<float>(settings_.push_speed);
     sweep.impulse_scale = last_h_ > 0 ? static_cast<float>(h / last_h_) : 1;
-    sweep.stick_speed = static_cast<float>(contact_settings_.stick_speed);
-    sweep.restitution_speed = static_cast<float>(contact_settings_.restitution_speed);
-    sweep.slop = static_cast<float>(contact_settings_.slop);
+    sweep.stick_speed = static_cast<float>(rules_.stick_speed(size_));
+    sweep.restitution_speed = static_cast<float>(rules_.restitution_speed(size_));
+    sweep.slop = static_cast<float>(rules_.slop(size_));
 
     begin_step(bodies_);
     prepare(touches_.slots, bodies_, sweep);
@@ -127,12 +129,14 @@ void RealtimeStepper::body_added() {
   bodies_.resize(model_.body_count());
   bodies_.set_mass(body, model_);
   touches_.add_body(body, bodies_);
+  size_ = touches_.smallest();
   forget();
 }
 
 void RealtimeStepper::body_removed(int body) {
   touches_.remove_body(body);
   bodies_.erase(body);
+  size_ = touches_.smallest();
   forget();
 }
 

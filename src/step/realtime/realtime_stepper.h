@@ -18,11 +18,13 @@
 #include <utility>
 
 #include "base/stage_clock.h"
+#include "constraint/formulation/contact_formulation.h"
 #include "dynamics/forces/force_set.h"
 #include "mechanism/island.h"
 #include "mechanism/shock.h"
 #include "step/ledger.h"
 #include "step/realtime/touches.h"
+#include "step/touch_log.h"
 
 namespace rotule {
 
@@ -47,6 +49,8 @@ class RealtimeStepper {
   void joint_added();
   void joint_removed(int, const Joint&) {}
   void forces_changed() { forget(); }
+  static void drives_changed() {}
+  static void motors_told() {}
 
   void strike(State& s, double t, int body, const Vec3& impulse, const Vec3& at);
   double shock(State& s, double t, const ShockPoint& point);
@@ -71,6 +75,13 @@ class RealtimeStepper {
   std::span<const Contact> contacts(const State& s, double h);
   [[nodiscard]] double per_second() const { return last_h_ > 0 ? 1 / last_h_ : 0; }
   [[nodiscard]] static std::span<const Island> islands() { return {}; }
+  /// Blows within a step are not told apart, nor are contacts that begin and end, nor books kept.
+  [[nodiscard]] static std::span<const Struck> struck() { return {}; }
+  [[nodiscard]] static JointMotion joint_motion(const State&, int) { return {}; }
+  [[nodiscard]] const TouchLog& touches() const { return none_; }
+  static void keep_books(bool, const State&, double) {}
+  /// The mean ones of the last step.
+  const VecX& accelerations(const State& s, double);
 
   template <class Archive>
   void archive(Archive& io);
@@ -86,12 +97,15 @@ class RealtimeStepper {
   const Model& model_;
   const Recipe& recipe_;
   RealtimeStepperSettings settings_;
-  ContactSettings contact_settings_;
+  ContactRules rules_;
   realtime::BodyLines bodies_;
   realtime::Touches touches_;
   bool loaded_ = false;  // whether the lines are those of the state
   bool found_ = false;   // whether contacts were looked for since somebody changed it
   double last_h_ = 0;    // of the last step
+  double size_ = 0;      // of the smallest part that moves, m
+  VecX start_u_, accelerations_;
+  TouchLog none_;
   VecX external_, forces_;
   ForceScratch scratch_;
   std::vector<Contact> contacts_;

@@ -77,7 +77,7 @@ void Touches::list(const State& s, int substeps, std::vector<Contact>& out) {
     const SlotPlace at = touches_[t].slot;
     const Pair& pair = pairs_[touches_[t].pair];
     const Proxy &p = proxies_[pair.a], &q = proxies_[pair.b];
-    const SurfaceLaw law = combine(model_.bodies[p.body].surface, model_.bodies[q.body].surface);
+    const SurfaceLaw law = surface_between(model_, p.body, q.body);
     slots.visit(at.family, [&](auto& family) {
       const auto& hot = family.colours[at.colour].hot[at.index / row_lanes];
       const auto& cold = family.colours[at.colour].cold[at.index / row_lanes];

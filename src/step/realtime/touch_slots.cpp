@@ -154,7 +154,7 @@ void Touches::write_lane(SlotFamily<N>& family, const SlotPlace& at, const Manif
   cold.round_b.lane[lane] = static_cast<float>(q.rounding);
   cold.patch.lane[lane] = static_cast<float>(m.lever);
   cold.inverse_margin.lane[lane] = static_cast<float>(0.5 / margin);
-  const SurfaceLaw law = combine(model_.bodies[p.body].surface, model_.bodies[q.body].surface);
+  const SurfaceLaw law = surface_between(model_, p.body, q.body);
   cold.static_friction.lane[lane] = static_cast<float>(law.static_friction);
   cold.sliding_friction.lane[lane] = static_cast<float>(law.friction);
   cold.restitution.lane[lane] = static_cast<float>(law.restitution);

@@ -86,9 +86,15 @@ Aabb Touches::box(int proxy) const {
   return {corner(boxes_.low[row]), corner(boxes_.high[row])};
 }
 
+double Touches::smallest() const {
+  double size = infinity;
+  for (const Proxy& proxy : proxies_)
+    if (proxy.body >= 0 && proxy.moves) size = std::min(size, proxy.size);
+  return std::isfinite(size) ? size : 0;
+}
+
 bool Touches::may_touch(const Proxy& p, const Proxy& q) const {
-  const Body &a = model_.bodies[p.body], &b = model_.bodies[q.body];
-  if (p.body == q.body || (a.group != 0 && a.group == b.group)) return false;
+  if (p.body == q.body || !model_.may_meet(p.body, q.body)) return false;
   return p.part.kind == CollisionPart::Kind::convex || q.part.kind == CollisionPart::Kind::convex;
 }
 
@@ -231,7 +237,8 @@ void Touches::collide_pair(int number, const State& s, const BodyLines& bodies, 
   Pair& pair = pairs_[number];
   pair.seen = search_;
   const Proxy &p = proxies_[pair.a], &q = proxies_[pair.b];
-  const double size = std::min(p.size, q.size), least_margin = std::min(settings_.margin, margin_share * size);
+  const double size = std::min(p.size, q.size), share = margin_share * size,
+               least_margin = settings_.margin > 0 ? std::min(settings_.margin, share) : share;
   // What may close within the step is a contact ahead of time.
   const Vec3 dv = s.v(p.body) - s.v(q.body);
   const double fall = p.moves && q.moves ? 0 : h * h * model_.gravity.norm();

@@ -33,6 +33,8 @@ class Touches {
 
   /// Points of all manifolds.
   [[nodiscard]] int points() const { return points_; }
+  /// Of the smallest part that moves, m; 0 where none does.
+  [[nodiscard]] double smallest() const;
   [[nodiscard]] std::size_t pairs() const { return pairs_.size() - free_pairs_.size(); }
   [[nodiscard]] bool bouncy() const { return bouncy_; }
 
