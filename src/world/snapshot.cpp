@@ -187,8 +187,9 @@ void World::load(const Snapshot& snapshot) {
   WorldImplementation& w = *implementation_;
   const std::shared_ptr<const WorldShape> shape = snapshot.shape ? snapshot.shape : w.present_shape();
   if (!(header == header_of(w, shape->model)))
-    throw Error("snapshot",
-                "was saved with other bodies, particles, joints, stepper, integrator or formulation; load it into the same world");
+    throw Error(
+        "snapshot",
+        "was saved with other bodies, particles, joints, stepper, integrator or formulation; load it into the same world");
   if (checksum != checksum_of(std::span(snapshot.bytes).subspan(sizeof header)))
     throw Error("snapshot", "is damaged; save it again");
   // A bad snapshot must not leave a world half loaded: keep the present state to go back to.

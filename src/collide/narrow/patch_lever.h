@@ -61,7 +61,7 @@ inline PatchLever patch_lever(PatchPoint* points, int count) {
     if (!(h > 1e-12 * edge)) continue;
     const auto along = [&](const PatchPoint& at) { return ((at.x - out.center.x) * ex + (at.y - out.center.y) * ey) / edge; };
     const double s1 = along(p), s2 = along(q), r1 = std::sqrt(h * h + s1 * s1), r2 = std::sqrt(h * h + s2 * s2);
-    out.lever += h / 6 * (s2 * r2 - s1 * r1 + h * h * std::log((s2 + r2) / (s1 + r1)));
+    out.lever += h / 6 * (s2 * r2 - s1 * r1 + h * h * (std::asinh(s2 / h) - std::asinh(s1 / h)));
   }
   out.lever /= 0.5 * area;
   return out;

@@ -115,7 +115,8 @@ void gather_friction(const Manifold& m, std::span<Contact> contacts) {
   for (const Contact& c : contacts)
     if (is_down(c)) touching += outwards(c).norm() / count;
   if (!(touching > 0)) return;
-  const double share = patch.lever / touching - 1;
+  // Nearer to the middle, never further out: of corners that nearly coincide the ratio says nothing.
+  const double share = std::clamp(patch.lever / touching, 0.0, 1.0) - 1;
   for (Contact& c : contacts)
     if (is_down(c)) c.drag = share * outwards(c);
 }
