@@ -67,8 +67,8 @@ struct Radau5 {
   static constexpr std::array<Complex, 3> left{Complex{-2.0893592957759523637, -0.25143631747289343798},
                                                Complex{-0.16384141038053119354, 1.2859634749278027146},
                                                Complex{0.23831177725027522598, -0.29801960241411246248}};
-  static constexpr std::array<double, 3> error{(-13 - 7 * root_6) / (3 * real_eigenvalue),
-                                               (-13 + 7 * root_6) / (3 * real_eigenvalue), -1 / (3 * real_eigenvalue)};
+  static constexpr std::array<double, 3> error_weights{(-13 - 7 * root_6) / (3 * real_eigenvalue),
+                                                       (-13 + 7 * root_6) / (3 * real_eigenvalue), -1 / (3 * real_eigenvalue)};
 
   static constexpr int most_iterations = 10;
   /// The next step over this one, by the errors and lengths of both (Gustafsson 1994). Errors are shares of what is allowed.
@@ -134,8 +134,8 @@ class RadauStep {
     sigma_error_ = g * s.u;
     u_error_ = g * start_acceleration_;
     for (std::size_t i = 0; i < 3; ++i) {
-      sigma_error_ += Radau5::error[i] * sigma_[i];
-      u_error_ += Radau5::error[i] * Z_[i];
+      sigma_error_ += Radau5::error_weights[i] * sigma_[i];
+      u_error_ += Radau5::error_weights[i] * Z_[i];
     }
     filter(m, s, t, g);
     double error = norm(sigma_error_, u_error_);
