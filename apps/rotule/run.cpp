@@ -306,8 +306,12 @@ std::string table(const Json& r, double duration, bool free) {
           : counted(r["bodies"].get<int>(), "body", "bodies"),
       counted(r["joints"].get<int>(), "joint", "joints"), counted(r["steps"].get<std::int64_t>(), "step", "steps"),
       shortest(r["dt"].get<double>()), duration);
-  out += fmt::format("  method        {}, {}, {}, {}\n", r["integrator"].get<std::string>(), r["formulation"].get<std::string>(),
-                     r["solver"].get<std::string>(), counted(r["threads"].get<int>(), "thread", "threads"));
+  const std::string threads = counted(r["threads"].get<int>(), "thread", "threads");
+  if (r["stepper"] == ReferenceStepperSettings::name)
+    out += fmt::format("  method        {}, {}, {}, {}\n", r["integrator"].get<std::string>(),
+                       r["formulation"].get<std::string>(), r["solver"].get<std::string>(), threads);
+  else
+    out += fmt::format("  method        {} stepper, {}\n", r["stepper"].get<std::string>(), threads);
   if (r.contains("picked")) {
     std::string picks;
     for (const auto& [name, count] : r["picked"].items())
@@ -480,9 +484,9 @@ void run(const RunOptions& options) {
   if (signal_received() != 0 && world.steps() == 0) throw Interrupted();  // nothing was done, nothing is written
   const WorthKeeping files;
 
-  // Work and losses are accounted for: what is left over is the error.
+  // Work and losses are accounted for: what is left over is the error; where no books are kept, all that changed.
   const EnergyBalance& books = now.energy_balance;
-  const double left_over = std::abs(books.left_over);
+  const double left_over = std::abs(books.kept ? books.left_over : now.energy() - start.energy());
   const bool touching = !std::holds_alternative<NoContactSettings>(recipe.contacts);
   const double scale = std::max({energy_scale(named.scene.gravity, start.energy(), tallies["kinetic_energy"].max()),
                                  touching ? falls_from : 0.0, std::abs(books.brought_in()), books.taken_out()});

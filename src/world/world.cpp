@@ -266,7 +266,12 @@ BodyId World::add(const BodyDef& def) {
   } catch (const Error& error) {
     refusal = error.what();
   }
-  if (w.stepper) w.stepper->body_added();
+  try {
+    if (w.stepper) w.stepper->body_added();
+  } catch (const Error& error) {  // it is nothing for this stepper: as if nothing had been asked
+    w.recipe_changed();
+    refusal = error.what();
+  }
   w.model_changed();
   const BodyId id = w.body_slots.id(w.body_slots.count() - 1);
   if (!refusal.empty()) {
@@ -546,6 +551,10 @@ std::vector<std::string> World::warnings() const {
   WorldImplementation& w = *implementation_;
   std::vector<std::string> out = w.start_warnings;
   out.insert(out.end(), w.mesh_remarks.begin(), w.mesh_remarks.end());
+  if (std::holds_alternative<RealtimeStepperSettings>(w.recipe.stepper))
+    out.emplace_back(
+        "the real-time stepper does not judge its answers, keeps no balance and tells no events yet: its residual of 0 says "
+        "nothing");
   const std::vector<Redundancy> redundant = redundancies();
   if (!redundant.empty()) {
     std::string names;

@@ -3,6 +3,7 @@
 #include <rotule/error.h>
 #include <rotule/world.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -278,6 +279,22 @@ TEST(RealtimeStepper, SaysWhatItCannotRun) {
   Recipe other = fast();
   other.integrator = Rk4Settings{};
   EXPECT_NE(refusal(on_ground(), other).find("semi_implicit_euler"), std::string::npos);
+}
+
+TEST(Realtime, WhatItDoesNotKnowLeavesTheWorldAsItWas) {
+  Scene scene;
+  scene.add({.name = "ground", .fixed = true, .shape = Plane{}});
+  scene.add({.name = "crate", .mass = 2.0, .position = {0, 0, 0.5}, .shape = Box{}});
+  World world(scene, recipes::fastest());
+  world.step();
+  EXPECT_THROW(world.add(BodyDef{.name = "lift", .shape = Box{}, .kinematic = true}), Error);
+  EXPECT_EQ(world.bodies().size(), 2u);
+  EXPECT_NO_THROW(world.step());
+  EXPECT_NO_THROW(world.add(BodyDef{.name = "second", .mass = 1.0, .position = {0, 0, 3}, .shape = Box{}}));
+  EXPECT_NO_THROW(world.step());
+  // Nobody may take its residual of zero for a good one.
+  const std::vector<std::string> said = world.warnings();
+  EXPECT_TRUE(std::any_of(said.begin(), said.end(), [](const std::string& w) { return w.find("real-time") != w.npos; }));
 }
 
 }  // namespace
