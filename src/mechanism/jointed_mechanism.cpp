@@ -90,7 +90,7 @@ void JointedMechanism::begin_step(const State& s, double t) {
                          island.pull);
     }
     if (!linkage.has_loops) return;
-    linkage.redundant.set_aside(island.problem, island.workspace, linkage.idle);
+    linkage.redundant.set_aside(island.problem, island.workspace, island.largest_error(), linkage.idle);
     linkage.compliance = island.problem.C;
   });
 }

@@ -14,12 +14,16 @@ namespace rotule {
 
 namespace {
 
-/// A pivot this small, with masses and lengths taken out, is a sure sign of dependence ...
-constexpr double dependent_pivot = 1e-9;
-/// ... and below this one the choice of dropped rows is worth making again, if it was better when it was made.
+/// A pivot this small, with masses and lengths taken out, is a sign of dependence. Rounding leaves 1e-15. Rows of joints that are
+/// open by a share d of their levers miss dependence by about d, and their pivots by d^2. Anything larger belongs to a mechanism
+/// near a singular pose, which still holds: rows dropped there would let it drift until they come back.
+constexpr double least_dependent_pivot = 1e-12, largest_dependent_pivot = 1e-9;
+double dependent_pivot_of(double open) { return std::clamp(100 * open * open, least_dependent_pivot, largest_dependent_pivot); }
+/// Below this one the choice of dropped rows is worth making again, if it was better when it was made.
 constexpr double poor_pivot = 1e-3;
-/// A dropped row of which more than this is left, once the kept ones have been taken out of it, follows from them no longer.
-constexpr double independent_remainder = 1e-8;
+/// A dropped row of which more than so many dependent pivots are left, once the kept ones have been taken out of it, follows from
+/// them no longer.
+constexpr double independent_remainder = 10;
 
 }  // namespace
 
@@ -28,7 +32,7 @@ void RedundantRows::resize(const ConstraintProblem& problem) {
   velocities_.resize(6 * problem.bodies());
 }
 
-void RedundantRows::set_aside(ConstraintProblem& problem, Workspace& workspace, std::span<const int> idle) {
+void RedundantRows::set_aside(ConstraintProblem& problem, Workspace& workspace, double open, std::span<const int> idle) {
   resize(problem);
   idle_ = idle;
 
@@ -38,6 +42,7 @@ void RedundantRows::set_aside(ConstraintProblem& problem, Workspace& workspace, 
   for (const JacobianRows* J : {&problem.J_a, &problem.J_b, &problem.J_more})
     for (int r = 0; r < J->rows(); ++r)
       if (J->row(r).head<3>().squaredNorm() > 0) longest = std::max(longest, J->row(r).tail<3>().norm());
+  dependent_pivot_ = dependent_pivot_of(longest > 0 ? open / std::min(longest, 1.0) : open);
   Mat6 unit = Mat6::Identity();
   if (longest > 0) unit.diagonal().tail<3>().setConstant(1 / (longest * longest));
   mass_.assign(problem.inverse_mass.size(), unit);
@@ -65,7 +70,8 @@ bool RedundantRows::restore_one(ConstraintProblem& problem, Workspace& workspace
   std::size_t most = 0;
   for (std::size_t k = 1; k < rows_.size(); ++k)
     if (std::abs(product_[rows_[k]]) > std::abs(product_[rows_[most]])) most = k;
-  if (!(std::abs(product_[rows_[most]]) > independent_remainder * problem.b.lpNorm<Eigen::Infinity>())) return false;
+  if (!(std::abs(product_[rows_[most]]) > independent_remainder * dependent_pivot_ * problem.b.lpNorm<Eigen::Infinity>()))
+    return false;
   rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(most));
   return true;
 }
@@ -137,7 +143,7 @@ void RedundantRows::write_compliance(ConstraintProblem& problem) const {
 void RedundantRows::factor(const ConstraintProblem& problem, Workspace& workspace) {
   Budget::listen();
   LdltSettings settings;
-  settings.pivot_tolerance = dependent_pivot;
+  settings.pivot_tolerance = dependent_pivot_;
   settings.max_refinements = 0;
   solve(problem, settings, workspace, view(x_), report_);
 }

@@ -24,9 +24,9 @@ class RedundantRows {
   /// Compliance of a dropped row over its diagonal entry.
   static constexpr double slack = 1e12;
 
-  /// Updates the choice for a state with all joints closed and writes it into problem.C (zero elsewhere); problem.b is
-  /// overwritten. Idle rows, all zero, have a compliance of 1 and stand apart.
-  void set_aside(ConstraintProblem& problem, Workspace& workspace, std::span<const int> idle = {});
+  /// Updates the choice for a state whose joints are open by no more than `open` (m, rad) and writes it into problem.C (zero
+  /// elsewhere); problem.b is overwritten. Idle rows, all zero, have a compliance of 1 and stand apart.
+  void set_aside(ConstraintProblem& problem, Workspace& workspace, double open, std::span<const int> idle = {});
 
   /// The rows set aside, ascending.
   [[nodiscard]] const std::vector<int>& rows() const { return rows_; }
@@ -54,6 +54,7 @@ class RedundantRows {
   std::span<const int> idle_;  // while choosing
   std::vector<char> ambiguous_;
   double pivot_when_chosen_ = 1;  // smallest of the kept rows
+  double dependent_pivot_ = 0;    // while choosing: what counts as dependent
   std::vector<Mat6> mass_;
   VecX x_, unit_, product_, velocities_;
   MatX null_vectors_;
