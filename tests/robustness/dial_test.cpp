@@ -69,6 +69,10 @@ TEST_F(Cli, ErrorsAreAsLargeAsTheyAreSaidToBe) {
         rotule("run '" + path + "' --recipe " + name + " --estimate-error --duration 0.1").out.find("  error         about "),
         std::string::npos);
   }
+
+  // What impulses do not reach is said, and nothing where they do.
+  EXPECT_NE(rotule("recipe '" + path + "' --accuracy 1e-9").err.find("reach about 1e-05"), std::string::npos);
+  EXPECT_EQ(rotule("recipe '" + path + "' --accuracy 1e-4").err, "");
 }
 
 }  // namespace
