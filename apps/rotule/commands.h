@@ -168,6 +168,14 @@ struct InverseOptions {
 };
 void inverse(const InverseOptions& options);
 
+struct CompareOptions {
+  std::string scene;
+  std::optional<double> dt, duration;
+  std::string svg;
+  bool json = false;
+};
+void compare(const CompareOptions& options);
+
 struct ExportOptions {
   std::string scene;           // or a recording
   std::string out;             // its ending says in which form; empty: the scene on stdout

@@ -183,6 +183,15 @@ int main(int argc, char** argv) {
   inverse_command->add_flag("--check", inverse_options.check, "feed them forward, and say how well the motion comes back");
   inverse_command->add_flag("--json", inverse_options.json, "one JSON object on stdout");
 
+  CompareOptions compare_options;
+  CLI::App* compare_command = app.add_subcommand(
+      "compare-formulations", "energy lost, joint error and cost of each way to write the constraints, at equal step and cost");
+  compare_command->add_option("SCENE", compare_options.scene, "file or name")->required();
+  compare_command->add_option("--dt", compare_options.dt, "time step, in seconds; else the scene's");
+  compare_command->add_option("--duration", compare_options.duration, "how long, in seconds; else the scene's");
+  compare_command->add_option("--svg", compare_options.svg, "draw errors against cost to this file");
+  compare_command->add_flag("--json", compare_options.json, "one JSON object on stdout");
+
   ExportOptions export_options;
   CLI::App* export_command = app.add_subcommand("export", "a scene or a recording for other programs");
   export_command->add_option("SCENE", export_options.scene, "scene (file or name), or recording of rotule run --record")
@@ -298,6 +307,7 @@ int main(int argc, char** argv) {
     if (stability_command->parsed()) stability(stability_options);
     if (ik_command->parsed()) ik(ik_options);
     if (inverse_command->parsed()) inverse(inverse_options);
+    if (compare_command->parsed()) compare(compare_options);
     if (export_command->parsed()) export_scene(export_options);
     if (plot_command->parsed()) {
       if (plotted->count() + plot_list->count() == 0) throw CLI::RequiredError("FILE");

@@ -24,7 +24,7 @@ namespace rotule {
 namespace {
 
 constexpr std::array axis_names{"x", "y", "z", "rx", "ry", "rz"};
-constexpr double sharing = 1e-8;   // compliance of motors over what they answer: which of many forces are found, not how well
+constexpr double sharing = 1e-5;   // compliance of motors over what they answer: which of many forces are found, not how well
 constexpr int most_sharings = 40;  // rounds that take its error away
 
 /// Whether the scene has a motor on the axis.

@@ -5,7 +5,8 @@
 #include <rotule/error.h>
 #include <rotule/inverse.h>
 
-#include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include "base/text.h"
 #include "constraint/joint_coordinates.h"
@@ -32,9 +33,14 @@ struct Moves {
 
 Vec3 moved(const Pose& X, const Vec3& point) { return X.position + X.orientation * point; }
 
-void shift(Drive& drive, double q) {
-  if (drive.lower) *drive.lower -= q;
-  if (drive.upper) *drive.upper -= q;
+void shift(Drive& drive, double q, bool angle) {
+  for (std::optional<double>* limit : {&drive.lower, &drive.upper}) {
+    if (!*limit) continue;
+    **limit -= q;
+    if (angle && std::abs(**limit) > std::numbers::pi)
+      throw Error(
+          fmt::format("a stop would stand at {:.4g} rad in this pose, more than half a turn away; narrow it first", **limit));
+  }
   drive.rest -= q;
   if (!drive.motion) return;
   if (drive.motion->function) throw Error("its given motion is a C++ function, which cannot be described in another pose");
@@ -42,7 +48,7 @@ void shift(Drive& drive, double q) {
 }
 
 void shift(std::vector<AxisDrive>& drives, const JointCoordinates& q) {
-  for (AxisDrive& each : drives) shift(each.drive, q[axis_number(each.axis)]);
+  for (AxisDrive& each : drives) shift(each.drive, q[axis_number(each.axis)], axis_number(each.axis) >= 3);
 }
 
 /// A joint whose frame is the world's axes, or turned from them the shortest way, keeps it by saying so.
@@ -73,13 +79,13 @@ struct Redescribe {
   JointDef operator()(Hinge d) const {
     d.axis = first(d.between).orientation * d.axis;
     d.at = moved(first(d.between), d.at);
-    shift(d.drive, q[5]);
+    shift(d.drive, q[5], true);
     return d;
   }
   JointDef operator()(Slider d) const {
     d.axis = first(d.between).orientation * d.axis;
     d.at = moved(second(d.between), d.at);
-    shift(d.drive, q[2]);
+    shift(d.drive, q[2], false);
     return d;
   }
   JointDef operator()(Cylindrical d) const {
