@@ -176,6 +176,16 @@ struct CompareOptions {
 };
 void compare(const CompareOptions& options);
 
+struct ModesOptions {
+  std::string scene;
+  bool relax = false;
+  double at = 0;                  // s
+  std::string state_space;        // file
+  std::vector<std::string> axes;  // its inputs and outputs; none: all
+  bool json = false;
+};
+void modes(const ModesOptions& options);
+
 struct ExportOptions {
   std::string scene;           // or a recording
   std::string out;             // its ending says in which form; empty: the scene on stdout

@@ -192,6 +192,19 @@ int main(int argc, char** argv) {
   compare_command->add_option("--svg", compare_options.svg, "draw errors against cost to this file");
   compare_command->add_flag("--json", compare_options.json, "one JSON object on stdout");
 
+  ModesOptions modes_options;
+  CLI::App* modes_command = app.add_subcommand("modes", "frequencies, damping and shapes of small motions; linear state space");
+  modes_command->add_option("SCENE", modes_options.scene, "file or name")->required();
+  modes_command->add_flag("--relax", modes_options.relax, "about the equilibrium nearest by, found first");
+  modes_command->add_option("--at", modes_options.at, "s: about the pose that the motion has come to then");
+  CLI::Option* modes_file =
+      modes_command->add_option("--state-space", modes_options.state_space,
+                                "write A, B, C, D to this file: .json, .csv or .h5; forces on axes in, their motion out");
+  modes_command->add_option("--axes", modes_options.axes, "JOINT or JOINT.AXIS, separated by commas; else all free axes")
+      ->delimiter(',')
+      ->needs(modes_file);
+  modes_command->add_flag("--json", modes_options.json, "one JSON object on stdout");
+
   ExportOptions export_options;
   CLI::App* export_command = app.add_subcommand("export", "a scene or a recording for other programs");
   export_command->add_option("SCENE", export_options.scene, "scene (file or name), or recording of rotule run --record")
@@ -308,6 +321,7 @@ int main(int argc, char** argv) {
     if (ik_command->parsed()) ik(ik_options);
     if (inverse_command->parsed()) inverse(inverse_options);
     if (compare_command->parsed()) compare(compare_options);
+    if (modes_command->parsed()) modes(modes_options);
     if (export_command->parsed()) export_scene(export_options);
     if (plot_command->parsed()) {
       if (plotted->count() + plot_list->count() == 0) throw CLI::RequiredError("FILE");

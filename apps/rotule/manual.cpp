@@ -49,7 +49,8 @@ Values values_of(const CLI::Option& option) {
   if (is("--quantities")) return {{}, "quantities", false};
   if (is("--method")) return {{"automatic", "newton", "damped"}, {}, false};
   if (is("--reference")) return {{"fine", "invariant"}, {}, false};
-  for (const char* file : {"FILE", "--record", "--record-problems", "--out", "--svg", "--html", "--csv", "--write", "--motion"})
+  for (const char* file :
+       {"FILE", "--record", "--record-problems", "--out", "--svg", "--html", "--csv", "--write", "--motion", "--state-space"})
     if (is(file)) return {{}, {}, true};
   return {};
 }

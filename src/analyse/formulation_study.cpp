@@ -81,6 +81,15 @@ class StudyRun {
   [[nodiscard]] double energy(double t) {
     return kinetic() + weight_potential(mechanism_.model, s_) + force_potential(mechanism_.model, s_, t, 1, scratch_);
   }
+  /// Without weight all the energy; with it, the most motion that there was, and at least a billionth of what the whole scene
+  /// would gain by falling a metre: what rounding makes of a structure at rest is no motion.
+  [[nodiscard]] double scale(const Vec3& gravity, double start, double kinetic) const {
+    if (gravity.isZero(0)) return std::max(std::abs(start), 1e-300);
+    double mass = 0;
+    for (int i = 0; i < mechanism_.model.body_count(); ++i)
+      if (mechanism_.model.movable(i)) mass += mechanism_.model.bodies[i].mass;
+    return std::max(kinetic, 1e-9 * mass * gravity.norm());
+  }
   [[nodiscard]] bool has_joints() const { return !mechanism_.islands.empty(); }
 
   double joint_error = 0;
@@ -130,7 +139,7 @@ FormulationTrial study_trial(const World& world, const Recipe& recipe, RightHand
   } catch (const Error&) {
     out.blew_up = true;
   }
-  const double scale = world.gravity().isZero(0) ? std::max(std::abs(start), 1e-300) : std::max(kinetic, 1e-300);
+  const double scale = run.scale(world.gravity(), start, kinetic);
   out.energy_lost = (first - last) / scale;
   out.energy_error /= scale;
   out.joint_error = run.joint_error;
