@@ -25,6 +25,7 @@ SEES["mechanism"] = [*SEES]
 SEES["step"] = [*SEES]
 SEES["world"] = [*SEES]
 SEES["analyse"] = [*SEES]
+SEES["inverse"] = [*SEES]
 SEES["record"] = [*SEES]
 
 # The folder to which a public header belongs: who may see the folder may include the header.
@@ -38,7 +39,7 @@ PUBLIC = {
     "forces.h": "model", "formula.h": "model", "particles.h": "model", "mass_properties.h": "model",
     "meshes.h": "collide", "parareal.h": "base",
     "world.h": "world", "queries.h": "world", "query_types.h": "world", "solve.h": "world",
-    "relaxation.h": "analyse", "analyse.h": "analyse", "rotule.h": "analyse",
+    "relaxation.h": "analyse", "analyse.h": "analyse", "formulation_study.h": "analyse", "state_space.h": "analyse", "inverse.h": "inverse", "inverse_dynamics.h": "inverse", "rotule.h": "inverse",
 }
 
 # Libraries that only some folders may know, by the beginning of the included path.

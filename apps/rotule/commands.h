@@ -143,6 +143,49 @@ struct StabilityOptions {
 };
 void stability(const StabilityOptions& options);
 
+struct IkOptions {
+  std::string scene;
+  std::vector<std::string> targets, look, turn;  // BODY=TARGET
+  std::string center;                            // x,y,z
+  std::vector<std::string> hold;
+  std::string method = "automatic";
+  double tolerance = 1e-12;  // m, rad
+  int max_iterations = 500;
+  double max_rotation = 2;  // rad
+  bool limits = true;
+  bool join = false;  // whether points that were brought together stay so
+  std::string out;    // the scene in its new pose
+  bool json = false;
+};
+void ik(const IkOptions& options);
+
+struct InverseOptions {
+  std::string scene;   // or a recording, with its own scene
+  std::string motion;  // recording
+  std::vector<std::string> actuators;
+  std::string csv, svg, out;
+  bool check = false, json = false;
+};
+void inverse(const InverseOptions& options);
+
+struct CompareOptions {
+  std::string scene;
+  std::optional<double> dt, duration;
+  std::string svg;
+  bool json = false;
+};
+void compare(const CompareOptions& options);
+
+struct ModesOptions {
+  std::string scene;
+  bool relax = false;
+  double at = 0;                  // s
+  std::string state_space;        // file
+  std::vector<std::string> axes;  // its inputs and outputs; none: all
+  bool json = false;
+};
+void modes(const ModesOptions& options);
+
 struct ExportOptions {
   std::string scene;           // or a recording
   std::string out;             // its ending says in which form; empty: the scene on stdout

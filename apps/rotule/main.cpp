@@ -147,6 +147,64 @@ int main(int argc, char** argv) {
   stability_command->add_option("--steps", stability_options.steps, "steps of every observed run (default 2000)");
   stability_command->add_flag("--json", stability_options.json, "one JSON object on stdout");
 
+  IkOptions ik_options;
+  CLI::App* ik_command = app.add_subcommand("ik", "inverse kinematics: the pose in which targets are met");
+  ik_command->add_option("SCENE", ik_options.scene, "file or name")->required();
+  ik_command
+      ->add_option("--target", ik_options.targets,
+                   "BODY[@x,y,z]=BODY[@x,y,z] or =x,y,z, each with :weight: a point of a body comes to a point")
+      ->allow_extra_args(false);
+  ik_command->add_option("--look", ik_options.look, "BODY[@x,y,z]=BODY or =x,y,z: that direction of it (else x) points there")
+      ->allow_extra_args(false);
+  ik_command->add_option("--turn", ik_options.turn, "BODY=w,x,y,z or =BODY: a body turns to an orientation, or as another")
+      ->allow_extra_args(false);
+  ik_command->add_option("--center", ik_options.center, "x,y,z of the centre of mass; - leaves a coordinate free");
+  ik_command->add_option("--hold", ik_options.hold, "bodies that stay, separated by commas")->delimiter(',');
+  ik_command->add_option("--method", ik_options.method, "automatic, newton or damped");
+  ik_command->add_option("--tolerance", ik_options.tolerance, "m, rad: what counts as reached (default 1e-12)");
+  ik_command->add_option("--max-iterations", ik_options.max_iterations, "at most (default 500)");
+  ik_command->add_option("--max-rotation", ik_options.max_rotation, "rad that a body turns in an iteration (default 2)");
+  ik_command->add_flag("!--no-limits", ik_options.limits, "let joints pass their stops");
+  CLI::Option* ik_out = ik_command->add_option("--out", ik_options.out, "write the scene in its new pose to this file");
+  ik_command->add_flag("--join", ik_options.join, "in that file, what --target brought together is a ball joint")->needs(ik_out);
+  ik_command->add_flag("--json", ik_options.json, "one JSON object on stdout");
+
+  InverseOptions inverse_options;
+  CLI::App* inverse_command = app.add_subcommand("inverse", "inverse dynamics: what motors must exert for a recorded motion");
+  inverse_command->add_option("SCENE", inverse_options.scene, "scene (file or name), or a recording")->required();
+  inverse_command->add_option("--motion", inverse_options.motion, "recording of rotule run --record");
+  inverse_command
+      ->add_option("--actuator,--actuators", inverse_options.actuators,
+                   "JOINT or JOINT.AXIS that has a motor, separated by commas; else those that the scene drives, or all")
+      ->delimiter(',');
+  inverse_command->add_option("--csv", inverse_options.csv, "write forces over time to this file");
+  inverse_command->add_option("--svg", inverse_options.svg, "draw them to this file");
+  inverse_command->add_option("--out", inverse_options.out, "write them and the reactions of joints to this HDF5 file");
+  inverse_command->add_flag("--check", inverse_options.check, "feed them forward, and say how well the motion comes back");
+  inverse_command->add_flag("--json", inverse_options.json, "one JSON object on stdout");
+
+  CompareOptions compare_options;
+  CLI::App* compare_command = app.add_subcommand(
+      "compare-formulations", "energy lost, joint error and cost of each way to write the constraints, at equal step and cost");
+  compare_command->add_option("SCENE", compare_options.scene, "file or name")->required();
+  compare_command->add_option("--dt", compare_options.dt, "time step, in seconds; else the scene's");
+  compare_command->add_option("--duration", compare_options.duration, "how long, in seconds; else the scene's");
+  compare_command->add_option("--svg", compare_options.svg, "draw errors against cost to this file");
+  compare_command->add_flag("--json", compare_options.json, "one JSON object on stdout");
+
+  ModesOptions modes_options;
+  CLI::App* modes_command = app.add_subcommand("modes", "frequencies, damping and shapes of small motions; linear state space");
+  modes_command->add_option("SCENE", modes_options.scene, "file or name")->required();
+  modes_command->add_flag("--relax", modes_options.relax, "about the equilibrium nearest by, found first");
+  modes_command->add_option("--at", modes_options.at, "s: about the pose that the motion has come to then");
+  CLI::Option* modes_file =
+      modes_command->add_option("--state-space", modes_options.state_space,
+                                "write A, B, C, D to this file: .json, .csv or .h5; forces on axes in, their motion out");
+  modes_command->add_option("--axes", modes_options.axes, "JOINT or JOINT.AXIS, separated by commas; else all free axes")
+      ->delimiter(',')
+      ->needs(modes_file);
+  modes_command->add_flag("--json", modes_options.json, "one JSON object on stdout");
+
   ExportOptions export_options;
   CLI::App* export_command = app.add_subcommand("export", "a scene or a recording for other programs");
   export_command->add_option("SCENE", export_options.scene, "scene (file or name), or recording of rotule run --record")
@@ -260,6 +318,10 @@ int main(int argc, char** argv) {
     if (recipe_command->parsed()) show_recipe(recipe_options);
     if (convergence_command->parsed()) convergence(convergence_options);
     if (stability_command->parsed()) stability(stability_options);
+    if (ik_command->parsed()) ik(ik_options);
+    if (inverse_command->parsed()) inverse(inverse_options);
+    if (compare_command->parsed()) compare(compare_options);
+    if (modes_command->parsed()) modes(modes_options);
     if (export_command->parsed()) export_scene(export_options);
     if (plot_command->parsed()) {
       if (plotted->count() + plot_list->count() == 0) throw CLI::RequiredError("FILE");

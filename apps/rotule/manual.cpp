@@ -47,8 +47,10 @@ Values values_of(const CLI::Option& option) {
   if (is("--integrators")) return {{}, "integrators", false};
   if (is("--solver") || is("--solvers")) return {{}, "solvers", false};
   if (is("--quantities")) return {{}, "quantities", false};
+  if (is("--method")) return {{"automatic", "newton", "damped"}, {}, false};
   if (is("--reference")) return {{"fine", "invariant"}, {}, false};
-  for (const char* file : {"FILE", "--record", "--record-problems", "--out", "--svg", "--html", "--csv", "--write"})
+  for (const char* file :
+       {"FILE", "--record", "--record-problems", "--out", "--svg", "--html", "--csv", "--write", "--motion", "--state-space"})
     if (is(file)) return {{}, {}, true};
   return {};
 }

@@ -10,7 +10,7 @@ namespace {
 
 Bell bell;
 volatile std::sig_atomic_t first_signal = 0, kept = 0;
-timer_t patience;
+timer_t signal_timer;
 bool has_timer = false;
 
 /// Only what POSIX allows in handlers.
@@ -25,7 +25,7 @@ void hear(int signal) {
   if (!has_timer || kept != 0) return;
   itimerspec soon{};
   soon.it_value.tv_nsec = 80'000'000;
-  ::timer_settime(patience, 0, &soon, nullptr);
+  ::timer_settime(signal_timer, 0, &soon, nullptr);
 }
 
 void give_up(int) {
@@ -44,7 +44,7 @@ void answer_signals() {
   sigevent event{};
   event.sigev_notify = SIGEV_SIGNAL;
   event.sigev_signo = SIGALRM;
-  has_timer = ::sigaction(SIGALRM, &late, nullptr) == 0 && ::timer_create(CLOCK_MONOTONIC, &event, &patience) == 0;
+  has_timer = ::sigaction(SIGALRM, &late, nullptr) == 0 && ::timer_create(CLOCK_MONOTONIC, &event, &signal_timer) == 0;
   struct sigaction action {};
   action.sa_handler = hear;
   sigemptyset(&action.sa_mask);

@@ -83,6 +83,28 @@ Linearisation linearise(const World& world) {
   add_particle_spring_derivatives(model, s, 0, 1, false, stiffness);
   add_particle_spring_derivatives(model, s, 1, 0, false, damping);
 
+  // Springs and dampers of joints, along G: k G^T G less what the spring's force turns with, and d G^T G.
+  for (const Joint& joint : model.joints)
+    for (int d = 0; d < static_cast<int>(joint.drives.size()); ++d) {
+      const auto& [number, drive] = joint.drives[d];
+      if (drive.stiffness == 0 && drive.damping == 0) continue;
+      const BodyLanes<double>&a = mechanism.kinematics[joint.a], &b = mechanism.kinematics[joint.b];
+      const DriveAxis<double> axis = drive_axis(joint, number, mechanism.kinematics);
+      Eigen::Matrix<double, 12, 1> G;
+      G << axis.linear_a, axis.angular_a, axis.linear_b, axis.angular_b;
+      const double force = drive.stiffness > 0 ? -drive.stiffness * beyond(axis.q, drive.rest, number >= 3) : 0;
+      Mat12 turning = Mat12::Zero();
+      add_driven_hessian(joint, {.drive = d, .in_force = true}, a, b, force, turning);
+      const Mat12 K = drive.stiffness * G * G.transpose() - turning, D = drive.damping * G * G.transpose();
+      const std::array<int, 2> owner{joint.a, joint.b};
+      for (int i = 0; i < 2; ++i)
+        for (int k = 0; k < 2; ++k) {
+          if (!model.movable(owner[i]) || !model.movable(owner[k])) continue;
+          out.K.block<6, 6>(6 * place[owner[i]], 6 * place[owner[k]]) += K.block<6, 6>(6 * i, 6 * k);
+          out.D.block<6, 6>(6 * place[owner[i]], 6 * place[owner[k]]) += D.block<6, 6>(6 * i, 6 * k);
+        }
+    }
+
   Eigen::Index first = 0;
   for (const Island& island : mechanism.islands) {
     const int count = static_cast<int>(island.bodies.size());

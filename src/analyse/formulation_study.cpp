@@ -1,0 +1,190 @@
+#include <fmt/format.h>
+#include <rotule/error.h>
+#include <rotule/formulation_study.h>
+#include <rotule/solvers/ldlt.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "base/budget.h"
+#include "base/spans.h"
+#include "dynamics/forces/weight.h"
+#include "mechanism/shock.h"
+#include "world/world_implementation.h"
+
+namespace rotule {
+
+namespace {
+
+enum class RightHandSide { velocity, taylor, acceleration, hybrid };
+
+const char* name_of(RightHandSide kind) {
+  switch (kind) {
+    case RightHandSide::velocity:
+      return "velocity";
+    case RightHandSide::taylor:
+      return "taylor";
+    case RightHandSide::acceleration:
+      return "acceleration";
+    default:
+      return "hybrid";
+  }
+}
+
+/// Ten times all the energy that there was: nothing more to be learned.
+constexpr double study_blown_up = 10;
+
+struct Shares {
+  double baumgarte = 0, beta_velocity = 0, beta_position = 0;
+};
+
+class StudyRun {
+ public:
+  StudyRun(const World& world, const Recipe& recipe)
+      : mechanism_(implementation_of(world).model, recipe), s_(implementation_of(world).state) {
+    mechanism_.external = implementation_of(world).external;
+  }
+
+  void step(RightHandSide kind, const Shares& shares, double t, double h) {
+    mechanism_.begin_step(s_, t);
+    mechanism_.free_velocities(VelocitySettings{.geometric_stiffness = false}, s_, t, h, free_);
+    for (Island& island : mechanism_.islands) {
+      island.evaluate(mechanism_.linkages, mechanism_.model, mechanism_.kinematics, t);
+      island.gather(s_.u, island.u);
+      island.gather(free_, island.local);
+      joint_error = std::max(joint_error, island.largest_error());
+      const bool by_acceleration = kind == RightHandSide::acceleration || kind == RightHandSide::hybrid;
+      if (by_acceleration) {
+        for (const ConstraintBlock& block : island.problem.blocks)
+          for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
+            const double before = constraint_rate(island.problem, block, r, island.values, island.u);
+            const double predicted = constraint_rate(island.problem, block, r, island.values, island.local);
+            island.problem.b[r] = -(predicted - before) - h * island.values.gamma[r] - shares.beta_velocity * before -
+                                  shares.beta_position / h * island.values.C[r];
+          }
+        solve(island);
+      }
+      if (kind == RightHandSide::acceleration) {
+        island.scatter(free_);
+        continue;
+      }
+      formulate_velocity(island.values, island.local, shares.baumgarte / h, island.problem);
+      if (kind == RightHandSide::taylor) island.problem.b -= 0.5 * h * island.values.gamma;
+      solve(island);
+      island.scatter(free_);
+    }
+    s_.u = free_;
+    displace(s_, h * s_.u, s_);
+  }
+
+  [[nodiscard]] double kinetic() const { return kinetic_energy(mechanism_.model, s_); }
+  [[nodiscard]] double energy(double t) {
+    return kinetic() + weight_potential(mechanism_.model, s_) + force_potential(mechanism_.model, s_, t, 1, scratch_);
+  }
+  /// Without weight all the energy; with it, the most motion that there was, and at least a billionth of what the whole scene
+  /// would gain by falling a metre: what rounding makes of a structure at rest is no motion.
+  [[nodiscard]] double scale(const Vec3& gravity, double start, double kinetic) const {
+    if (gravity.isZero(0)) return std::max(std::abs(start), 1e-300);
+    double mass = 0;
+    for (int i = 0; i < mechanism_.model.body_count(); ++i)
+      if (mechanism_.model.movable(i)) mass += mechanism_.model.bodies[i].mass;
+    return std::max(kinetic, 1e-9 * mass * gravity.norm());
+  }
+  [[nodiscard]] bool has_joints() const { return !mechanism_.islands.empty(); }
+
+  double joint_error = 0;
+  std::int64_t solves = 0;
+
+ private:
+  void solve(Island& island) {
+    island.problem.x0.setZero();
+    island.solve(SolverChoice(LdltSettings{}));
+    island.apply_impulses();
+    ++solves;
+  }
+
+  JointedMechanism mechanism_;
+  State s_;
+  VecX free_;
+  ForceScratch scratch_;
+};
+
+FormulationTrial study_trial(const World& world, const Recipe& recipe, RightHandSide kind, const FormulationStudy& study,
+                             bool stabilised, double h) {
+  FormulationTrial out{.formulation = name_of(kind), .stabilised = stabilised, .dt = h};
+  const Shares shares = stabilised ? Shares{study.baumgarte, study.beta_velocity, study.beta_position} : Shares{};
+  const auto steps = static_cast<std::int64_t>(std::llround(study.duration / h));
+  const std::int64_t tenth = std::max<std::int64_t>(1, steps / 10);
+  StudyRun run(world, recipe);
+  const double start = run.energy(0);
+  double first = 0, last = 0, kinetic = run.kinetic();
+  try {
+    for (std::int64_t i = 0; i < steps; ++i) {
+      Budget::listen();
+      const double t = static_cast<double>(i) * h;
+      const auto before = std::chrono::steady_clock::now();
+      run.step(kind, shares, t, h);
+      out.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+      const double energy = run.energy(t + h);
+      kinetic = std::max(kinetic, run.kinetic());
+      out.energy_error = std::max(out.energy_error, std::abs(energy - start));
+      if (i < tenth) first += energy / static_cast<double>(tenth);
+      if (i >= steps - tenth) last += energy / static_cast<double>(tenth);
+      // Without weight all energy is motion; with it, the most motion so far is what there is to lose.
+      if (!std::isfinite(energy) || std::abs(energy - start) > study_blown_up * std::max(kinetic, std::abs(start))) {
+        out.blew_up = true;
+        break;
+      }
+    }
+  } catch (const Error&) {
+    out.blew_up = true;
+  }
+  const double scale = run.scale(world.gravity(), start, kinetic);
+  out.energy_lost = (first - last) / scale;
+  out.energy_error /= scale;
+  out.joint_error = run.joint_error;
+  out.solves = run.solves;
+  return out;
+}
+
+}  // namespace
+
+std::vector<FormulationTrial> compare_formulations(const Scene& scene, const FormulationStudy& given) {
+  FormulationStudy study = given;
+  Recipe recipe = recipe_of(scene);
+  if (study.dt == 0) study.dt = recipe.dt;
+  if (study.duration == 0) study.duration = recipe.duration;
+  const auto require = [](bool condition, const std::string& what) {
+    if (!condition) throw Error("compare_formulations", what);
+  };
+  require(study.dt > 0 && std::isfinite(study.dt), "dt must be greater than 0");
+  require(study.duration >= 10 * study.dt && study.duration / study.dt < 1e8,
+          "the duration must be ten steps at least, and not 1e8");
+  for (const double beta : {study.baumgarte, study.beta_velocity, study.beta_position})
+    require(beta >= 0 && beta <= 2, "shares of stabilisation must be from 0 to 2");
+  recipe.formulation = AccelerationSettings{};
+  recipe.correction = NoCorrectionSettings{};
+  recipe.solver = LdltSettings{};
+  recipe.contacts = NoContactSettings{};
+  set(recipe, "integrator", "rk4");
+  World world(scene, recipe);
+  world.project();
+  const Model& model = implementation_of(world).model;
+  require(model.walls.empty(), "knows nothing of walls");
+  require(std::holds_alternative<NoContactSettings>(recipe_of(scene).contacts), "knows nothing of contacts");
+  for (const Joint& joint : model.joints)
+    require(joint.drives.empty(), fmt::format("joint \"{}\" is driven, which it knows nothing of", joint.name));
+  for (int k = 0; k < model.particle_count(); ++k) require(!model.particles.movable(k), "knows nothing of particles");
+  require(StudyRun(world, recipe).has_joints(), "the scene has no joints: nothing to compare");
+
+  std::vector<FormulationTrial> out;
+  for (const bool stabilised : {false, true})
+    for (const RightHandSide kind :
+         {RightHandSide::velocity, RightHandSide::taylor, RightHandSide::acceleration, RightHandSide::hybrid}) {
+      out.push_back(study_trial(world, recipe, kind, study, stabilised, study.dt));
+      if (kind != RightHandSide::hybrid) out.push_back(study_trial(world, recipe, kind, study, stabilised, 0.5 * study.dt));
+    }
+  return out;
+}
+
+}  // namespace rotule

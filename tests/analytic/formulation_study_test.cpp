@@ -1,0 +1,65 @@
+// Right-hand sides compared (C7): what can be proved of them, and what is measured.
+#include <gtest/gtest.h>
+#include <rotule/error.h>
+#include <rotule/formulation_study.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "scenes/builders.h"
+
+namespace rotule {
+namespace {
+
+const FormulationTrial& find(const std::vector<FormulationTrial>& trials, const std::string& name, bool stabilised, double dt) {
+  return *std::find_if(trials.begin(), trials.end(), [&](const FormulationTrial& t) {
+    return t.formulation == name && t.stabilised == stabilised && t.dt == dt;
+  });
+}
+
+TEST(FormulationStudy, TheHybridIsTheVelocityLevelForTwiceTheSolves) {
+  // The correction projects along M^-1 J^T, along which the forces of accelerations lie.
+  for (const char* name : {"pendulum", "double_pendulum", "n_four_bar_3"}) {
+    const double dt = 4e-3;
+    const auto trials = compare_formulations(*scenes::build(name), {.dt = dt, .duration = 1});
+    ASSERT_EQ(trials.size(), 14u);
+    for (const bool stabilised : {false, true}) {
+      const FormulationTrial &velocity = find(trials, "velocity", stabilised, dt),
+                             &hybrid = find(trials, "hybrid", stabilised, dt);
+      EXPECT_NEAR(hybrid.energy_error, velocity.energy_error, 1e-6 * velocity.energy_error) << name;
+      EXPECT_NEAR(hybrid.joint_error, velocity.joint_error, 1e-6 * velocity.joint_error) << name;
+      EXPECT_EQ(hybrid.solves, 2 * velocity.solves) << name;
+      // At equal cost half the step is better.
+      EXPECT_LT(find(trials, "velocity", stabilised, dt / 2).energy_error, 0.7 * hybrid.energy_error) << name;
+      EXPECT_LT(find(trials, "velocity", stabilised, dt / 2).joint_error, 0.7 * hybrid.joint_error) << name;
+    }
+  }
+}
+
+TEST(FormulationStudy, TheTaylorTermMakesAnOrder) {
+  const double dt = 4e-3;
+  for (const char* name : {"pendulum", "double_pendulum"}) {
+    const auto trials = compare_formulations(*scenes::build(name), {.dt = dt, .duration = 1});
+    const FormulationTrial &taylor = find(trials, "taylor", false, dt), &half = find(trials, "taylor", false, dt / 2);
+    EXPECT_LT(taylor.joint_error, 0.05 * find(trials, "velocity", false, dt).joint_error) << name;
+    EXPECT_NEAR(std::log2(taylor.joint_error / half.joint_error), 2, 0.4) << name;
+  }
+}
+
+TEST(FormulationStudy, AStructureAtRestStaysAtRest) {
+  for (const FormulationTrial& trial : compare_formulations(scenes::bridge_truss(), {.dt = 1e-3, .duration = 0.05})) {
+    EXPECT_FALSE(trial.blew_up);
+    EXPECT_LT(trial.joint_error, 1e-12) << trial.formulation;
+    EXPECT_LT(trial.energy_error, 1e-3) << trial.formulation;
+  }
+}
+
+TEST(FormulationStudy, WhatItDoesNotKnowIsRefused) {
+  EXPECT_THROW(compare_formulations(scenes::brick_wall()), Error);
+  EXPECT_THROW(compare_formulations(scenes::mannequin_bounce()), Error);
+  EXPECT_THROW(compare_formulations(scenes::cloth(4)), Error);
+  EXPECT_THROW(compare_formulations(scenes::pendulum(), {.dt = -1}), Error);
+}
+
+}  // namespace
+}  // namespace rotule
