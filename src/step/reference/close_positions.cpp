@@ -121,9 +121,28 @@ void PositionClosing::move_apart(const JointedMechanism& mechanism, const Island
     formulate_position(limits_[moved.drives[k]], moved.drive_block(k), moved.problem);
   for (std::size_t k = 0; k < moved.contacts.size(); ++k)
     formulate_position(contacts[moved.contacts[k]], mechanism.kinematics, moved.contact_block(k), moved.problem);
-  moved.solve(mechanism.recipe.solver);
-  moved.local.setZero();
-  moved.apply_impulses();
+  const auto solve = [&] {
+    moved.solve(mechanism.recipe.solver);
+    moved.local.setZero();
+    moved.apply_impulses();
+  };
+  solve();
+  // Squeezed between surfaces that are nearly parallel, it would leave through the narrow end, however far that is. Rows that
+  // give way a little find the way back by which it came, or leave a rest for the next step.
+  constexpr double far_off = 4, giving = 0.1;
+  double overlap = 0, far = 0;
+  for (std::size_t k = 0; k < moved.contacts.size(); ++k)
+    overlap = std::max(overlap, moved.problem.b[moved.contact_block(k).first_row]);
+  for (std::size_t i = 0; i < moved.bodies.size(); ++i)
+    far = std::max(far, moved.local.segment<3>(static_cast<Eigen::Index>(6 * i)).norm());
+  if (moved.linkages.empty() && far > far_off * overlap) {
+    moved.rows_judge.begin(moved.problem);
+    for (std::size_t k = 0; k < moved.contacts.size(); ++k) {
+      const int row = moved.contact_block(k).first_row;
+      moved.problem.C[row] = giving * moved.rows_judge.diagonal()[static_cast<std::size_t>(row)];
+    }
+    solve();
+  }
   moved.scatter(move_);
 }
 
