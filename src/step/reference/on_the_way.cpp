@@ -102,9 +102,7 @@ void ReferenceStepper::add_meetings() {
   // Who meets something changes its way: what it would meet much later may not happen. The next round will tell.
   constexpr double much_later = 0.25;
   met_.assign(static_cast<std::size_t>(model.body_count()), infinity);
-  const auto early = [&](int body, double time) {
-    return !model.movable(body) || time <= met_[body] + much_later * mechanism.h;
-  };
+  const auto early = [&](int body, double time) { return !model.movable(body) || time <= met_[body] + much_later * mechanism.h; };
   for (const Meeting& m : meetings_) {
     if (early(m.a, m.time) && early(m.b, m.time)) {
       const std::size_t had = now.contacts.size();
