@@ -160,6 +160,39 @@ void CollisionWorld::sweep(std::span<const SteadyMotion> motions, const PairLimi
   for (int c = 0; c < count; ++c) out.insert(out.end(), chunks_[c].met.begin(), chunks_[c].met.end());
 }
 
+void CollisionWorld::press(std::span<const SteadyMotion> motions, double t_max, const PairDepth& depths,
+                           std::vector<BodyMeeting>& out, int threads) {
+  constexpr int most_rounds = 8;
+  const int count = by_chunks(broad_.update(), threads, [&](Chunk& chunk, std::span<BodyPair> pairs) {
+    chunk.met.clear();
+    for (const BodyPair& pair : pairs) {
+      const PairDepths wanted = depths(pair.a, pair.b);
+      if (std::isinf(wanted.least)) continue;
+      double low = 0, high = t_max, t = t_max;
+      for (int round = 0; round < most_rounds; ++round) {
+        PairMemory memory = pair.memory;
+        chunk.found.clear();
+        collide(bodies_[pair.a].shape, motions[pair.a].at(t), bodies_[pair.b].shape, motions[pair.b].at(t), 0, memory,
+                chunk.scratch, chunk.found);
+        double deepest = 0;
+        for (const Manifold& m : chunk.found) deepest = std::max(deepest, -m.gap());
+        const bool pressed = deepest > wanted.least, too_deep = deepest > wanted.most;
+        if (pressed && !too_deep) {
+          BodyMeeting& met = chunk.met.emplace_back(BodyMeeting{pair.a, pair.b, {}});
+          met.hit.hit = true;
+          met.hit.t = t;
+          break;
+        }
+        if (!pressed && t == t_max) break;
+        (too_deep ? high : low) = t;
+        t = 0.5 * (low + high);
+      }
+    }
+  });
+  out.clear();
+  for (int c = 0; c < count; ++c) out.insert(out.end(), chunks_[c].met.begin(), chunks_[c].met.end());
+}
+
 void CollisionWorld::contacts_at(int a, const Frame& X_WA, int b, const Frame& X_WB, double margin, std::vector<Manifold>& out) {
   if (chunks_.empty()) chunks_.resize(1);
   const std::size_t first = out.size();

@@ -86,6 +86,15 @@ class CollisionWorld {
   using PairLimits = std::function<CastLimits(int a, int b)>;
   void sweep(std::span<const SteadyMotion> motions, const PairLimits& limits, std::vector<BodyMeeting>& out, int threads = 1);
 
+  /// Pairs that would be further inside each other than `depths(a, b)` says at the end of the way, t_max, sorted by bodies; where
+  /// that is so deep that it no longer tells on which side they met, at an earlier time.
+  struct PairDepths {
+    double least = infinity, most = infinity;  // m: what counts; up to where a depth tells the side
+  };
+  using PairDepth = std::function<PairDepths(int a, int b)>;
+  void press(std::span<const SteadyMotion> motions, double t_max, const PairDepth& depths, std::vector<BodyMeeting>& out,
+             int threads = 1);
+
   /// Appends the contacts of two bodies with a gap of at most `margin`, as they would be in other places.
   void contacts_at(int a, const Frame& X_WA, int b, const Frame& X_WB, double margin, std::vector<Manifold>& out);
 

@@ -244,23 +244,15 @@ void ContactFinder::sweep(const State& s, std::span<const Passage> passages, dou
     const Vec3 motion = h * (passages[i].v + 0.5 * h * passages[i].a);
     world_.set_pose(static_cast<int>(k), frame, motion, swing(i, h * passages[i].omega.norm()));
   }
-  const auto same_pair = [](const Contact& c, std::pair<int, int> pair) { return std::pair(c.a, c.b) < pair; };
-  const auto known = [&](int a, int b) {
-    const auto at = std::lower_bound(contacts.begin(), contacts.end(), std::pair(a, b), same_pair);
-    return at != contacts.end() && at->a == a && at->b == b;
-  };
   const auto limits = [&](int p, int q) -> CastLimits {
     const int a = body_of_[p], b = body_of_[q];
     const CastLimits none{0};
     if (!may_touch(a, b)) return none;
-    const Vec3 v = passages[a].v - passages[b].v, bend = 0.5 * h * (passages[a].a - passages[b].a);
-    const double turning = swing(a, h * passages[a].omega.norm()) + swing(b, h * passages[b].omega.norm());
-    const double way = h * (v.norm() + bend.norm()) + turning;
-    const double e = surface_between(model_, a, b).restitution;
-    if (e > 0 ? way <= h * rules_.restitution_speed(size(a, b)) : way <= ahead(a, b)) return none;
-    if ((s.p[a] - s.p[b]).norm() > reach_[a] + reach_[b] + way) return none;
+    const double far = way(passages, a, b, h), e = surface_between(model_, a, b).restitution;
+    if (e > 0 ? far <= h * rules_.restitution_speed(size(a, b)) : far <= ahead(a, b)) return none;
+    if ((s.p[a] - s.p[b]).norm() > reach_[a] + reach_[b] + far) return none;
     // Contacts that are there hold their parts apart, up to what turning makes of it; other parts may still meet.
-    const bool held = known(a, b);
+    const bool held = among(contacts, a, b);
     if (held && world_.shape(p).is_convex() && world_.shape(q).is_convex()) return none;
     return {h, sweep_precision * touch(a, b), held ? ahead(a, b) : touch(a, b)};
   };
@@ -270,13 +262,34 @@ void ContactFinder::sweep(const State& s, std::span<const Passage> passages, dou
     const int a = body_of_[m.a], b = body_of_[m.b];
     const SurfaceLaw law = surface_between(model_, a, b);
     const bool bounces = law.restitution > 0 && law.stiffness == 0 && m.hit.closing > rules_.restitution_speed(size(a, b));
-    out.push_back({a, b, m.hit.t, bounces, motions_[m.a].at(m.hit.t), motions_[m.b].at(m.hit.t)});
+    out.push_back({a, b, m.hit.t, bounces, false, motions_[m.a].at(m.hit.t), motions_[m.b].at(m.hit.t)});
   }
+  // What turning makes of it: contacts have the normals and points of the start.
+  const auto depths = [&](int p, int q) -> CollisionWorld::PairDepths {
+    const int a = body_of_[p], b = body_of_[q];
+    const double least = touch(a, b);
+    if (!may_touch(a, b) || !among(contacts, a, b) || way(passages, a, b, h) <= least) return {};
+    return {least, ahead(a, b)};
+  };
+  world_.press(motions_, h, std::ref(depths), met_, recipe_.threads);
+  for (const BodyMeeting& m : met_)
+    out.push_back({body_of_[m.a], body_of_[m.b], m.hit.t, false, true, motions_[m.a].at(m.hit.t), motions_[m.b].at(m.hit.t)});
   std::stable_sort(out.begin(), out.end(), [](const Meeting& p, const Meeting& q) { return p.time < q.time; });
 }
 
+bool ContactFinder::among(std::span<const Contact> contacts, int a, int b) {
+  const auto same_pair = [](const Contact& c, std::pair<int, int> pair) { return std::pair(c.a, c.b) < pair; };
+  const auto at = std::lower_bound(contacts.begin(), contacts.end(), std::pair(a, b), same_pair);
+  return at != contacts.end() && at->a == a && at->b == b;
+}
+
+double ContactFinder::way(std::span<const Passage> passages, int a, int b, double h) const {
+  const Vec3 v = passages[a].v - passages[b].v, bend = 0.5 * h * (passages[a].a - passages[b].a);
+  return h * (v.norm() + bend.norm()) + swing(a, h * passages[a].omega.norm()) + swing(b, h * passages[b].omega.norm());
+}
+
 void ContactFinder::add_meeting(const Meeting& meeting, const State& s, std::vector<Contact>& contacts) {
-  const double margin = touch(meeting.a, meeting.b);
+  const double margin = meeting.pressed ? 0 : touch(meeting.a, meeting.b);
   manifolds_.clear();
   world_.contacts_at(proxy_of_[meeting.a], meeting.X_a, proxy_of_[meeting.b], meeting.X_b, margin, manifolds_);
   found_.clear();
@@ -292,6 +305,8 @@ void ContactFinder::add_meeting(const Meeting& meeting, const State& s, std::vec
       point.on_a = now(meeting.a, meeting.X_a, point.on_a);
       point.on_b = now(meeting.b, meeting.X_b, point.on_b);
       point.gap = m.normal.dot(point.on_b - point.on_a);
+      // Seen along the normal of another pose, points that touch may be a little inside each other: no reason to part them.
+      if (meeting.pressed) point.gap = std::max(point.gap, 0.0);
     }
     append_contacts(m, model_, kinematics_, found_);
   }

@@ -28,6 +28,7 @@ struct Meeting {
   int a = -1, b = -1;
   double time = 0;       // s, from the start of the passage
   bool bounces = false;  // whether it is a rigid blow that throws them back
+  bool pressed = false;  // whether they touch already, and turning presses other points of them into each other
   Frame X_a, X_b;        // the bodies' frames then
 };
 
@@ -41,8 +42,8 @@ class ContactFinder {
   /// Somebody moved the bodies.
   void forget() { current_ = false; }
 
-  /// All pairs that come to touch within `h`, bodies going from this state as `passages` say, earliest first; pairs of two convex
-  /// bodies that are among the contacts already do not count.
+  /// All pairs that come to touch within `h`, bodies going from this state as `passages` say, earliest first. Pairs of two convex
+  /// bodies that are among the contacts already count where those contacts do not hold them apart until the end.
   void sweep(const State& s, std::span<const Passage> passages, double h, std::span<const Contact> contacts,
              std::vector<Meeting>& out);
   /// Contacts of the pose in which two bodies meet, with the gaps that their points have in this state, put in order among the
@@ -54,8 +55,9 @@ class ContactFinder {
 
   /// Whether the surfaces touch, for all that matters.
   [[nodiscard]] bool touching(const Contact& c) const { return c.gap <= touch(c.a, c.b); }
-  /// Whether they are further inside each other than rounding and tolerances explain.
-  [[nodiscard]] bool overlaps(const Contact& c) const { return c.law.stiffness == 0 && -c.gap > touch(c.a, c.b); }
+  /// Whether they are further inside each other than tolerances explain. What lifts them out is of the step that let them in, which
+  /// may have the energy for it; a step that finds them at rest has none.
+  [[nodiscard]] bool overlaps(const Contact& c) const { return c.law.stiffness == 0 && -c.gap > rules_.slop(c.size); }
   /// The longest part of a step in which no body that a joint holds, with something near enough to be hit, turns so far that its
   /// path is no longer near to straight.
   double straight_part(const State& s, std::span<const Linkage> linkages, double h);
@@ -94,6 +96,10 @@ class ContactFinder {
   void choose_margin();
   [[nodiscard]] double touch(int a, int b) const;
   [[nodiscard]] double ahead(int a, int b) const;
+  /// Whether the pair is among these contacts, which are in order.
+  static bool among(std::span<const Contact> contacts, int a, int b);
+  /// How far points of two bodies may move relative to each other.
+  [[nodiscard]] double way(std::span<const Passage> passages, int a, int b, double h) const;
   /// How far turning by an angle carries points of a body.
   [[nodiscard]] double swing(int body, double angle) const;
   [[nodiscard]] bool may_touch(int a, int b) const;

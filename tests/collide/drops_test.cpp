@@ -1,6 +1,6 @@
 // Every kind of shape dropped on every kind of shape, on rails, on edges and between them, in random poses: laid across, along or
-// at any angle. Nothing drives it, so energy must not grow; bodies must not sink into each other; what cannot roll comes to rest
-// within five seconds, or has fallen off: nearly all on what is flat, most on what is not.
+// at any angle. Nothing drives it, so energy must not grow, not in a single step; bodies must not sink into each other; what
+// cannot roll comes to rest within five seconds, or has fallen off: nearly all on what is flat, most on what is not.
 //
 // ROTULE_DROPS: drops per pair (4).
 #include <gtest/gtest.h>
@@ -8,10 +8,12 @@
 #include <rotule/recipe.h>
 #include <rotule/world.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <numbers>
 #include <random>
+#include <string_view>
 
 #include "collide/shape/collision_shape.h"
 
@@ -154,6 +156,51 @@ const std::vector<Ground>& grounds() {
   return all;
 }
 
+struct Fall {
+  double gain = 0, step_gain = 0;  // over the start; of the worst step; both over the energy of a fall through the body's size
+  double overlap = 0;              // the deepest, over the size
+  bool restless = false;
+};
+
+Fall let_fall(const Dropped& kind, const Ground& ground, int drop) {
+  std::mt19937 random(std::mt19937::result_type(1000 * drop + 17));
+  Scene scene;
+  scene.materials = {{.name = "wood", .friction = 0.5}};
+  ground.put(scene, random);
+  const Shape shape = kind.make(random);
+  const double size = CollisionShape(shape).reach();
+  // Laid down, along the rails or across them, now and then by a hair's breadth off; or anyhow.
+  Quat orientation(between(random, -1, 1), between(random, -1, 1), between(random, -1, 1), between(random, -1, 1));
+  orientation.normalize();
+  if (drop % 2 == 1) {
+    const double yaw = between(random, -1, 1) * (drop % 4 == 1 ? 1e-3 : std::numbers::pi);
+    orientation = turned(Vec3::UnitZ(), yaw) * turned(Vec3::UnitX(), std::numbers::pi / 2 + between(random, -0.01, 0.01)) *
+                  turned(Vec3::UnitY(), drop % 8 < 4 ? 0 : std::numbers::pi / 2);
+  }
+  scene.add({.name = "it",
+             .density = 1000.0,
+             .position = {between(random, -0.1, 0.1), between(random, -0.1, 0.1), size + between(random, 0.05, 0.5)},
+             .orientation = orientation,
+             .shape = shape,
+             .material = "wood"});
+  World world(scene, recipes::realtime());
+  const double start = world.diagnostics().energy(), worth = world.mass(world.body("it")) * 9.81 * size;
+  double before = start;
+  Fall out;
+  bool fell = false;
+  for (int i = 0; i < 300 && !fell; ++i) {
+    world.step(1.0 / 60);
+    const double energy = world.diagnostics().energy();
+    out.gain = std::max(out.gain, (energy - start) / worth);
+    out.step_gain = std::max(out.step_gain, (energy - before) / worth);
+    before = energy;
+    for (const ContactResult& c : world.contacts()) out.overlap = std::max(out.overlap, -c.gap / size);
+    fell = world.position("it").z() < -3;
+  }
+  out.restless = !fell && !kind.rolls && world.velocity("it").norm() + size * world.angular_velocity("it").norm() > 1e-3;
+  return out;
+}
+
 class Drops : public ::testing::TestWithParam<std::tuple<int, int>> {};
 
 TEST_P(Drops, NeitherGainEnergyNorSinkAndComeToRest) {
@@ -164,40 +211,12 @@ TEST_P(Drops, NeitherGainEnergyNorSinkAndComeToRest) {
   int restless = 0;
   for (int drop = 0; drop < drops; ++drop) {
     SCOPED_TRACE(drop);
-    std::mt19937 random(std::mt19937::result_type(1000 * drop + 17));
-    Scene scene;
-    scene.materials = {{.name = "wood", .friction = 0.5}};
-    ground.put(scene, random);
-    const Shape shape = kind.make(random);
-    const double size = CollisionShape(shape).reach();
-    // Laid down, along the rails or across them, now and then by a hair's breadth off; or anyhow.
-    Quat orientation(between(random, -1, 1), between(random, -1, 1), between(random, -1, 1), between(random, -1, 1));
-    orientation.normalize();
-    if (drop % 2 == 1) {
-      const double yaw = between(random, -1, 1) * (drop % 4 == 1 ? 1e-3 : std::numbers::pi);
-      orientation = turned(Vec3::UnitZ(), yaw) * turned(Vec3::UnitX(), std::numbers::pi / 2 + between(random, -0.01, 0.01)) *
-                    turned(Vec3::UnitY(), drop % 8 < 4 ? 0 : std::numbers::pi / 2);
-    }
-    scene.add({.name = "it",
-               .density = 1000.0,
-               .position = {between(random, -0.1, 0.1), between(random, -0.1, 0.1), size + between(random, 0.05, 0.5)},
-               .orientation = orientation,
-               .shape = shape,
-               .material = "wood"});
-    World world(scene, recipes::realtime());
-    const double start = world.diagnostics().energy(), worth = world.mass(world.body("it")) * 9.81 * size;
-    double most = start, deepest = 0;
-    bool fell = false;
-    for (int i = 0; i < 300 && !fell; ++i) {
-      world.step(1.0 / 60);
-      most = std::max(most, world.diagnostics().energy());
-      for (const ContactResult& c : world.contacts()) deepest = std::max(deepest, -c.gap);
-      fell = world.position("it").z() < -3;
-    }
-    EXPECT_LE(most - start, 1e-6 * worth);
-    EXPECT_LE(deepest, 0.01 * size);
+    const Fall fall = let_fall(kind, ground, drop);
+    EXPECT_LE(fall.gain, 1e-6);
+    EXPECT_LE(fall.step_gain, 1e-6);
+    EXPECT_LE(fall.overlap, 0.01);
     if (HasFailure()) return;
-    restless += !fell && !kind.rolls && world.velocity("it").norm() + size * world.angular_velocity("it").norm() > 1e-3;
+    restless += fall.restless;
   }
   if (ground.sort == Ground::Sort::flat) {
     EXPECT_LE(restless, 1 + drops / 20) << "of " << drops;
@@ -216,6 +235,33 @@ std::vector<std::tuple<int, int>> all_drops() {
 INSTANTIATE_TEST_SUITE_P(All, Drops, ::testing::ValuesIn(all_drops()), [](const auto& p) {
   return std::string(dropped_kinds()[std::get<0>(p.param)].name) + "_on_" + grounds()[std::get<1>(p.param)].name;
 });
+
+// Those that went wrong once. A box that lands at one end while the other goes on down between the rails, and was thrown up again
+// through the narrow end; one that turns about the ridge of a mesh and was deep below the slope behind it; a cone and a hull
+// whose next points were not seen from where the step began; a box that never came to rest.
+TEST(DropsOnceWrong, AreRight) {
+  const auto by_name = [](const auto& all, std::string_view name) -> const auto& {
+    return *std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
+  };
+  struct Case {
+    const char *kind, *ground;
+    int drop;
+  };
+  for (const Case& c : {Case{"box", "rails", 145},
+                        {"box", "mesh_edges", 19},
+                        {"cylinder", "mesh_edges", 24},
+                        {"hull", "rails", 2},
+                        {"cone", "mesh_edges", 317},
+                        {"cone", "roofs", 403},
+                        {"compound", "mesh_edges", 2},
+                        {"box", "box", 27}}) {
+    SCOPED_TRACE(std::string(c.kind) + " on " + c.ground);
+    const Fall fall = let_fall(by_name(dropped_kinds(), c.kind), by_name(grounds(), c.ground), c.drop);
+    EXPECT_LE(fall.step_gain, 1e-6);
+    EXPECT_LE(fall.overlap, 1e-3);
+    EXPECT_FALSE(fall.restless);
+  }
+}
 
 }  // namespace
 }  // namespace rotule

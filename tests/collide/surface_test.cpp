@@ -57,6 +57,22 @@ TEST(Surface, SlidingShapesFeelOnlyVerticalNormals) {
     }
 }
 
+TEST(Surface, WhatHangsOverAnEdgeIsNotDeepBelowTheFaceBehindIt) {
+  // A board against the side of a box, a millimetre inside and sticking out over the top: it is a millimetre inside, though its
+  // lower end is a metre below the top.
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> unit(0, 1);
+  for (int i = 0; i < 200; ++i) {
+    const double over = 0.1 * unit(random), turn = 0.02 * (unit(random) - 0.5), inside = 1e-3;
+    const Quat turned(Eigen::AngleAxisd(turn, Vec3::UnitX()));
+    const Pose board{{-0.25 - 0.1 + inside, unit(random) - 0.5, 0.25 + over - 0.5}, turned};
+    const auto found = contacts(box_mesh({0.5, 6, 0.5}), Pose{}, Box{{0.2, 0.4, 1}}, board, 1e-3);
+    double deepest = 0;
+    for (const Manifold& m : found) deepest = std::max(deepest, -m.gap());
+    EXPECT_NEAR(deepest, inside, 1e-9) << i;
+  }
+}
+
 TEST(Surface, MeshOfABoxActsLikeTheBox) {
   std::mt19937 random(2);
   const Vec3 size(2, 3, 1.5);

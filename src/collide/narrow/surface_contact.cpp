@@ -9,6 +9,7 @@ namespace rotule {
 namespace {
 
 constexpr double same_normal = 1 - 1e-9;
+constexpr double much_deeper = 2;
 constexpr std::size_t most_candidates = 128;  // of a cluster, before the four that count are picked
 
 bool above(const std::array<Vec3, 3>& c, const Vec3& normal, const Vec3& p) {
@@ -59,29 +60,40 @@ void surface_convex(const Surface& a, const Convex& b, const Frame& X, double ma
     return true;
   });
   const Vec3 middle = X * center(b);
-  for (const int t : scratch.triangles) {
+  const auto add = [&](int t, bool whatever) {
     const std::array<Vec3, 3>& corners = a.corners(t);
     const Vec3& face = a.normal(t);
-    if (face.isZero() || face.dot(middle - corners[0]) < 0) continue;
     const Convex triangle = Convex::triangle(corners.data());
     PairMemory memory{face};
     Separation s = separation(triangle, b, X, margin, memory);
-    if (!s.near) continue;
+    if (!s.near) return infinity;
     bool with_deepest = true;
     // Up to rounding it is the face's own normal: then exactly, so that a flat floor has one normal.
     const bool from_face = (s.normal - face).squaredNorm() < 1e-12;
     if (from_face || !a.legal(t, s.on_a, s.normal)) {
+      const double depth = std::max(-s.gap, 0.0);
       s.normal = face;
       const Vec3 lowest = X * support(b, -(X.R.transpose() * face));
       s.gap = face.dot(lowest - corners[0]);
       if (!from_face) s.on_b = lowest;
       s.on_a = s.on_b - s.gap * face;
-      if (s.gap > margin) continue;
+      if (s.gap > margin) return infinity;
+      // Beyond an edge, what hangs down on the other side is deep below this face and touches it no more than elsewhere.
+      if (!from_face && !whatever && -s.gap > much_deeper * depth + margin) return -s.gap;
       with_deepest = from_face || above(corners, face, s.on_a);
     }
     clip_patches(triangle, b, X, s, margin, with_deepest, scratch.list);
     add_to_cluster(scratch, s, t, a.source(t));
+    return infinity;
+  };
+  int put_off = -1;
+  double least = infinity;
+  for (const int t : scratch.triangles) {
+    if (a.normal(t).isZero() || a.normal(t).dot(middle - a.corners(t)[0]) < 0) continue;
+    if (const double depth = add(t, false); depth < least) least = depth, put_off = t;
   }
+  // Where no triangle has a say of its own, the least deep of those.
+  if (put_off >= 0 && scratch.used_clusters == 0) add(put_off, true);
 }
 
 }  // namespace rotule

@@ -144,7 +144,8 @@ void ReferenceStepper::look_at_end(State& s, double t, double h) {
   };
   for (int round = 0; projection && round < most_rounds && overlap(); ++round) {
     const int count = split_into_islands(mechanism.model, parts(), late_, late_search_);
-    closing_.close(*projection, rules_, mechanism, {late_.data(), static_cast<std::size_t>(count)}, late_search_, s, t, h);
+    if (!closing_.close(*projection, rules_, mechanism, {late_.data(), static_cast<std::size_t>(count)}, late_search_, s, t, h))
+      break;
     finder.forget();
     finder.refresh(s, h, now.contacts);
   }

@@ -23,11 +23,26 @@ double PositionClosing::error_of(const ContactRules& rules, const JointedMechani
 
 namespace {
 
+constexpr double shallow_share = 1e-4;  // of a body's size: as deep as a step lets bodies into each other
+constexpr double small_part = 0.1;      // of what lifting all of an island would cost: most of it stays where it is
+constexpr double most_paid = 0.9;       // of the energy of motion
+
 /// Of the smallest body that touches something, m.
 double size_of(std::span<const Contact> contacts) {
   double size = infinity;
   for (const Contact& c : contacts) size = std::min(size, c.size);
   return contacts.empty() ? 0 : size;
+}
+
+/// Of motion and of weight, J.
+double energy_of(const Model& model, const State& s, int body) {
+  const Vec6 u = model.slot(body).read(s.u);
+  double twice = model.mass(body) * (u.head<3>().squaredNorm() - 2 * model.gravity.dot(point_of(model, s, body, Vec3::Zero())));
+  if (!model.is_particle(body)) {
+    const Vec3 omega = s.theta[body].conjugate() * Vec3(u.tail<3>());
+    twice += omega.dot(model.inertia[body] * omega);
+  }
+  return 0.5 * twice;
 }
 
 /// The weight's potential energy of an island's bodies, where they touch something: joints have no business lifting anything.
@@ -40,7 +55,33 @@ double touching_potential(const Model& model, const Island& island, const State&
 
 }  // namespace
 
-void PositionClosing::close(const ProjectionSettings& settings, const ContactRules& rules, JointedMechanism& mechanism,
+void PositionClosing::begin(const Model& model, const State& s) {
+  had_.resize(static_cast<std::size_t>(model.partner_count()));
+  for (int i = 0; i < model.partner_count(); ++i)
+    if (model.movable(i)) had_[i] = energy_of(model, s, i);
+}
+
+double PositionClosing::lost_by(const Model& model, const Island& island, const State& s) const {
+  double lost = 0;
+  if (!island.contacts.empty())
+    for (const int body : island.bodies) lost += had_[body] - energy_of(model, s, body);
+  return std::max(lost, 0.0);
+}
+
+double PositionClosing::means_of(const JointedMechanism& mechanism, const Island& island, const State& s) {
+  u_.resize(static_cast<Eigen::Index>(6 * island.bodies.size()));
+  island.gather(s.u, u_);
+  return kinetic_energy(mechanism, island, u_);
+}
+
+bool PositionClosing::may_stay(const JointedMechanism& mechanism, const Island& island, double depth) const {
+  if (!island.linkages.empty() || island.contacts.empty()) return false;
+  double size = infinity;
+  for (const int k : island.contacts) size = std::min(size, mechanism.now.contacts[k].size);
+  return depth <= shallow_share * size;
+}
+
+bool PositionClosing::close(const ProjectionSettings& settings, const ContactRules& rules, JointedMechanism& mechanism,
                             std::span<const Island> islands, const IslandSearch& search, State& s, double t, double h) {
   const StageClock::Scope stage(mechanism.clock, Stage::correct);
   const Model& model = mechanism.model;
@@ -48,7 +89,13 @@ void PositionClosing::close(const ProjectionSettings& settings, const ContactRul
   const auto count = static_cast<int>(islands.size());
   if (moved_.size() < islands.size()) moved_.resize(islands.size());
   heights_.resize(islands.size());
-  for (int i = 0; i < count; ++i) heights_[i] = touching_potential(model, islands[i], s);
+  lost_.resize(islands.size());
+  stays_.assign(islands.size(), 0);
+  shallow_.assign(islands.size(), 0);
+  for (int i = 0; i < count; ++i) {
+    heights_[i] = touching_potential(model, islands[i], s);
+    lost_[i] = lost_by(model, islands[i], s);
+  }
   bool moved = false;
   double before = infinity;
   for (int iteration = 0; iteration <= settings.max_iterations; ++iteration) {
@@ -62,6 +109,13 @@ void PositionClosing::close(const ProjectionSettings& settings, const ContactRul
     double worst = 0;
     for (int i = 0; i < count; ++i) {
       errors_[i] = error_of(rules, mechanism, islands[i], tolerance);
+      if (iteration == 0 && errors_[i] > 0) {
+        shallow_[i] = may_stay(mechanism, islands[i], errors_[i]);
+        double weight = 0;
+        for (const int body : islands[i].bodies) weight += model.mass(body) * model.gravity.norm();
+        stays_[i] = shallow_[i] && lost_[i] + means_of(mechanism, islands[i], s) < small_part * weight * errors_[i];
+      }
+      if (stays_[i]) errors_[i] = 0;
       worst = std::max(worst, errors_[i]);
     }
     if (worst == 0) break;
@@ -70,6 +124,7 @@ void PositionClosing::close(const ProjectionSettings& settings, const ContactRul
       break;
     }
     before = worst;
+    if (!moved) kept_ = s;
     move_.setZero(s.u.size());
     parallel_for(count, mechanism.recipe.threads, [&](int i) {
       if (errors_[i] > 0) move_apart(mechanism, search, islands[i], t, moved_[i]);
@@ -87,24 +142,40 @@ void PositionClosing::close(const ProjectionSettings& settings, const ContactRul
         for (const int body : islands[i].bodies)
           s.omega(body) = exp_rotation(move_.segment<3>(6 * body + 3)) * Vec3(s.omega(body));
   }
-  for (int i = 0; moved && i < count; ++i)
-    pay_for_height(mechanism, islands[i], touching_potential(model, islands[i], s) - heights_[i], s);
+  for (int i = 0; moved && i < count; ++i) {
+    const double lifted = touching_potential(model, islands[i], s) - heights_[i];
+    if (!(lifted > 0)) continue;
+    const double kinetic = means_of(mechanism, islands[i], s);
+    if (shallow_[i] && lifted > lost_[i] + most_paid * kinetic)
+      put_back(islands[i], s);
+    else
+      pay_for_height(mechanism, islands[i], lifted, kinetic, s);
+  }
   for (const Island& island : islands)
     if (island.contacts.empty())
       for (const int j : island.linkages) mechanism.close_velocities(mechanism.islands[j], s);
+  return moved;
 }
 
-void PositionClosing::pay_for_height(JointedMechanism& mechanism, const Island& island, double lifted, State& s) {
-  if (!(lifted > 0)) return;
-  u_.resize(static_cast<Eigen::Index>(6 * island.bodies.size()));
-  island.gather(s.u, u_);
-  const double kinetic = kinetic_energy(mechanism, island, u_);
-  constexpr double most_paid = 0.9;  // of the energy of motion
+void PositionClosing::pay_for_height(JointedMechanism& mechanism, const Island& island, double lifted, double kinetic, State& s) {
   const double paid = std::min(lifted, most_paid * kinetic);
   mechanism.now.push_energy += lifted - paid;
   if (!(paid > 0)) return;
   const double slower = std::sqrt(1 - paid / kinetic);
   for (const VelocitySlot& slot : island.slots) slot.write(Vec6(slower * slot.read(s.u)), s.u);
+}
+
+void PositionClosing::put_back(const Island& island, State& s) const {
+  for (std::size_t i = 0; i < island.bodies.size(); ++i) {
+    const int body = island.bodies[i];
+    if (body < s.bodies()) {
+      s.p[body] = kept_.p[body];
+      s.theta[body] = kept_.theta[body];
+    } else {
+      s.x.segment<3>(3 * (body - s.bodies())) = kept_.x.segment<3>(3 * (body - s.bodies()));
+    }
+    island.slots[i].write(island.slots[i].read(kept_.u), s.u);
+  }
 }
 
 void PositionClosing::move_apart(const JointedMechanism& mechanism, const IslandSearch& search, const Island& island, double t,
@@ -121,9 +192,28 @@ void PositionClosing::move_apart(const JointedMechanism& mechanism, const Island
     formulate_position(limits_[moved.drives[k]], moved.drive_block(k), moved.problem);
   for (std::size_t k = 0; k < moved.contacts.size(); ++k)
     formulate_position(contacts[moved.contacts[k]], mechanism.kinematics, moved.contact_block(k), moved.problem);
-  moved.solve(mechanism.recipe.solver);
-  moved.local.setZero();
-  moved.apply_impulses();
+  const auto solve = [&] {
+    moved.solve(mechanism.recipe.solver);
+    moved.local.setZero();
+    moved.apply_impulses();
+  };
+  solve();
+  // Squeezed between surfaces that are nearly parallel, it would leave through the narrow end, however far that is. Rows that
+  // give way a little find the way back by which it came, or leave a rest for the next step.
+  constexpr double far_off = 4, giving = 0.1;
+  double overlap = 0, far = 0;
+  for (std::size_t k = 0; k < moved.contacts.size(); ++k)
+    overlap = std::max(overlap, moved.problem.b[moved.contact_block(k).first_row]);
+  for (std::size_t i = 0; i < moved.bodies.size(); ++i)
+    far = std::max(far, moved.local.segment<3>(static_cast<Eigen::Index>(6 * i)).norm());
+  if (moved.linkages.empty() && far > far_off * overlap) {
+    moved.rows_judge.begin(moved.problem);
+    for (std::size_t k = 0; k < moved.contacts.size(); ++k) {
+      const int row = moved.contact_block(k).first_row;
+      moved.problem.C[row] = giving * moved.rows_judge.diagonal()[static_cast<std::size_t>(row)];
+    }
+    solve();
+  }
   moved.scatter(move_);
 }
 

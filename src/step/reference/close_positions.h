@@ -3,6 +3,10 @@
 // smallest mass-weighted move that closes the joints, brings limits back and leaves no gap negative,
 //   w = A mu - b >= 0,  b = -C, overshoot, -phi;   q <- q moved by M^-1 J^T mu,   until nothing is left above the tolerance.
 // Then velocities of joints that no contact holds (A7 d).
+//
+// Lifting costs energy. What touches pays for it with what it lost in this step and with its motion; what cannot pay, at rest or
+// nearly, keeps an overlap as shallow as one step leaves it (1e-4 of its size). Deeper ones somebody made: they are taken out
+// whatever it costs, and that is booked.
 #include "constraint/formulation/contact_formulation.h"
 #include "mechanism/jointed_mechanism.h"
 #include "step/split_into_islands.h"
@@ -11,22 +15,35 @@ namespace rotule {
 
 class PositionClosing {
  public:
-  /// For the islands of a step of h, or of overlaps found at its end; books what it adds to the energy in mechanism.now.
-  void close(const ProjectionSettings& settings, const ContactRules& rules, JointedMechanism& mechanism,
+  /// At the start of a step: what bodies have.
+  void begin(const Model& model, const State& s);
+  /// For the islands of a step of h, or of overlaps found at its end; books what it adds to the energy in mechanism.now. Whether
+  /// anything moved.
+  bool close(const ProjectionSettings& settings, const ContactRules& rules, JointedMechanism& mechanism,
              std::span<const Island> islands, const IslandSearch& search, State& s, double t, double h);
 
  private:
   /// The largest error of an island that is above the tolerance; zero where there is none.
   [[nodiscard]] double error_of(const ContactRules& rules, const JointedMechanism& mechanism, const Island& island,
                                 double tolerance) const;
+  /// What an island that touches something has lost in this step so far, and the energy of its motion, J.
+  [[nodiscard]] double lost_by(const Model& model, const Island& island, const State& s) const;
+  double means_of(const JointedMechanism& mechanism, const Island& island, const State& s);
+  /// Whether an overlap is no deeper than a step may leave it, and nothing but contacts would be open.
+  [[nodiscard]] bool may_stay(const JointedMechanism& mechanism, const Island& island, double depth) const;
   /// Where moving apart has lifted an island, its motion pays: bodies sank that deep by moving too far, and had the speed from
   /// it. What they have not got to pay with is booked.
-  void pay_for_height(JointedMechanism& mechanism, const Island& island, double lifted, State& s);
+  static void pay_for_height(JointedMechanism& mechanism, const Island& island, double lifted, double kinetic, State& s);
+  /// As it was before anything moved.
+  void put_back(const Island& island, State& s) const;
   void move_apart(const JointedMechanism& mechanism, const IslandSearch& search, const Island& island, double t, Island& moved);
 
-  std::vector<Island> moved_;     // the same islands, with the problems of positions
-  std::vector<DriveRow> limits_;  // as they stand now
-  std::vector<double> errors_, heights_;
+  std::vector<Island> moved_;                    // the same islands, with the problems of positions
+  std::vector<DriveRow> limits_;                 // as they stand now
+  std::vector<double> errors_, heights_, lost_;  // per island
+  std::vector<double> had_;                      // J, per body: of motion and weight at the start of the step
+  std::vector<char> shallow_, stays_;            // per island: may stay as it is; does, since it cannot pay
+  State kept_;                                   // before anything moved
   VecX move_, u_;
 };
 

@@ -98,18 +98,19 @@ double ReferenceStepper::first_blow(double h) const {
 
 void ReferenceStepper::add_meetings() {
   const Model& model = mechanism.model;
-  const Attempt& now = mechanism.now;
+  Attempt& now = mechanism.now;
   // Who meets something changes its way: what it would meet much later may not happen. The next round will tell.
   constexpr double much_later = 0.25;
   met_.assign(static_cast<std::size_t>(model.body_count()), infinity);
-  const auto first_for = [&](int body, double time) {
-    if (!model.movable(body)) return true;
-    met_[body] = std::min(met_[body], time);
-    return time <= met_[body] + much_later * mechanism.h;
-  };
+  const auto early = [&](int body, double time) { return !model.movable(body) || time <= met_[body] + much_later * mechanism.h; };
   for (const Meeting& m : meetings_) {
-    const bool a = first_for(m.a, m.time), b = first_for(m.b, m.time);
-    if (a && b) finder.add_meeting(m, now.state, mechanism.now.contacts);
+    if (early(m.a, m.time) && early(m.b, m.time)) {
+      const std::size_t had = now.contacts.size();
+      finder.add_meeting(m, now.state, now.contacts);
+      // Beside an inner edge of a mesh there is nothing to hold them, and nothing that anybody would meet later is put off by it.
+      if (now.contacts.size() == had) continue;
+    }
+    for (const int body : {m.a, m.b}) met_[body] = std::min(met_[body], m.time);
   }
 }
 

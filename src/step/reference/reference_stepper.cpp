@@ -156,6 +156,7 @@ void ReferenceStepper::step_by_impulses(State& s, double t, double h) {
 
   // From one blow to the next, as many as the recipe allows.
   start_u_ = now.state.u;
+  closing_.begin(mechanism.model, now.state);
   last_h_ = h;
   double done = 0;
   for (int blows = 0; done < h; ++blows) {
