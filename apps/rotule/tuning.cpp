@@ -180,12 +180,19 @@ Journal::Journal(const std::string& out, const Json& identity, Ranks ranks)
     bool ended = false;
     if (entry.path().filename().string().starts_with(beginning)) read(entry.path().string(), ended);
   }
+}
+
+/// Made with the first line: a command that fails before leaves nothing.
+void Journal::write(const std::string& line) {
+  if (out_.empty()) return;
   const std::string own = path(ranks_.rank);
-  const bool fresh = !std::filesystem::exists(own);
-  file_ = std::fopen(own.c_str(), "a");
-  if (!file_) throw Error(own, "cannot be written");
-  if (fresh) std::fprintf(file_, "%s\n", identity_.c_str());
-  std::fflush(file_);
+  if (!file_) {
+    const bool fresh = !std::filesystem::exists(own);
+    file_ = std::fopen(own.c_str(), "a");
+    if (!file_) throw Error(own, "cannot be written");
+    if (fresh) std::fprintf(file_, "%s\n", identity_.c_str());
+  }
+  if (std::fprintf(file_, "%s\n", line.c_str()) < 0 || std::fflush(file_) != 0) throw Error(own, "cannot be written");
 }
 
 Journal::~Journal() {
@@ -229,18 +236,13 @@ void Journal::read(const std::string& path, bool& ended) {
 }
 
 void Journal::add(FrameRow row) {
-  if (file_) {
-    const std::string line = to_json(row).dump() + "\n";
-    if (std::fwrite(line.data(), 1, line.size(), file_) != line.size() || std::fflush(file_) != 0)
-      throw Error(path(ranks_.rank), "cannot be written");
-  }
+  write(to_json(row).dump());
   rows_.insert_or_assign(row.frame, std::move(row));
 }
 
 std::vector<FrameRow> Journal::finish() {
   if (ranks_.size > 1) {
-    std::fprintf(file_, "%s\n", Json{{"done", ranks_.job}}.dump().c_str());
-    std::fflush(file_);
+    write(Json{{"done", ranks_.job}}.dump());
     if (ranks_.rank > 0) return {};
     for (int rank = 1; rank < ranks_.size; ++rank)
       for (bool ended = false; !ended;) {

@@ -54,6 +54,7 @@ class Journal {
  private:
   [[nodiscard]] std::string path(int rank) const;
   void read(const std::string& path, bool& ended);
+  void write(const std::string& line);
 
   std::string out_, identity_;
   Ranks ranks_;

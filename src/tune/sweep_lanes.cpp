@@ -320,7 +320,9 @@ class Pack {
         lower = hn::Neg(upper);
       }
       const V up = hn::Min(hn::Sub(upper, x), hn::Max(hn::Neg(v), zero)), down = hn::Min(hn::Sub(x, lower), hn::Max(v, zero));
-      hn::Store(hn::Add(sum, hn::Abs(hn::Max(up, down))), d, error_ + l);
+      // Where a normal came after its friction, that may stand outside its box: it is wrong by at least so much.
+      const V out = hn::Max(hn::Sub(x, upper), hn::Sub(lower, x));
+      hn::Store(hn::Add(sum, hn::Max(hn::Max(up, down), out)), d, error_ + l);
     }
   }
 
@@ -393,15 +395,18 @@ template <class T>
 void run_jobs(const SweepArrays<T>& arrays, SweepScratch<T>& scratch, std::span<const LaneJob> jobs, const SweepLimits& limits,
               double* x) {
   constexpr std::size_t N = hn::MaxLanes(hn::ScalableTag<T>());
-  // 24 candidates at once, D8's population, or the next whole number of vectors: fewer, and the matrix is read more often.
-  constexpr std::size_t P = (24 + N - 1) / N * N;
+  // Up to 24 candidates at once, D8's population, in as few vectors as hold them: fewer at once, and the matrix is read more
+  // often.
+  constexpr std::size_t P = (24 + N - 1) / N * N, half = (P / N + 1) / 2 * N;
   while (!jobs.empty()) {
-    const std::size_t count = std::min(jobs.size(), jobs.size() <= N ? N : P);
-    if (jobs.size() <= N)
-      run_pack<T, N>(arrays, scratch, jobs.first(count < jobs.size() ? count : jobs.size()), limits, x);
+    const std::size_t count = std::min(jobs.size(), P);
+    if (count <= N)
+      run_pack<T, N>(arrays, scratch, jobs.first(count), limits, x);
+    else if (count <= half)
+      run_pack<T, half>(arrays, scratch, jobs.first(count), limits, x);
     else
       run_pack<T, P>(arrays, scratch, jobs.first(count), limits, x);
-    jobs = jobs.subspan(std::min(count, jobs.size()));
+    jobs = jobs.subspan(count);
   }
 }
 

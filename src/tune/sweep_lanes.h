@@ -3,7 +3,9 @@
 // regularisation and warm start of its own, and the matrix is read once for all of them.
 //
 //   x_i <- clamp(x_i - alpha (w_i + kappa x_i) / (A_ii + kappa), lower_i, upper_i),   w = A x - b,
-//   e = sum |psi_i|,  psi_i = max(min(upper_i - x_i, w_i^-), min(x_i - lower_i, w_i^+)).
+//   e = sum |psi_i|,  psi_i = max(min(upper_i - x_i, w_i^-), min(x_i - lower_i, w_i^+)),
+//
+// cones and disks as the judge of all solvers has them (problem.h).
 //
 // Two forms of A, chosen by what a sweep costs. By blocks: w is kept current, a change of x_i adds its column of blocks; costs
 // the entries of A. By bodies: velocities u = M^-1 J^T x are kept, w_i = J_i u + C_i x_i - b_i; costs 24 products per row and 12
