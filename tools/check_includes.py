@@ -27,6 +27,7 @@ SEES["world"] = [*SEES]
 SEES["analyse"] = [*SEES]
 SEES["inverse"] = [*SEES]
 SEES["record"] = [*SEES]
+SEES["tune"] = ["solve", *SEES["solve"]]
 
 # The folder to which a public header belongs: who may see the folder may include the header.
 PUBLIC = {
@@ -47,7 +48,7 @@ LIBRARIES = {
     "tbb/": ["base"], "oneapi/": ["base"],
     "amd.h": ["linalg"], "suitesparse/": ["linalg"],
     "libqhull_r/": ["model"],
-    "hwy/": ["collide", "dynamics", "step"],
+    "hwy/": ["collide", "dynamics", "step", "tune"],
     "hdf5": ["record"], "H5": ["record"],
     "nlohmann/": ["record"],
     "CLI/": [], "boost/": [],

@@ -240,6 +240,39 @@ struct TournamentOptions {
 /// False where some file was left out: it could not be read, and the others were played all the same.
 bool tournament(const TournamentOptions& options);
 
+/// What `tune` and `study` have in common.
+struct TuningChoices {
+  std::vector<std::string> parameters;  // empty: alpha, kappa
+  std::string objective = "error", friction = "box", precision = "double", restarts = "none";
+  double error = 1e-4, change = 1e-9;  // D4: e, and |delta x| of a sweep
+  double warm = 0;                     // part of the recorded warm start from which solves begin
+  double resolution = 1;               // times each parameter's own
+  int sweeps = 200, population = 24;
+  std::uint64_t seed = 1;
+  int threads = 0;
+};
+
+struct TuneOptions {
+  std::string file;
+  TuningChoices choices;
+  int frames = 0;  // at most, evenly spread; 0: all
+  int every = 1;
+  std::string out;  // .csv or .json; empty: no file
+  bool json = false, quiet = false;
+};
+void tune_recording(const TuneOptions& options);
+
+struct StudyOptions {
+  std::vector<std::string> scenes;  // empty: D's four
+  TuningChoices choices;
+  int frames = 600;
+  int every = 1;
+  std::string out = "study";
+  std::vector<std::string> settings;
+  bool json = false, quiet = false;
+};
+void study(const StudyOptions& options);
+
 struct ViewOptions {
   std::string what;  // scene or recording
   std::string host = "127.0.0.1";

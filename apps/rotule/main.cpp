@@ -51,6 +51,31 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int count
   return fmt::format("{}; rotule {}--help says more", error.what(), command == &app ? "" : command->get_name() + " ");
 }
 
+/// How frames are tuned, of `tune` and `study`.
+void add_tuning(CLI::App* command, TuningChoices& choices) {
+  command
+      ->add_option("--parameters", choices.parameters,
+                   "what is tuned, separated by commas: alpha, kappa, friction_alpha, warm, order, direction; else alpha,kappa")
+      ->delimiter(',');
+  command->add_option("--objective", choices.objective,
+                      "error: sweeps, regularisation and error weighed as in D8; time: sweeps to the error asked for");
+  command->add_option("--friction", choices.friction,
+                      "box, cone, recorded, or fixed: a box of the size that the recorded answer gives it");
+  command->add_option("--error", choices.error, "sum of the rows' residuals at which a solve ends")->check(CLI::PositiveNumber);
+  command->add_option("--change", choices.change, "length of a sweep's change at which it ends")->check(CLI::NonNegativeNumber);
+  command->add_option("--sweeps", choices.sweeps, "at which it ends in any case")->check(CLI::Range(2, 1000000));
+  command->add_option("--warm", choices.warm, "part of the recorded warm start from which solves begin; else 0: from zero")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--population", choices.population, "candidates per generation")->check(CLI::Range(4, 10000));
+  command->add_option("--restarts", choices.restarts, "none, ipop or bipop");
+  command->add_option("--resolution", choices.resolution, "times 0.001 of alpha and 0.01 of log10 kappa; 0: as fine as doubles")
+      ->check(CLI::Range(0.0, 100.0));
+  command->add_option("--precision", choices.precision, "double or float, of the candidates; the best is solved in double again");
+  command->add_option("--seed", choices.seed, "of the search");
+  command->add_option("--threads", choices.threads, "frames tuned at once; else as many as there are cores")
+      ->check(CLI::PositiveNumber);
+}
+
 /// --recipe and --accuracy, of every command that runs a scene.
 void add_exactness(CLI::App* command, Exactness& exactness) {
   CLI::Option* dial =
@@ -267,6 +292,32 @@ int main(int argc, char** argv) {
   tournament_command->add_option("--csv", tournament_options.csv, "write the results to this file too");
   tournament_command->add_flag("--json", tournament_options.json, "one JSON object on stdout");
 
+  TuneOptions tune_options;
+  CLI::App* tune_command =
+      app.add_subcommand("tune", "the best settings of projected Gauss-Seidel for every recorded frame, by CMA-ES");
+  tune_command->add_option("FILE", tune_options.file, "problems recorded by rotule run --record-problems")->required();
+  add_tuning(tune_command, tune_options.choices);
+  tune_command->add_option("--frames", tune_options.frames, "frames taken, evenly spread; else all")->check(CLI::PositiveNumber);
+  tune_command->add_option("--every", tune_options.every, "every N-th recorded frame")->check(CLI::PositiveNumber);
+  tune_command->add_option("--out", tune_options.out,
+                           "table to write, .csv or .json; an interrupted run goes on where it was with the same command");
+  tune_command->add_flag("--json", tune_options.json, "one JSON object on stdout");
+  tune_command->add_flag("--quiet", tune_options.quiet, "no progress bar");
+
+  StudyOptions study_options;
+  CLI::App* study_command = app.add_subcommand("study", "tune every frame of four scenes; tables and figures as a page");
+  study_command
+      ->add_option("--scenes", study_options.scenes, "scenes, separated by commas; else brick_wall,tripods,marble_box,chain_fall")
+      ->delimiter(',');
+  add_tuning(study_command, study_options.choices);
+  study_command->add_option("--frames", study_options.frames, "steps of each scene")->check(CLI::PositiveNumber);
+  study_command->add_option("--every", study_options.every, "every N-th of them is tuned")->check(CLI::PositiveNumber);
+  study_command->add_option("--out", study_options.out, "folder for the page, tables and pictures; an interrupted study goes on");
+  study_command->add_option("--set", study_options.settings, "KEY=VALUE of the recipe by which the scenes are run")
+      ->allow_extra_args(false);
+  study_command->add_flag("--json", study_options.json, "one JSON object on stdout");
+  study_command->add_flag("--quiet", study_options.quiet, "no progress bar");
+
   ViewOptions view_options;
   CLI::App* view_command = app.add_subcommand("view", "see a scene move, live in a browser, or play a recording");
   view_command->add_option("SCENE", view_options.what, "scene, or recording (.h5); else mannequin");
@@ -330,6 +381,8 @@ int main(int argc, char** argv) {
     if (report_command->parsed()) report(report_options);
     if (solve_command->parsed()) solve_recorded(solve_options);
     if (tournament_command->parsed() && !tournament(tournament_options)) return bad_input;
+    if (tune_command->parsed()) tune_recording(tune_options);
+    if (study_command->parsed()) study(study_options);
     if (view_command->parsed()) view(view_options);
     if (film_command->parsed()) film(film_options);
     if (schema_command->parsed()) print(rotule::scene_schema());

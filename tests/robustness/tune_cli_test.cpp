@@ -1,0 +1,106 @@
+// rotule tune and rotule study as a user calls them: threads, ranks and interrupted runs give the same tables.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/cli.h"
+
+namespace rotule {
+namespace {
+
+using Json = nlohmann::json;
+using testing::Result;
+
+class TuneCli : public testing::Cli {
+ protected:
+  void record() {
+    const Result run = rotule("run tripods --steps 60 --quiet --set contacts=box --record-problems ../in/some.h5");
+    ASSERT_EQ(run.status, 0) << run.err;
+  }
+  std::string tuned(const std::string& out, const std::string& more, const std::string& before = "") {
+    const Result said = rotule("tune ../in/some.h5 --every 4 --quiet --out ../in/" + out + " " + more, before);
+    EXPECT_EQ(said.status, 0) << said.err;
+    return testing::content(cwd() / "../in" / out);
+  }
+};
+
+TEST_F(TuneCli, ThreadsAndRanksAndRestsOfEarlierRunsGiveTheSameTable) {
+  record();
+  const std::string one = tuned("one.csv", "--threads 1");
+  EXPECT_NE(one.find("alpha"), std::string::npos);
+  EXPECT_EQ(tuned("two.csv", "--threads 2"), one);
+  // The second of two ranks does its half and leaves it: what a run that was interrupted leaves, too.
+  const std::string rank = "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=";
+  const Result half = rotule("tune ../in/some.h5 --every 4 --quiet --out ../in/half.csv", rank + "1");
+  EXPECT_EQ(half.status, 0) << half.err;
+  EXPECT_EQ(half.out, "");
+  EXPECT_FALSE(fs::exists(cwd() / "../in/half.csv"));
+  ASSERT_TRUE(fs::exists(cwd() / "../in/half.csv.part.1"));
+  fs::copy(cwd() / "../in/half.csv.part.1", cwd() / "../in/ranks.csv.part.1");
+  EXPECT_EQ(tuned("half.csv", ""), one);
+  EXPECT_FALSE(fs::exists(cwd() / "../in/half.csv.part.1"));
+  EXPECT_EQ(tuned("ranks.csv", "", rank + "0"), one);
+  EXPECT_FALSE(fs::exists(cwd() / "../in/ranks.csv.part.1"));
+  // What was left by a run with another seed is not taken for one's own.
+  tuned("other.csv", "--frames 2", rank + "1");
+  const Result other = rotule("tune ../in/some.h5 --every 4 --seed 2 --out ../in/other.csv");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_NE(other.err.find("other settings"), std::string::npos) << other.err;
+}
+
+TEST_F(TuneCli, UnderMpirunTheTableIsTheSame) {
+  if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no mpirun (package openmpi-bin)";
+  record();
+  const std::string mpirun = "mpirun --allow-run-as-root --oversubscribe -n 3";
+  EXPECT_EQ(tuned("ranks.csv", "", mpirun), tuned("one.csv", ""));
+  const Result nowhere = rotule("tune ../in/some.h5 --every 4", mpirun);
+  EXPECT_NE(nowhere.status, 0);
+  EXPECT_NE(nowhere.err.find("give --out"), std::string::npos) << nowhere.err;
+}
+
+TEST_F(TuneCli, TellsWhatItFound) {
+  record();
+  const Result said = rotule("tune ../in/some.h5 --frames 3 --parameters alpha,direction,warm --objective time --json");
+  ASSERT_EQ(said.status, 0) << said.err;
+  const Json json = Json::parse(said.out);
+  EXPECT_EQ(json["frames"].size(), 3u);
+  for (const Json& frame : json["frames"]) {
+    EXPECT_LE(frame["fitness"]["after"].get<double>(), frame["fitness"]["before"].get<double>());
+    EXPECT_EQ(frame["kappa"], 0);
+  }
+  EXPECT_EQ(json["summary"]["frames"], 3);
+}
+
+TEST_F(TuneCli, RefusesWhatItCannotRead) {
+  record();
+  expect_refusal(rotule("tune ../in/some.h5 --parameters alpha,beta"), "beta: is not a parameter that can be tuned", "parameter");
+  expect_refusal(rotule("tune ../in/some.h5 --objective speed"), "none of error, time", "objective");
+  expect_refusal(rotule("tune ../in/some.h5 --friction ball"), "none of box", "friction");
+  expect_refusal(rotule("tune ../in/some.h5 --out x.txt"), "must end in .csv or .json", "ending");
+  expect_refusal(rotule("tune ../in/none.h5"), "none.h5", "missing file");
+  expect_refusal(rotule("tune " + file("text.h5", "hello")), "text.h5", "foreign file");
+  // Cut in the middle.
+  const std::string whole = testing::content(cwd() / "../in/some.h5");
+  expect_refusal(rotule("tune " + file("cut.h5", whole.substr(0, whole.size() / 2))), "cut.h5", "truncated file");
+  expect_refusal(rotule("study --scenes nowhere"), "nowhere", "scene");
+}
+
+TEST_F(TuneCli, AStudyIsAPageWithAllTablesAndFigures) {
+  const Result said = rotule("study --scenes tripods,chain_fall --frames 60 --every 15 --quiet --out ../in/study");
+  ASSERT_EQ(said.status, 0) << said.err;
+  const std::string page = testing::content(cwd() / "../in/study/study.html");
+  for (const char* part :
+       {"Table 3.1",   "Table 3.2",   "Table 3.3",   "Table 3.4",      "Table 3.5",      "Table 3.6",     "Figure 3.2",
+        "Figure 3.3",  "Figure 3.4",  "Figure 3.5",  "Figure 3.6",     "Figure 3.7",     "Figure 3.8",    "Figure 3.9",
+        "Figure 3.10", "Figure 3.11", "Figure 3.12", "Figure A III-1", "Figure A III-2", "What was found"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  EXPECT_EQ(page.find("http"), page.find("http://www.w3.org"));  // nothing is fetched
+  EXPECT_TRUE(fs::exists(cwd() / "../in/study/figure_3_12.svg"));
+  EXPECT_TRUE(fs::exists(cwd() / "../in/study/figure_A_III_tripods.svg"));
+  EXPECT_FALSE(fs::exists(cwd() / "../in/study/tripods.csv.part"));
+  const std::string tables = testing::content(cwd() / "../in/study/tables.csv");
+  EXPECT_NE(tables.find("3.2,chain_fall,alpha mean,"), std::string::npos) << tables;
+}
+
+}  // namespace
+}  // namespace rotule
