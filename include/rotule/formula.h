@@ -1,6 +1,7 @@
 #pragma once
 // A number, or an expression of the time t in seconds, as scenes give loads and motions: "0.5 * sin(2 * pi * t)".
-//   numbers, t, pi;  + - * / ^ and parentheses;  sin cos tan exp log sqrt abs (radians, natural logarithm);  min max of two
+//   numbers, t, pi;  + - * / ^ and parentheses;  sin cos tan asin acos atan tanh exp log sqrt abs (radians, natural
+//   logarithm);  wrap, an angle less whole turns;  min max atan2 of two
 // It is read where it is used: when a world is made, which throws Error, with a mark at the place, where it makes no sense.
 #include <array>
 #include <string>

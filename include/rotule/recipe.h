@@ -213,6 +213,7 @@ struct JointNeeds {
   // Kinematic bodies that contacts by accelerations, or methods that find positions by drifts of their own, would have to follow.
   bool kinematic = false;
   bool belts = false;  // surface velocities
+  bool rates = false;  // constraints on velocities: rolling, blades
 };
 
 /// Refuses combinations that make no sense, with the reason and with all the settings that would mend it at once; `World` calls

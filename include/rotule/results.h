@@ -112,6 +112,7 @@ struct StepReport {
   double joints_open = 0;    // m, rad by which it still left joints open
   bool cut = false;          // whether the recipe's budget ended a solve or a closing before its own end
   double residual = 0;       // relative, the largest of the step's solves by impulses: what it reached
+  int broken = 0;            // joints that broke at the end of the step
 
   /// Whether the last attempt was as good as it should be.
   [[nodiscard]] bool sound() const { return energy_gained == 0 && joints_open == 0; }
@@ -137,6 +138,13 @@ struct Balance {
 struct Redundancy {
   std::string joint;
   int rows = 0;
+};
+
+/// A joint that exerted more than it bears, and has left the world.
+struct BrokenJoint {
+  std::string joint;
+  double time = 0;               // s, of the end of the step
+  double force = 0, torque = 0;  // N, N m that it exerted then
 };
 
 struct WorldShape;

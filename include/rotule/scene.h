@@ -8,9 +8,15 @@
 #include <rotule/recipe.h>
 #include <rotule/shapes.h>
 
+#include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace rotule {
@@ -97,6 +103,17 @@ struct LargeAngle {
   double angle = 0;
 };
 
+/// How many equations the result of a constraint function is.
+template <class Result>
+inline constexpr int equations_in = static_cast<int>(std::tuple_size_v<Result>);
+template <class Result>
+requires std::is_convertible_v<Result, Moving>
+inline constexpr int equations_in<Result> = 1;
+template <>
+inline constexpr int equations_in<MovingVec3> = 3;
+/// Fills in between, more and whether its body is a single one.
+void name_partners(const std::vector<std::string>& bodies, Constraint& constraint);
+
 struct Scene {
   std::string name = {};
   std::string description = {};
@@ -118,10 +135,39 @@ struct Scene {
 
   BodyId add(BodyDef body);
   JointId add(JointDef joint);
+  /// Equations over any number of bodies: "world", bodies and particles by name, at least one of which can move.
+  ///   scene.add_constraint({"bead"}, [](auto q, auto t) { return q[0].x() - cos(q[0].y()); });
+  /// q[k] is the k-th body (MovingBody), t the time; the function returns one number, a MovingVec3 or a std::array of numbers,
+  /// each of which is to be zero, or as `how` says. Where `how` has parameters it takes them as a third argument, s[0], s[1].
+  template <class Function>
+  JointId add_constraint(const std::vector<std::string>& over, Function function, Constraint how = {});
   void add_particles(ParticleGroup group);
   void add(SolidDef solid);
   void add(ForceDef force);
 };
+
+template <class Function>
+JointId Scene::add_constraint(const std::vector<std::string>& over, Function function, Constraint how) {
+  const auto call = [function = std::move(function)](MovingBodies q, const Moving& t, std::span<const Moving> s) {
+    if constexpr (std::is_invocable_v<Function, MovingBodies, Moving, std::span<const Moving>>)
+      return function(q, t, s);
+    else
+      return function(q, t);
+  };
+  using Result = std::decay_t<decltype(call(MovingBodies(), Moving(), std::span<const Moving>()))>;
+  how.law.equations = equations_in<Result>;
+  how.law.evaluate = [call](MovingBodies q, const Moving& t, std::span<const Moving> s, std::span<Moving> out) {
+    const Result result = call(q, t, s);
+    if constexpr (std::is_convertible_v<Result, Moving>)
+      out[0] = result;
+    else if constexpr (std::is_same_v<Result, MovingVec3>)
+      std::copy(result.e.begin(), result.e.end(), out.begin());
+    else
+      std::copy(result.begin(), result.end(), out.begin());
+  };
+  name_partners(over, how);
+  return add(JointDef(std::move(how)));
+}
 
 /// The recipe by which `World(scene)` runs: what the scene gives, and the rest chosen so that the whole fits.
 Recipe recipe_of(const Scene& scene);
@@ -137,7 +183,7 @@ Recipe recipe_for(const Scene& scene, double accuracy);
 Scene load_scene(const std::string& path);
 /// `text` as the content of a scene file; `origin` is what messages call it.
 Scene parse_scene(std::string_view text, const std::string& origin = "scene");
-/// The scene as the text of a scene file: reading it back gives the same bits. Throws if it holds a C++ constraint function.
+/// The scene as the text of a scene file: reading it back gives the same bits. Throws if it holds a C++ function.
 std::string to_json(const Scene& scene);
 /// Writes beside, then renames: a failure leaves no half-written file.
 void save_scene(const Scene& scene, const std::string& path);

@@ -152,6 +152,9 @@ class World {
   [[nodiscard]] const ConstraintProblem& problem(int island) const;
   [[nodiscard]] std::span<const double> multipliers(int island) const;
 
+  /// Joints that broke in the last step. Valid until the next step or change.
+  [[nodiscard]] std::span<const BrokenJoint> broken() const;
+
   /// The exact state, integrator's memory included. `load` brings back bodies, joints and forces that were removed since, under
   /// their old ids, and takes away those that were added; bytes alone (a snapshot from a file) need the same ones.
   [[nodiscard]] Snapshot save() const;

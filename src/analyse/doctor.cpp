@@ -19,7 +19,8 @@ constexpr double notable_mass_ratio = 100;
 
 void look_at_rank(const World& world, Checkup& out) {
   out.redundant = world.redundancies();
-  for (const Joint& joint : implementation_of(world).model.joints) out.rows += joint.rows();
+  for (const Joint& joint : implementation_of(world).model.joints)
+    if (!joint.equations || !joint.equations->one_sided) out.rows += joint.rows();  // what bounds locks nothing
   out.rank = out.rows;
   for (const Redundancy& r : out.redundant) out.rank -= r.rows;
   const Particles& particles = implementation_of(world).model.particles;

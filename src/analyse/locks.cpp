@@ -42,6 +42,7 @@ std::vector<LinkageCount> count_linkages(const Model& model, const std::vector<R
     });
     LinkageCount& linkage = by_root[root];
     linkage.joints.push_back(j);
+    if (joint.equations && joint.equations->one_sided) continue;  // it bounds, and locks nothing
     linkage.rows += joint.rows();
     linkage.rank += joint.rows();
     for (const Redundancy& r : redundant)
@@ -60,9 +61,8 @@ Vec3* axis_of(JointDef& joint) {
   return std::visit(
       [](auto& j) -> Vec3* {
         if constexpr (requires { j.axis; })
-          return &j.axis;
-        else
-          return nullptr;
+          if constexpr (std::is_same_v<decltype(j.axis), Vec3>) return &j.axis;  // a disc's may be left out, and frees nothing
+        return nullptr;
       },
       joint);
 }

@@ -1,5 +1,7 @@
 #include "constraint/constraint_set.h"
 
+#include <utility>
+
 namespace rotule {
 
 namespace {
@@ -13,7 +15,11 @@ struct RowWriter {
   int block_row = 0;                      // its first row
   // Partners that move without being moved: their share of the rates is known. -1 where there is none.
   const Kinematics* bodies = nullptr;
-  std::array<int, 3> given{-1, -1, -1};
+  std::array<int, Moving::most_bodies> given = [] {
+    std::array<int, Moving::most_bodies> none;
+    none.fill(-1);
+    return none;
+  }();
 
   void add_given(int partner, const RowSide<double>& side) {
     if (partner < 0) return;
@@ -44,10 +50,10 @@ struct RowWriter {
       if (further[k].body >= 0)
         problem.J_more.row(first_more_row + further[k].first + row - block_row) << sides[k].linear.transpose(),
             sides[k].angular.transpose();
-    static_assert(count == 1, "given has room for three partners");
+    static_assert(count + 2 <= Moving::most_bodies);
     (*this)(r);
     --row;
-    add_given(given[2], sides[0]);
+    for (std::size_t k = 0; k < count; ++k) add_given(given[k + 2], sides[k]);
     ++row;
   }
 };
@@ -56,7 +62,7 @@ struct RowWriter {
 
 ConstraintSet::ConstraintSet(const Model& model, std::span<const int> joints, std::span<const int> local, bool switching) {
   const auto place = [&](int body) { return model.movable(body) ? local[body] : -1; };
-  const auto add_block = [&](int index, int driven) {
+  const auto add_block = [&](int index, int driven, int partners) {
     const Joint& joint = model.joints[index];
     for_each_partner(joint, [&](int partner) { given_ = given_ || model.kinematic(partner); });
     ConstraintBlock block{
@@ -70,6 +76,7 @@ ConstraintSet::ConstraintSet(const Model& model, std::span<const int> joints, st
       more_rows_ += block.rows;
       ++block.more_count;
     }
+    for (int k = 2 + static_cast<int>(joint.more.size()); k < partners; ++k) further_.push_back({-1, more_rows_});
     blocks_.push_back(block);
     rows_ += block.rows;
   };
@@ -82,7 +89,8 @@ ConstraintSet::ConstraintSet(const Model& model, std::span<const int> joints, st
         pool.add_driven(switching);
         driven = static_cast<int>(pool.driven(pool.size() - 1).size());
       }
-      add_block(index, driven);
+      if constexpr (requires { pool.add_switched(switching); }) pool.add_switched(switching);
+      add_block(index, driven, P::partners);
     }
   };
   std::apply([&](auto&... pool) { (fill(pool), ...); }, pools_);
@@ -104,7 +112,7 @@ void ConstraintSet::evaluate(const Kinematics& bodies, double t, ConstraintProbl
         const ConstraintBlock& own = blocks_[block + i];
         write.given[0] = own.body_a < 0 ? numbers[0] : -1;
         write.given[1] = own.body_b < 0 ? numbers[1] : -1;
-        if constexpr (P::partners > 2) write.given[2] = write.further[0].body < 0 ? numbers[2] : -1;
+        for (int k = 2; k < P::partners; ++k) write.given[k] = write.further[k - 2].body < 0 ? numbers[k] : -1;
       }
       pool.template rows<double>(partners_of(pool, i, bodies), {i}, t, write);
     }
@@ -128,6 +136,45 @@ Vec3 ConstraintSet::lever(int block, const Kinematics& bodies, bool second) cons
 std::pair<int, int> ConstraintSet::bodies_of(int block) const {
   std::pair<int, int> out;
   with_pool(block, [&](const auto& pool, std::size_t i) { out = {pool.bodies(i)[0], pool.bodies(i)[1]}; });
+  return out;
+}
+
+bool ConstraintSet::one_sided(int block) const {
+  bool out = false;
+  with_pool(block, [&](const auto& pool, std::size_t i) {
+    if constexpr (requires { pool.one_sided(i); }) out = pool.one_sided(i);
+  });
+  return out;
+}
+
+std::span<const DrivenAxis> ConstraintSet::switched(int block) const {
+  std::span<const DrivenAxis> out;
+  with_pool(block, [&](const auto& pool, std::size_t i) {
+    if constexpr (requires { pool.switched(i); }) out = pool.switched(i);
+  });
+  return out;
+}
+
+std::span<DrivenAxis> ConstraintSet::switched(int block) {
+  const std::span<const DrivenAxis> found = std::as_const(*this).switched(block);
+  return {const_cast<DrivenAxis*>(found.data()), found.size()};  // NOLINT(cppcoreguidelines-pro-type-const-cast): it is its own
+}
+
+FunctionRow ConstraintSet::row_of(int block, int k, const Kinematics& bodies, double t) const {
+  std::array<FunctionRow, Equations::most> rows;
+  with_pool(block, [&](const auto& pool, std::size_t i) {
+    if constexpr (requires { pool.function(i); })
+      function_rows(pool.function(i), partners_of(pool, i, bodies), t,
+                    {rows.data(), static_cast<std::size_t>(pool.function(i).equations->rows())});
+  });
+  return rows[static_cast<std::size_t>(k)];
+}
+
+std::vector<int> ConstraintSet::partner_numbers(int block) const {
+  std::vector<int> out;
+  with_pool(block, [&](const auto& pool, std::size_t i) {
+    for (const int number : pool.bodies(i)) out.push_back(number);
+  });
   return out;
 }
 

@@ -42,6 +42,16 @@ class ConstraintSet {
     return static_cast<std::size_t>(block) < pool.size() ? pool.driven(static_cast<std::size_t>(block))
                                                          : std::span<const DrivenAxis>();
   }
+  /// Whether the block's rows are at least zero, in place of zero.
+  [[nodiscard]] bool one_sided(int block) const;
+  /// Whether that is a bound on their multipliers, and not a matter of events.
+  [[nodiscard]] bool bounded(int block) const { return one_sided(block) && switched(block).empty(); }
+  /// Rows of such a block that may be in force and out, for methods that follow them by accelerations; all of them or none.
+  [[nodiscard]] std::span<DrivenAxis> switched(int block);
+  [[nodiscard]] std::span<const DrivenAxis> switched(int block) const;
+  /// The k-th row of such a block by itself, in force or not, and its partners by their numbers.
+  [[nodiscard]] FunctionRow row_of(int block, int k, const Kinematics& bodies, double t) const;
+  [[nodiscard]] std::vector<int> partner_numbers(int block) const;
   /// The bodies beyond two of all blocks, as the problem lists them, and the rows of J_more that they need.
   [[nodiscard]] const std::vector<BlockPartner>& more() const { return more_; }
   [[nodiscard]] int more_rows() const { return more_rows_; }

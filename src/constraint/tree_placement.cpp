@@ -33,7 +33,7 @@ std::vector<Placement> placement_order(const Model& model) {
       if (!P::places)
         throw Error("correction tree_placement",
                     fmt::format("cannot place {} \"{}\", which {}; use correction projection", kind_of(*joint.definition),
-                                joint.name, joint.function ? "is a function" : "has no pose to place"));
+                                joint.name, joint.function || joint.equations ? "is a function" : "has no pose to place"));
     });
     for_each_partner(joint, [&](int body) {
       if (model.movable(body)) joints_of[body].push_back(j);

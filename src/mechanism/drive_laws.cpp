@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/spans.h"
 #include "mechanism/jointed_mechanism.h"
@@ -45,19 +46,83 @@ void push_along(const Model& model, const Joint& joint, const DriveAxis<double>&
   }
 }
 
-/// J M^-1 J^T of the two bodies alone: what the axis answers at most.
-double free_response(const Model& model, const Kinematics& kinematics, const Joint& joint, const DriveAxis<double>& axis) {
-  const auto share = [&](int body, const Vec3& linear, const Vec3& angular) {
-    if (!model.movable(body)) return 0.0;
-    return model.inverse_mass[body] * linear.squaredNorm() + angular.dot(kinematics.inverse_inertia[body] * angular);
-  };
-  return share(joint.a, axis.linear_a, axis.angular_a) + share(joint.b, axis.linear_b, axis.angular_b);
+}  // namespace
+
+void DriveLaws::Line::add(int number, const Vec3& linear, const Vec3& angular) {
+  partner[static_cast<std::size_t>(count)] = number;
+  J[static_cast<std::size_t>(count++)] << linear, angular;
 }
 
-}  // namespace
+double DriveLaws::Line::along(const Model& model, const VecX& u) const {
+  double out = 0;
+  for (int k = 0; k < count; ++k)
+    if (const int number = partner[static_cast<std::size_t>(k)]; model.movable(number)) {
+      const Vec6 own = model.slot(number).read(u);
+      const Vec6& row = J[static_cast<std::size_t>(k)];
+      out += row.head<3>().dot(own.head<3>()) + row.tail<3>().dot(own.tail<3>());
+    }
+  return out;
+}
+
+void DriveLaws::Line::push(const Model& model, double force, VecX& forces) const {
+  for (int k = 0; k < count; ++k)
+    if (const int number = partner[static_cast<std::size_t>(k)]; model.movable(number)) {
+      const VelocitySlot slot = model.slot(number);
+      slot.write(Vec6(slot.read(forces) + force * J[static_cast<std::size_t>(k)]), forces);
+    }
+}
+
+double DriveLaws::Line::free_response(const Model& model, const Kinematics& kinematics) const {
+  double out = 0;
+  for (int k = 0; k < count; ++k) {
+    const int number = partner[static_cast<std::size_t>(k)];
+    if (!model.movable(number)) continue;
+    Mat6 W = Mat6::Zero();
+    kinematics.write_inverse_mass(model, number, W);
+    const Vec6& row = J[static_cast<std::size_t>(k)];
+    out += W(0, 0) * row.head<3>().squaredNorm() + row.tail<3>().dot(W.bottomRightCorner<3, 3>() * row.tail<3>());
+  }
+  return out;
+}
+
+const Drive& DriveLaws::drive_of(const Model& model, const DriveLaw& law) const {
+  return law.one_sided ? stops_[static_cast<std::size_t>(law.stop)] : model.joints[law.joint].drives[law.drive].drive;
+}
+
+DriveLaws::LineAt DriveLaws::line_of(const JointedMechanism& mechanism, const VecX& u, double t, const DriveLaw& law) {
+  const Model& model = mechanism.model;
+  const Kinematics& kinematics = mechanism.kinematics;
+  LineAt out;
+  if (!law.one_sided) {
+    const Joint& joint = model.joints[law.joint];
+    const Standing at = stand(model, kinematics, u, law);
+    out.q = at.axis.q;
+    out.rate = at.rate;
+    out.line.gamma = driven_row(joint, {law.drive, true, at.axis.q, t, 0}, kinematics[joint.a], kinematics[joint.b], t).gamma;
+    out.line.add(joint.a, at.axis.linear_a, at.axis.angular_a);
+    out.line.add(joint.b, at.axis.linear_b, at.axis.angular_b);
+    return out;
+  }
+  const ConstraintSet& constraints = mechanism.linkages[law.linkage].constraints;
+  const FunctionRow row = constraints.row_of(law.block, law.drive, kinematics, t);
+  out.q = row.C;
+  out.rate = row.C_t;
+  out.line.gamma = row.gamma;
+  std::size_t k = 0;
+  for_each_partner(model.joints[law.joint], [&](int number) {
+    const Vec6& J = row.J[k++];
+    out.line.add(number, J.head<3>(), J.tail<3>());
+    if (!model.kinematic(number)) return;
+    out.rate += J.dot(kinematics.velocity(number));
+    out.line.gamma += J.dot(kinematics.given_acceleration(number));
+  });
+  out.rate += out.line.along(model, u);
+  return out;
+}
 
 void DriveLaws::find(const Model& model, std::span<Linkage> linkages, bool switching) {
   laws_.clear();
+  stops_.clear();
   switching_ = switching;
   events_ = given_ = false;
   for (std::size_t k = 0; k < linkages.size(); ++k) {
@@ -75,6 +140,16 @@ void DriveLaws::find(const Model& model, std::span<Linkage> linkages, bool switc
         events_ = events_ || switches(drive) || saturates(drive);
         laws_.push_back(law);
       }
+      for (const DrivenAxis& row : std::as_const(linkages[k]).constraints.switched(n)) {
+        DriveLaw law{.joint = j, .drive = row.drive, .linkage = static_cast<int>(k), .block = n, .one_sided = true};
+        law.row = blocks[n].first_row + row.drive;
+        law.stop = static_cast<int>(stops_.size());
+        Drive& stop = stops_.emplace_back();
+        stop.lower = 0;
+        stop.restitution = model.joints[j].equations->restitution;
+        events_ = true;
+        laws_.push_back(law);
+      }
     }
   }
   std::sort(laws_.begin(), laws_.end(),
@@ -87,6 +162,10 @@ bool DriveLaws::outdated(const Model& model, std::span<const Linkage> linkages) 
   bool given = false, events = false;
   for (const Joint& joint : model.joints) {
     count += joint.drives.size();
+    if (switching_ && joint.equations && joint.equations->one_sided) {
+      count += static_cast<std::size_t>(joint.rows());
+      events = true;
+    }
     for (const Joint::AxisDrive& axis : joint.drives) {
       given = given || axis.drive.motion;
       events = events || switches(axis.drive) || saturates(axis.drive);
@@ -117,6 +196,7 @@ double DriveLaws::smooth(const Drive& drive, const DriveLaw& law, int axis, cons
 
 void DriveLaws::add_forces(const Model& model, const Kinematics& kinematics, const VecX& u, VecX& forces) const {
   for (const DriveLaw& law : laws_) {
+    if (law.one_sided) continue;
     const Joint& joint = model.joints[law.joint];
     const auto& [number, drive] = joint.drives[law.drive];
     if (!switching_) {  // impulses do the rest
@@ -131,6 +211,7 @@ void DriveLaws::add_forces(const Model& model, const Kinematics& kinematics, con
 double DriveLaws::potential(const Model& model, const Kinematics& kinematics) const {
   double out = 0;
   for (const DriveLaw& law : laws_) {
+    if (law.one_sided) continue;
     const Joint& joint = model.joints[law.joint];
     const auto& [number, drive] = joint.drives[law.drive];
     if (!(drive.stiffness > 0)) continue;
@@ -172,7 +253,8 @@ void DriveLaws::refresh_idle(std::span<Linkage> linkages) const {
 }
 
 void DriveLaws::hold(std::span<Linkage> linkages, const DriveLaw& law, const DrivenAxis& axis) const {
-  for (DrivenAxis& driven : linkages[law.linkage].constraints.driven(law.block))
+  ConstraintSet& constraints = linkages[law.linkage].constraints;
+  for (DrivenAxis& driven : law.one_sided ? constraints.switched(law.block) : constraints.driven(law.block))
     if (driven.drive == law.drive) driven = axis;
 }
 
@@ -195,12 +277,10 @@ void DriveLaws::respond(JointedMechanism& mechanism) {
     const Candidate& c = candidates_[k];
     VecX& response = responses_[static_cast<std::size_t>(k)];
     response.setZero(mechanism.model.velocity_count());
-    push_along(mechanism.model, mechanism.model.joints[laws_[c.law].joint],
-               {0, c.row.linear_a, c.row.angular_a, c.row.linear_b, c.row.angular_b}, 1, response);
+    c.row.push(mechanism.model, 1, response);
     mechanism.respond(response);
     for (Eigen::Index i = 0; i < count; ++i)
-      matrix_(i, k) =
-          along(mechanism.model, mechanism.model.joints[laws_[candidates_[i].law].joint], candidates_[i].row, response);
+      matrix_(i, k) = candidates_[i].row.along(mechanism.model, response);
   }
   for (Eigen::Index i = 0; i < count; ++i)
     for (Eigen::Index k = 0; k < i; ++k) matrix_(i, k) = matrix_(k, i) = 0.5 * (matrix_(i, k) + matrix_(k, i));
@@ -248,8 +328,9 @@ void DriveLaws::decide(JointedMechanism& mechanism, const State& s, double t) {
   release_all(mechanism.linkages);
   mechanism.kinematics.update(model, s);
   for (DriveLaw& law : laws_) {
-    const auto& [number, drive] = model.joints[law.joint].drives[law.drive];
     law.saturated = 0;
+    if (law.one_sided) continue;
+    const auto& [number, drive] = model.joints[law.joint].drives[law.drive];
     if (!saturates(drive)) continue;
     const double force = spring(drive, number, stand(model, mechanism.kinematics, s.u, law));
     if (std::abs(force) > drive.spring_strength) law.saturated = sign_of(force);
@@ -263,21 +344,18 @@ void DriveLaws::decide(JointedMechanism& mechanism, const State& s, double t) {
   for (int k = 0; k < static_cast<int>(laws_.size()); ++k) {
     DriveLaw& law = laws_[k];
     if (law.row < 0 || law.given) continue;
-    const Joint& joint = model.joints[law.joint];
-    const auto& [number, drive] = joint.drives[law.drive];
-    const Standing at = stand(model, mechanism.kinematics, s.u, law);
+    const Drive& drive = drive_of(model, law);
+    const LineAt at = line_of(mechanism, s.u, t, law);
     const double F = drive.friction, S = drive.motor_strength, speed = drive.motor_speed;
-    const Row<double> row =
-        driven_row(joint, {law.drive, true, at.axis.q, t, 0}, mechanism.kinematics[joint.a], mechanism.kinematics[joint.b], t);
-    const double answer = free_response(model, mechanism.kinematics, joint, at.axis);
-    const double pull = std::abs(along(model, joint, row, free_) + row.gamma) + (F + S) * answer;
+    const double answer = at.line.free_response(model, mechanism.kinematics);
+    const double pull = std::abs(at.line.along(model, free_) + at.line.gamma) + (F + S) * answer;
     law.rate_unit = std::max(std::abs(S > 0 ? speed : 0) + mechanism.h * pull + 1e-4 * fastest, 1e-300);
     law.force_unit = std::max(answer > 0 ? pull / answer : F + S, 1e-300);
     const double still = at_rest_share * law.rate_unit;
 
     const bool stops = std::abs(at.rate) <= still;
-    const bool at_lower = stops && drive.lower && at.axis.q - *drive.lower <= met_room;
-    const bool at_upper = stops && drive.upper && *drive.upper - at.axis.q <= met_room;
+    const bool at_lower = stops && drive.lower && at.q - *drive.lower <= met_room;
+    const bool at_upper = stops && drive.upper && *drive.upper - at.q <= met_room;
     const bool at_motor = S > 0 && std::abs(at.rate - speed) <= still;
     if (!at_lower && !at_upper && !(stops && F > 0) && !at_motor) {
       law.way_of_zero = F > 0 ? sign_of(at.rate) : 0;
@@ -286,7 +364,7 @@ void DriveLaws::decide(JointedMechanism& mechanism, const State& s, double t) {
       pushed = pushed || law.push != 0;
       continue;
     }
-    Candidate c{k, at.axis.q, stops ? 0 : speed, row, 0, 0};
+    Candidate c{k, at.q, stops ? 0 : speed, at.line, 0, 0};
     if (at_lower) c.q = *drive.lower;
     if (at_upper) c.q = *drive.upper;
     if (stops) {
@@ -315,14 +393,14 @@ void DriveLaws::decide(JointedMechanism& mechanism, const State& s, double t) {
   b_.resize(count);
   for (Eigen::Index i = 0; i < count; ++i) {
     const Candidate& c = candidates_[i];
-    b_[i] = -(along(model, model.joints[laws_[c.law].joint], c.row, free_) + c.row.gamma);
+    b_[i] = -(c.row.along(model, free_) + c.row.gamma);
   }
   solve_box(mechanism);
 
   for (Eigen::Index i = 0; i < count; ++i) {
     const Candidate& c = candidates_[i];
     DriveLaw& law = laws_[c.law];
-    const Drive& drive = model.joints[law.joint].drives[law.drive].drive;
+    const Drive& drive = drive_of(model, law);
     law.low = c.low;
     law.high = c.high;
     const double near = at_bound_share * law.force_unit;
@@ -376,11 +454,12 @@ DriveLaws::Event DriveLaws::event(JointedMechanism& mechanism, const State& s, d
     if (value < out.value) out = {value, cause};
   };
   for (const DriveLaw& law : laws_) {
-    const auto& [number, drive] = model.joints[law.joint].drives[law.drive];
+    const Drive& drive = drive_of(model, law);
     if (!switches(drive) && !saturates(drive)) continue;
-    const Standing at = stand(model, mechanism.kinematics, s.u, law);
+    const LineAt at = line_of(mechanism, s.u, t, law);
     if (saturates(drive)) {
-      const double share = spring(drive, number, at) / drive.spring_strength;
+      const int number = model.joints[law.joint].drives[law.drive].axis;
+      const double share = spring(drive, number, stand(model, mechanism.kinematics, s.u, law)) / drive.spring_strength;
       take((law.saturated != 0 ? law.saturated * share - 1 : 1 - std::abs(share)) + event_margin, Cause::force);
     }
     if (law.row < 0 || law.given) continue;
@@ -393,8 +472,8 @@ DriveLaws::Event DriveLaws::event(JointedMechanism& mechanism, const State& s, d
     const double slack = (law.from_rest ? 2 * at_rest_share : 0) + event_margin;
     if (law.way_of_zero != 0) take(law.way_of_zero * at.rate / law.rate_unit + slack, Cause::rate);
     if (law.way_of_motor != 0) take(law.way_of_motor * (at.rate - drive.motor_speed) / law.rate_unit + slack, Cause::rate);
-    if (drive.lower) take(std::max(at.axis.q - *drive.lower, h * at.rate + approach_margin), Cause::stop);
-    if (drive.upper) take(std::max(*drive.upper - at.axis.q, -h * at.rate + approach_margin), Cause::stop);
+    if (drive.lower) take(std::max(at.q - *drive.lower, h * at.rate + approach_margin), Cause::stop);
+    if (drive.upper) take(std::max(*drive.upper - at.q, -h * at.rate + approach_margin), Cause::stop);
   }
   return out;
 }
@@ -410,19 +489,17 @@ double DriveLaws::strike(JointedMechanism& mechanism, State& s, double t, bool b
     for (int k = 0; k < static_cast<int>(laws_.size()); ++k) {
       const DriveLaw& law = laws_[k];
       if (law.row < 0 || law.given) continue;
-      const Joint& joint = model.joints[law.joint];
-      const Drive& drive = joint.drives[law.drive].drive;
+      const Drive& drive = drive_of(model, law);
       if (!drive.lower && !drive.upper) continue;
-      const Standing at = stand(model, mechanism.kinematics, s.u, law);
+      const LineAt at = line_of(mechanism, s.u, t, law);
       const double still = at_rest_share * law.rate_unit;
       const auto look = [&](bool lower, double room, double rate) {
         if (room > met_room || rate > still) return;
         approaching += rate < -still;
-        const Row<double> row{room, 0, at.axis.linear_a, at.axis.angular_a, at.axis.linear_b, at.axis.angular_b};
-        candidates_.push_back({k, room, rate, row, lower ? 0 : -infinity, lower ? infinity : 0});
+        candidates_.push_back({k, room, rate, at.line, lower ? 0 : -infinity, lower ? infinity : 0});
       };
-      if (drive.lower) look(true, at.axis.q - *drive.lower, at.rate);
-      if (drive.upper) look(false, *drive.upper - at.axis.q, -at.rate);
+      if (drive.lower) look(true, at.q - *drive.lower, at.rate);
+      if (drive.upper) look(false, *drive.upper - at.q, -at.rate);
     }
     if (approaching == 0) break;
     // What only holds as strongly as it can gives no impulse.
@@ -436,7 +513,7 @@ double DriveLaws::strike(JointedMechanism& mechanism, State& s, double t, bool b
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       const Candidate& c = candidates_[i];
       const DriveLaw& law = laws_[c.law];
-      double e = bounce && blow < most_stop_blows / 2 ? model.joints[law.joint].drives[law.drive].drive.restitution : 0;
+      double e = bounce && blow < most_stop_blows / 2 ? drive_of(model, law).restitution : 0;
       if (-e * c.rate < shortest_flight * law.rate_unit) e = 0;
       const double asked = -(1 + e) * c.rate;
       b_[static_cast<Eigen::Index>(i)] = c.high == infinity ? asked : -asked;
@@ -470,6 +547,7 @@ DriveLaws::Parts DriveLaws::parts(const JointedMechanism& mechanism, const VecX&
 
 void DriveLaws::add_flow(const JointedMechanism& mechanism, const VecX& u, Flow& out) const {
   for (const DriveLaw& law : laws_) {
+    if (law.one_sided) continue;
     const Parts by = parts(mechanism, u, law);
     out[Agent::motors] += by.motor * by.rate;
     out[Agent::dampers] += by.damper * by.rate;
@@ -483,7 +561,7 @@ void DriveLaws::add_flow(const JointedMechanism& mechanism, const VecX& u, Flow&
 
 void DriveLaws::exerted(const JointedMechanism& mechanism, int joint, std::array<double, 6>& out) const {
   for (const DriveLaw& law : laws_) {
-    if (law.joint != joint) continue;
+    if (law.joint != joint || law.one_sided) continue;
     const auto& [number, drive] = mechanism.model.joints[joint].drives[law.drive];
     if (switching_) {
       const BodyLanes<double>&a = mechanism.kinematics[mechanism.model.joints[joint].a],

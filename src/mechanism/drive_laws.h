@@ -12,6 +12,7 @@
 //   a stop is met                         an impulse, joints and given motions holding through it, with Newton's restitution,
 //   a spring comes to the end of its strength, or back.
 // It is decided from the state alone, by the complementarity problem of the accelerations, so that snapshots need not know of it.
+// Constraints that are at least zero (constraint/pool/function.h) are stops of the same kind, with C for q.
 // Where several axes are held that cannot move without each other, those that follow from the rest keep the force that they had.
 #include <rotule/results.h>
 
@@ -33,6 +34,8 @@ struct DriveLaw {
   int joint = 0, drive = 0;                // whose, and which of its drives
   int linkage = -1, block = -1, row = -1;  // its row, where it has one
   bool given = false;                      // whether that is a given motion
+  bool one_sided = false;                  // whether it is a constraint's row, `drive` being its number, with a stop at zero
+  int stop = -1;                           // of such a one, among all
 
   // The present stretch of motion.
   bool held = false, tied = false;        // held by its row; by those of others
@@ -114,15 +117,38 @@ class DriveLaws {
   /// low <= x <= high with w = A x - b, by pivoting; `x` holds the answer.
   void solve_box(JointedMechanism& mechanism);
 
+  /// A row, whoever its partners are.
+  struct Line {
+    int count = 0;
+    std::array<int, Moving::most_bodies> partner{};
+    std::array<Vec6, Moving::most_bodies> J;  // NOLINT: of as many as there are
+    double gamma = 0;
+
+    void add(int number, const Vec3& linear, const Vec3& angular);
+    /// J times velocities or accelerations of all that can move.
+    [[nodiscard]] double along(const Model& model, const VecX& u) const;
+    void push(const Model& model, double force, VecX& forces) const;
+    /// J M^-1 J^T of its bodies alone: what it answers at most.
+    [[nodiscard]] double free_response(const Model& model, const Kinematics& kinematics) const;
+  };
+  /// A law's line as it stands, with its coordinate and the rate of that.
+  struct LineAt {
+    Line line;
+    double q = 0, rate = 0;
+  };
+  [[nodiscard]] static LineAt line_of(const JointedMechanism& mechanism, const VecX& u, double t, const DriveLaw& law);
+  [[nodiscard]] const Drive& drive_of(const Model& model, const DriveLaw& law) const;
+
   /// A row that may be in force.
   struct Candidate {
     int law;
     double q, rate;  // held at
-    Row<double> row;
+    Line row;
     double low, high;  // what it may exert
   };
 
   std::vector<DriveLaw> laws_;
+  std::vector<Drive> stops_;  // of constraints of one side
   bool switching_ = false, events_ = false, given_ = false;
   std::vector<Candidate> candidates_;
   std::vector<VecX> responses_;
@@ -138,6 +164,7 @@ void DriveLaws::add_derivatives(const Model& model, const Kinematics& kinematics
                                 Sink&& sink) const {
   if (!switching_) return;
   for (const DriveLaw& law : laws_) {
+    if (law.one_sided) continue;
     const Joint& joint = model.joints[law.joint];
     const auto& [number, drive] = joint.drives[law.drive];
     const Standing at = stand(model, kinematics, u, law);

@@ -28,10 +28,13 @@ void ImplicitSystem::with_row_change(const Island& island, int n, int row, Visit
       const Vec3 rate = held_ ? velocity.template segment<3>(at + 3) : acceleration.template segment<3>(at + 3);
       turned.template segment<3>(at + 3) = 0.5 * Vec3(J.row(first + row - block.first_row).template tail<3>()).cross(rate);
     });
+    // Of constraints on velocities H is dJ/dq, which need not be symmetric.
+    const auto by_row = H.transpose().eval();
+    const auto even = (0.5 * (H + by_row)).eval();
     if (held_)
-      visit(Vector(b_ / a_ * (H * velocity + turned)), owner);
+      visit(Vector(b_ / a_ * (by_row * velocity + turned)), owner);
     else
-      visit(Vector(2 * a_ * H * velocity + b_ * (H * acceleration + turned)), owner);
+      visit(Vector(2 * a_ * even * velocity + b_ * (by_row * acceleration + turned)), owner);
   };
   constraints_of(island).with_hessian(n, *kinematics_, t_, {unit.data(), static_cast<std::size_t>(block.rows)}, change_of);
 }

@@ -14,12 +14,15 @@ void Island::assemble(const IslandParts& parts, std::span<const int> local_of, R
   problem.blocks.clear();
   problem.more.clear();
   problem.friction.clear();
+  one_sided_.clear();
   const auto place = [&](int body) { return body == world_body ? -1 : local_of[body]; };
   int row = 0, more_row = 0;
   for (const int j : linkages) {
     const Linkage& linkage = parts.linkages[j];
     const auto first_more = static_cast<std::int32_t>(problem.more.size());
+    int number = 0;
     for (ConstraintBlock block : linkage.constraints.blocks()) {
+      one_sided_.push_back(linkage.constraints.bounded(number++) ? 1 : 0);
       for (std::int32_t* body : {&block.body_a, &block.body_b})
         if (*body >= 0) *body = local_of[linkage.bodies[*body]];
       block.first_row += row;
@@ -50,6 +53,9 @@ void Island::assemble(const IslandParts& parts, std::span<const int> local_of, R
   for (Mat6& W : problem.inverse_mass) W.setZero();
   local.resize(6 * static_cast<Eigen::Index>(bodies.size()));
   x.setZero(row);
+  for (std::size_t n = 0; n < first_drive_; ++n)
+    if (problem.blocks[n].rows > 0 && one_sided_[n])
+      problem.lower.segment(problem.blocks[n].first_row, problem.blocks[n].rows).setZero();
   for (std::size_t k = 0; k < drives.size(); ++k) {
     const int r = drive_block(k).first_row;
     problem.lower[r] = parts.drives[drives[k]].lower;

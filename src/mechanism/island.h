@@ -5,6 +5,8 @@
 // where it is solved.
 #include <rotule/recipe.h>
 
+#include <algorithm>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -75,7 +77,16 @@ struct Island {
   /// Takes x back to where ½ x . A x - b . x is least along it, if it is beyond: no contact then adds energy (Judge::excess).
   void shorten();
 
-  [[nodiscard]] double largest_error() const { return values.C.size() ? values.C.cwiseAbs().maxCoeff() : 0.0; }
+  /// By which a joint's row is off; what is at least zero is not where it has room.
+  [[nodiscard]] double error(Eigen::Index row) const {
+    return problem.lower[row] == 0 ? std::max(-values.C[row], 0.0) : std::abs(values.C[row]);
+  }
+  [[nodiscard]] double largest_error() const {
+    double largest = 0;
+    for (Eigen::Index r = 0; r < values.C.size(); ++r)
+      if (const double own = error(r); !(own <= largest)) largest = own;  // what is no number counts
+    return largest;
+  }
   /// Rows of joints come first.
   [[nodiscard]] int joint_rows() const { return static_cast<int>(values.C.size()); }
   [[nodiscard]] std::span<const ConstraintBlock> joint_blocks() const { return {problem.blocks.data(), first_drive_}; }
@@ -85,6 +96,7 @@ struct Island {
 
  private:
   std::size_t first_drive_ = 0, first_contact_ = 0;
+  std::vector<char> one_sided_;  // of the joints' blocks
 };
 
 /// One island per linkage. Where `stood` tells at which places linkages were before, their islands go with them, memory of

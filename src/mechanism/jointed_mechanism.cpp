@@ -145,6 +145,7 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
         held_rows(island.values, island.u, held_g_, island.problem);
       }
       formulate_acceleration(island.values, island.local, island.pull, island.problem);
+      leave_room(island.values, 2 / (h * h), island.problem);
       island.problem.x0 = answer.x;
       island.solve(recipe.solver);
       if (keep_problems) island.keep();
@@ -265,7 +266,9 @@ bool JointedMechanism::is_passive() const {
   };
   return external.isZero(0) && model.forces.empty() && !model.has_kinematic() && model.belt_count == 0 &&
          std::none_of(model.joints.begin(), model.joints.end(), [&](const Joint& joint) {
-           return joint.function != nullptr || std::any_of(joint.drives.begin(), joint.drives.end(), brings);
+           return joint.function != nullptr ||
+                  (joint.equations && (joint.equations->knows_time || joint.equations->velocities)) ||
+                  std::any_of(joint.drives.begin(), joint.drives.end(), brings);
          });
 }
 
@@ -293,6 +296,7 @@ void JointedMechanism::close_velocities(State& s) {
 void JointedMechanism::close_velocities(Island& island, State& s) {
   island.gather(s.u, island.local);
   formulate_velocity(island.values, island.local, 0, island.problem);
+  leave_room(island.values, 1 / h, island.problem);
   island.problem.x0.setZero();
   island.solve(recipe.solver);
   island.apply_impulses();

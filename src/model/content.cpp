@@ -372,6 +372,7 @@ void add_needs(const Drive& drive, JointNeeds& needs) {
 JointNeeds needs_of(const Scene& scene) {
   JointNeeds out;
   for_each_drive(scene, [&](const JointDef&, const Drive& drive, bool) { add_needs(drive, out); });
+  for (const JointDef& joint : scene.joints) add_needs(joint, out);
   for (const BodyDef& body : scene.bodies) {
     out.kinematic = out.kinematic || (body.immovable() && !body.fixed);
     out.belts = out.belts || !body.surface_velocity.isZero(0);
@@ -382,6 +383,11 @@ JointNeeds needs_of(const Scene& scene) {
 JointNeeds needs_of(const Joint& joint) {
   JointNeeds out;
   for (const Joint::AxisDrive& axis : joint.drives) add_needs(axis.drive, out);
+  if (joint.equations) {
+    out.rates = joint.equations->velocities;
+    out.drives = out.drives || joint.equations->one_sided;
+    out.switching = out.switching || joint.equations->one_sided;
+  }
   return out;
 }
 
@@ -391,6 +397,7 @@ JointNeeds needs_of(const Model& model) {
     const JointNeeds own = needs_of(joint);
     out.drives = out.drives || own.drives;
     out.switching = out.switching || own.switching;
+    out.rates = out.rates || own.rates;
   }
   out.kinematic = model.has_kinematic();
   out.belts = model.belt_count > 0;

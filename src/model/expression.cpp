@@ -25,7 +25,9 @@ struct NamedFunction {
 constexpr std::array functions{
     NamedFunction{"sin", Op::sin, 1}, NamedFunction{"cos", Op::cos, 1}, NamedFunction{"tan", Op::tan, 1},
     NamedFunction{"exp", Op::exp, 1}, NamedFunction{"log", Op::log, 1}, NamedFunction{"sqrt", Op::sqrt, 1},
-    NamedFunction{"abs", Op::abs, 1}, NamedFunction{"min", Op::min, 2}, NamedFunction{"max", Op::max, 2}};
+    NamedFunction{"abs", Op::abs, 1}, NamedFunction{"min", Op::min, 2}, NamedFunction{"max", Op::max, 2},
+    NamedFunction{"asin", Op::asin, 1}, NamedFunction{"acos", Op::acos, 1}, NamedFunction{"atan", Op::atan, 1},
+    NamedFunction{"tanh", Op::tanh, 1}, NamedFunction{"wrap", Op::wrap, 1}, NamedFunction{"atan2", Op::atan2, 2}};
 
 /// A coefficient of zero wins over whatever it multiplies.
 double weighted(double coefficient, double x) { return coefficient == 0 ? 0 : coefficient * x; }
@@ -52,7 +54,7 @@ TimeJet power(const TimeJet& base, const TimeJet& exponent) {
   return chain(e, e, e, y);
 }
 
-TimeJet apply(Op op, const TimeJet& p, const TimeJet& q) {
+TimeJet apply_in_time(Op op, const TimeJet& p, const TimeJet& q) {
   const double x = p.value;
   switch (op) {
     case Op::plus:
@@ -88,6 +90,27 @@ TimeJet apply(Op op, const TimeJet& p, const TimeJet& q) {
       const double y = std::sqrt(x);
       return chain(y, 0.5 / y, -0.25 / (y * x), p);
     }
+    case Op::asin:
+    case Op::acos: {
+      const double c = 1 / std::sqrt(1 - x * x), sign = op == Op::asin ? 1 : -1;
+      return chain(op == Op::asin ? std::asin(x) : std::acos(x), sign * c, sign * x * c * c * c, p);
+    }
+    case Op::atan: {
+      const double slope = 1 / (1 + x * x);
+      return chain(std::atan(x), slope, -2 * x * slope * slope, p);
+    }
+    case Op::tanh: {
+      const double y = std::tanh(x), slope = 1 - y * y;
+      return chain(y, slope, -2 * y * slope, p);
+    }
+    case Op::wrap:
+      return {x - 2 * std::numbers::pi * std::round(x / (2 * std::numbers::pi)), p.first, p.second};
+    case Op::atan2: {
+      const double squares = x * x + q.value * q.value, fy = q.value / squares, fx = -x / squares;
+      return {std::atan2(x, q.value), fy * p.first + fx * q.first,
+              fy * p.second + fx * q.second + 2 * fy * fx * (p.first * p.first - q.first * q.first) +
+                  2 * (fx * fx - fy * fy) * p.first * q.first};
+    }
     case Op::abs:
       return x < 0 ? TimeJet{-x, -p.first, -p.second} : p;
     case Op::min:
@@ -99,15 +122,10 @@ TimeJet apply(Op op, const TimeJet& p, const TimeJet& q) {
   }
 }
 
-bool takes_two(Op op) {
-  return op == Op::plus || op == Op::minus || op == Op::times || op == Op::over || op == Op::power || op == Op::min ||
-         op == Op::max;
-}
-
 /// Recursive descent; what knows no time is worked out at once.
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit Parser(std::string_view text, const VariableNames* names = nullptr) : text_(text), names_(names) {}
 
   std::vector<Expression::Step> parse() {
     sum(0);
@@ -149,11 +167,11 @@ class Parser {
   }
   /// An operation on the last one or two results; on constants it is made at once.
   void add(Op op, std::size_t at) {
-    const std::size_t operands = takes_two(op) ? 2 : 1, last = program_.size() - 1;
+    const std::size_t operands = Expression::takes_two(op) ? 2 : 1, last = program_.size() - 1;
     const auto known = [&](std::size_t k) { return program_[last - k].op == Op::number; };
     if (!known(0) || (operands == 2 && !known(1))) return push({op});
-    const double result = operands == 2 ? apply(op, {program_[last - 1].number}, {program_[last].number}).value
-                                        : apply(op, {program_[last].number}, {}).value;
+    const double result = operands == 2 ? apply_in_time(op, {program_[last - 1].number}, {program_[last].number}).value
+                                        : apply_in_time(op, {program_[last].number}, {}).value;
     if (!std::isfinite(result)) fail(at, "comes to what is not a finite number");
     program_.resize(last + 1 - operands);
     push({Op::number, result});
@@ -220,7 +238,7 @@ class Parser {
     }
     const char c = text_[at];
     if ((c >= '0' && c <= '9') || c == '.') return number();
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_') return name(level);
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c == '\'' && names_)) return name(level);
     fail(at, fmt::format("{} is not expected here", in_quotes(text_.substr(at, 1))));
   }
 
@@ -234,16 +252,53 @@ class Parser {
     push({Op::number, value});
   }
 
+  static bool in_name(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  }
+  std::string_view take_word() {
+    const std::size_t at = at_;
+    while (at_ < text_.size() && in_name(text_[at_])) ++at_;
+    return text_.substr(at, at_ - at);
+  }
+  /// crank.axis_x.y, 'left arm'.x: what stands before the dots, and all that follows.
+  std::vector<std::string> take_parts(std::string_view first) {
+    std::vector<std::string> parts{std::string(first)};
+    while (at_ < text_.size() && text_[at_] == '.') {
+      ++at_;
+      const std::size_t at = at_;
+      const std::string_view word = take_word();
+      if (word.empty()) fail(at, "a name is missing behind '.'");
+      parts.emplace_back(word);
+    }
+    return parts;
+  }
+  void variable(std::size_t at, const std::vector<std::string>& parts) {
+    if (const std::optional<NamedVariable> found = names_->find(parts)) {
+      return found->variable < 0 ? push({Op::number, found->number}) : push({Op::variable, 0, found->variable});
+    }
+    std::string shown;
+    for (const std::string& part : parts) shown += (shown.empty() ? "" : ".") + part;
+    shown = shown.substr(0, 40);
+    std::vector<std::string> known = names_->known;
+    known.insert(known.end(), {"t", "pi"});
+    fail(at, fmt::format("unknown name {}; {}", in_quotes(shown), suggestion(shown, known)));
+  }
+
   void name(int level) {
     const std::size_t at = at_;
-    const auto in_name = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    };
-    while (at_ < text_.size() && in_name(text_[at_])) ++at_;
-    const std::string_view word = text_.substr(at, at_ - at);
+    if (text_[at_] == '\'') {
+      const std::size_t end = text_.find('\'', at_ + 1);
+      if (end == text_.npos) fail(at, "the name that begins here has no closing '");
+      const std::string_view quoted = text_.substr(at_ + 1, end - at_ - 1);
+      at_ = end + 1;
+      return variable(at, take_parts(quoted));
+    }
+    const std::string_view word = take_word();
+    if (names_ && at_ < text_.size() && text_[at_] == '.') return variable(at, take_parts(word));
     if (word == "t") return push({Op::time});
     if (word == "pi") return push({Op::number, std::numbers::pi});
     const auto* const found = std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.name == word; });
+    if (found == functions.end() && names_) return variable(at, {std::string(word)});
     if (found == functions.end()) {
       std::vector<std::string> known{"t", "pi"};
       for (const NamedFunction& f : functions) known.emplace_back(f.name);
@@ -261,14 +316,74 @@ class Parser {
   }
 
   std::string_view text_;
+  const VariableNames* names_ = nullptr;
   std::size_t at_ = 0;
   std::vector<Expression::Step> program_;
 };
 
 }  // namespace
 
-Expression::Expression(std::string_view text) {
-  std::vector<Step> program = Parser(text).parse();
+bool Expression::takes_two(Op op) {
+  return op == Op::plus || op == Op::minus || op == Op::times || op == Op::over || op == Op::power || op == Op::min ||
+         op == Op::max || op == Op::atan2;
+}
+
+Moving Expression::apply(Op op, const Moving& p, const Moving& q) {
+  switch (op) {
+    case Op::plus:
+      return p + q;
+    case Op::minus:
+      return p - q;
+    case Op::times:
+      return p * q;
+    case Op::over:
+      return p / q;
+    case Op::power: {
+      const bool constant = q.first == 0 && q.second == 0 && q.bodies == 0 && q.by_time == 0 &&
+                            q.by_parameter == std::array<double, Moving::most_parameters>{};
+      return constant ? pow(p, q.value) : pow(p, q);
+    }
+    case Op::negate:
+      return -p;
+    case Op::sin:
+      return sin(p);
+    case Op::cos:
+      return cos(p);
+    case Op::tan:
+      return tan(p);
+    case Op::exp:
+      return exp(p);
+    case Op::log:
+      return log(p);
+    case Op::sqrt:
+      return sqrt(p);
+    case Op::asin:
+      return asin(p);
+    case Op::acos:
+      return acos(p);
+    case Op::atan:
+      return atan(p);
+    case Op::tanh:
+      return tanh(p);
+    case Op::wrap:
+      return wrap(p);
+    case Op::abs:
+      return abs(p);
+    case Op::min:
+      return min(p, q);
+    case Op::max:
+      return max(p, q);
+    case Op::atan2:
+      return atan2(p, q);
+    default:
+      return p;
+  }
+}
+
+Expression::Expression(std::string_view text) : Expression(text, VariableNames{}) {}
+
+Expression::Expression(std::string_view text, const VariableNames& names) {
+  std::vector<Step> program = Parser(text, names.find ? &names : nullptr).parse();
   if (program.size() == 1 && program[0].op == Op::number)
     constant_ = program[0].number;
   else
@@ -277,8 +392,7 @@ Expression::Expression(std::string_view text) {
 
 TimeJet Expression::at(double t) const {
   if (program_.empty()) return {constant_};
-  // Every level leaves at most four results behind while the next one is worked out: of a sum, a product, a power, a function.
-  std::array<TimeJet, 4 * (most_levels + 2)> stack;
+  std::array<TimeJet, most_results> stack;
   std::size_t size = 0;
   for (const Step& step : program_) {
     if (step.op == Op::number) {
@@ -287,9 +401,9 @@ TimeJet Expression::at(double t) const {
       stack[size++] = {t, 1, 0};
     } else if (takes_two(step.op)) {
       --size;
-      stack[size - 1] = apply(step.op, stack[size - 1], stack[size]);
+      stack[size - 1] = apply_in_time(step.op, stack[size - 1], stack[size]);
     } else {
-      stack[size - 1] = apply(step.op, stack[size - 1], {});
+      stack[size - 1] = apply_in_time(step.op, stack[size - 1], {});
     }
   }
   return stack[0];

@@ -1,10 +1,16 @@
 #pragma once
 // Expressions of time, compiled (formula.h says what they may hold): a small program over a stack, which gives the value and its
-// first two derivatives by t at once, by the rules of differentiation, and allocates nothing.
+// first two derivatives by t at once, by the rules of differentiation, and allocates nothing. With names of other variables they
+// are the equations of constraints (constraint_text.h), on numbers that know how they change (rotule/moving.h).
 #include <rotule/formula.h>
+#include <rotule/moving.h>
 #include <rotule/types.h>
 
+#include <array>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +21,19 @@ struct TimeJet {
   double value = 0, first = 0, second = 0;
 };
 
+/// What a name beyond those of formula.h stands for: a variable by its number, or a number.
+struct NamedVariable {
+  int variable = -1;
+  double number = 0;
+};
+/// Names as they are written, crank.axis_x.y as its three parts.
+struct VariableNames {
+  /// Nothing where there is no such name.
+  std::function<std::optional<NamedVariable>(const std::vector<std::string>& parts)> find;
+  /// For suggestions.
+  std::vector<std::string> known;
+};
+
 class Expression {
  public:
   /// Zero.
@@ -22,14 +41,20 @@ class Expression {
   /// Throws Error, with the text and a mark at the place, where it makes no sense: what is no expression, unknown names,
   /// parts that know no time and are not finite (1/0, 10^999), more than so many levels or terms.
   explicit Expression(std::string_view text);
+  /// With variables of those names besides.
+  Expression(std::string_view text, const VariableNames& names);
 
   [[nodiscard]] TimeJet at(double t) const;
   [[nodiscard]] bool constant() const { return program_.empty(); }
+  /// On moving numbers; variable(k) gives the k-th.
+  template <class Variable>
+  [[nodiscard]] Moving at(const Moving& t, Variable&& variable) const;
 
   /// One step of the program: `number` is what a constant pushes.
   enum class Op : std::uint8_t {
     number,
     time,
+    variable,
     plus,
     minus,
     times,
@@ -42,21 +67,54 @@ class Expression {
     exp,
     log,
     sqrt,
+    asin,
+    acos,
+    atan,
+    tanh,
+    wrap,
     abs,
     min,
-    max
+    max,
+    atan2
   };
   struct Step {
     Op op = Op::number;
     double number = 0;
+    int variable = 0;
   };
   static constexpr int most_levels = 20;    // of parentheses, functions, signs and powers within each other
   static constexpr int most_steps = 10000;  // of the program
+  // Every level leaves at most four results behind while the next one is worked out: of a sum, a product, a power, a function.
+  static constexpr int most_results = 4 * (most_levels + 2);
+  static bool takes_two(Op op);
+  static Moving apply(Op op, const Moving& p, const Moving& q);
 
  private:
   std::vector<Step> program_;  // none: a constant
   double constant_ = 0;
 };
+
+template <class Variable>
+Moving Expression::at(const Moving& t, Variable&& variable) const {
+  if (program_.empty()) return {constant_};
+  std::array<Moving, most_results> stack;
+  std::size_t size = 0;
+  for (const Step& step : program_) {
+    if (step.op == Op::number) {
+      stack[size++] = step.number;
+    } else if (step.op == Op::time) {
+      stack[size++] = t;
+    } else if (step.op == Op::variable) {
+      stack[size++] = variable(step.variable);
+    } else if (takes_two(step.op)) {
+      --size;
+      stack[size - 1] = apply(step.op, stack[size - 1], stack[size]);
+    } else {
+      stack[size - 1] = apply(step.op, stack[size - 1], 0.0);
+    }
+  }
+  return stack[0];
+}
 
 /// Three of them, as vectors. Throws Error with the place of the one that makes no sense.
 struct Expression3 {

@@ -1,5 +1,6 @@
 #include "model/forces.h"
 
+#include <fmt/format.h>
 #include <rotule/error.h>
 
 #include <algorithm>

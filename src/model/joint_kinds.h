@@ -114,6 +114,13 @@ void joint_ends(Self& s, Visitor&& visit) {
   visit(Field{"between", "", "two bodies by name; \"world\" never moves"}, s.between, Need::required);
 }
 
+/// What a joint bears.
+template <class Self, class Visitor>
+void breaking_fields(Self& s, Visitor&& visit) {
+  visit(Field{"breaking_force", "N", "most that it bears; looked at where steps end", 0, 1e300, true}, s.breaks.force);
+  visit(Field{"breaking_torque", "N m", "likewise, at its point", 0, 1e300, true}, s.breaks.torque);
+}
+
 template <>
 struct SceneFields<GivenMotion> {
   template <class Self, class Visitor>
@@ -165,6 +172,7 @@ struct PointJointFields {
     joint_ends(s, visit);
     visit(Field{"at", "m", "point of the joint, in the world"}, s.at);
     if constexpr (requires { s.drives; }) drives_field(s, visit);
+    breaking_fields(s, visit);
   }
 };
 template <class Joint>
@@ -176,6 +184,7 @@ struct AxisJointFields {
     visit(Field{"axis", "", "direction of the joint, in the world"}, s.axis, Need::direction);
     if constexpr (requires { s.drive; }) drive_fields(s.drive, visit);
     if constexpr (requires { s.drives; }) drives_field(s, visit);
+    breaking_fields(s, visit);
   }
 };
 
@@ -224,6 +233,7 @@ struct SceneFields<Universal> {
     visit(Field{"axis_a", "", "direction fixed in the first body, in the world"}, s.axis_a, Need::direction);
     visit(Field{"axis_b", "", "direction fixed in the second body, perpendicular to axis_a"}, s.axis_b, Need::direction);
     drives_field(s, visit);
+    breaking_fields(s, visit);
   }
 };
 inline Locks locks(const Universal& j) { return {{j.at, frame_of(j.axis_a, j.axis_b)}, {true, true, true, false, false, true}}; }
@@ -246,6 +256,7 @@ struct SceneFields<Planar> {
     visit(Field{"at", "m", "point of the joint, in the world"}, s.at);
     visit(Field{"normal", "", "normal of the plane, in the world"}, s.normal, Need::direction);
     drives_field(s, visit);
+    breaking_fields(s, visit);
   }
 };
 inline Locks locks(const Planar& j) { return {{j.at, frame_along(j.normal)}, {false, false, true, true, true, false}}; }
@@ -270,6 +281,7 @@ struct SceneFields<Rod> {
     visit(Field{"from", "m", "point of the first body, in the world; default: its centre of mass"}, s.from);
     visit(Field{"to", "m", "point of the second body, in the world; default: its centre of mass"}, s.to);
     visit(Field{"length", "m", "0: as far apart as they are", 0, 1e30}, s.length);
+    breaking_fields(s, visit);
   }
 };
 inline void check_details(const Rod& joint, const Place& place) {
@@ -314,6 +326,7 @@ struct SceneFields<LockedAxes> {
     visit(Field{"frame", "", "axes of the joint: quaternion w, x, y, z, or axis and angle"}, s.frame);
     visit(Field{"locked", "", "which of x, y, z, rx, ry, rz are locked"}, s.locked);
     drives_field(s, visit);
+    breaking_fields(s, visit);
   }
 };
 inline Locks locks(const LockedAxes& j) { return {{j.at, j.frame.normalized()}, j.locked}; }
@@ -338,6 +351,7 @@ struct SceneFields<Gear> {
     visit(Field{"teeth_a", "", "of the first wheel", 1, 1e6}, s.teeth_a);
     visit(Field{"teeth_b", "", "of the second wheel", 1, 1e6}, s.teeth_b);
     visit(Field{"internal", "", "whether one wheel lies inside the other"}, s.internal);
+    breaking_fields(s, visit);
   }
 };
 inline std::vector<FurtherPartner> further_partners(const Gear& gear) { return {{"carrier", gear.carrier}}; }
@@ -348,28 +362,6 @@ inline void compile(const Gear& gear, const JointSite& site, Joint& joint) {
   joint.X_B = site.seen_from(joint.b, {site.centre(joint.b), axes_b});
   const Vec3 centre = site.centre(joint.more[0]);
   joint.X_more = {site.seen_from(joint.more[0], {centre, axes_a}), site.seen_from(joint.more[0], {centre, axes_b})};
-}
-
-template <>
-struct Kind<Constraint> {
-  static constexpr std::string_view name = "constraint", summary = "an equation of the user's own, in C++ alone; locks 1";
-};
-template <>
-struct SceneFields<Constraint> {
-  template <class Self, class Visitor>
-  static void fields(Self& s, Visitor&& visit) {
-    joint_ends(s, visit);
-  }
-};
-inline void check_details(const Constraint& joint, const Place& place) {
-  if (!joint.function) fail(place / "function", "must be given");
-}
-inline void compile(const Constraint& constraint, const JointSite& site, Joint& joint) {
-  // The user speaks of the body's frame; the engine's coordinates start at the centre of mass.
-  const auto turns = [&](int partner) { return partner != world_body && !site.model.is_particle(partner); };
-  if (turns(joint.a)) joint.X_A.position = -site.model.bodies[joint.a].center_of_mass;
-  if (turns(joint.b)) joint.X_B.position = -site.model.bodies[joint.b].center_of_mass;
-  joint.function = constraint.function;
 }
 
 }  // namespace rotule

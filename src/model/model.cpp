@@ -11,11 +11,15 @@
 #include "base/text.h"
 #include "base/union_find.h"
 #include "math/rotation.h"
+#include "model/function_kinds.h"
 #include "model/joint_kinds.h"
 
 namespace rotule {
 
-int Joint::rows() const { return std::max(1, static_cast<int>(std::count(locked.begin(), locked.end(), true))); }
+int Joint::rows() const {
+  if (equations) return equations->rows();
+  return std::max(1, static_cast<int>(std::count(locked.begin(), locked.end(), true)));
+}
 
 void Model::add(Body body) {
   const bool moves = !body.fixed;
@@ -248,6 +252,7 @@ Joint compile_joint(const JointDef& def, const std::string& place, const Model& 
       },
       def);
   joint.defined = joint.drives;
+  joint.breaks = std::visit([](const auto& d) { return d.breaks; }, def);
   return joint;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "model/equations.h"
 #include "model/forces.h"
 #include "model/given_motion.h"
 #include "model/state.h"
@@ -39,8 +40,10 @@ struct Joint {
   std::vector<AxisDrive> drives;   // as they are now
   std::vector<AxisDrive> defined;  // as the definition has them, without what motors were told since
   std::function<Jet(const JetBody&, const JetBody&, const Jet&)> function;
+  std::shared_ptr<const Equations> equations;  // of kinds that are written as functions
+  Breaking breaks;
 
-  /// As many as there are locks; kinds without a frame are one equation.
+  /// As many as there are locks, or equations; other kinds without a frame are one.
   [[nodiscard]] int rows() const;
 };
 

@@ -30,6 +30,7 @@ struct RangeCheck {
   void operator()(const Field&, const std::vector<int>&, Need = {}) const {}
   void operator()(const Field&, const std::vector<std::string>&, Need = {}) const {}
   void operator()(const Field&, const std::array<std::string, 3>&, Need = {}) const {}
+  void operator()(const Field&, const EquationText&, Need = {}) const {}
   void operator()(const Field& field, const Formula& formula, Need = {}) const {
     try {
       static_cast<void>(Expression(formula.text));
@@ -59,7 +60,8 @@ struct RangeCheck {
   }
   template <class T>
   void operator()(const Field& field, const std::vector<T>& items, Need = {}) const
-      requires(std::is_same_v<T, SpringSet> || std::is_same_v<T, AxisDrive>) {
+      requires(std::is_same_v<T, SpringSet> || std::is_same_v<T, AxisDrive> || std::is_same_v<T, NamedPoint> ||
+               std::is_same_v<T, NamedConstant> || std::is_same_v<T, ConstraintParameter>) {
     const Place here = place / field.name;
     for (std::size_t i = 0; i < items.size(); ++i) {
       const Place item = here / i;

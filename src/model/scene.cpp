@@ -1,3 +1,4 @@
+#include <rotule/error.h>
 #include <rotule/scene.h>
 
 #include <algorithm>
@@ -53,6 +54,14 @@ const std::string& name_of(const SolidDef& solid) {
 }
 std::string_view kind_of(const ForceDef& force) {
   return std::visit([]<class F>(const F&) { return Kind<F>::name; }, force);
+}
+
+void name_partners(const std::vector<std::string>& bodies, Constraint& constraint) {
+  if (bodies.empty()) throw Error("constraint", "is over no body; name one or more");
+  constraint.law.single = bodies.size() == 1;
+  constraint.between = bodies.size() == 1 ? Between{"world", bodies[0]} : Between{bodies[0], bodies[1]};
+  constraint.more.clear();
+  if (bodies.size() > 2) constraint.more.assign(bodies.begin() + 2, bodies.end());
 }
 
 void name_unnamed(Scene& scene) {

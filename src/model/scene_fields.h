@@ -7,6 +7,7 @@
 
 #include "model/field_lists.h"
 #include "model/force_fields.h"
+#include "model/function_kinds.h"
 #include "model/joint_kinds.h"
 #include "model/particle_fields.h"
 

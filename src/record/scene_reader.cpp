@@ -82,6 +82,17 @@ void read(const Json& json, const Place& place, Formula3& out) {
   for (std::size_t k = 0; k < 3; ++k) read(json[k], place / k, out[k]);
 }
 
+void read(const Json& json, const Place& place, EquationText& out) {
+  out.lines.clear();
+  if (json.is_string()) {
+    out.lines.push_back(json.get_ref<const std::string&>());
+    return;
+  }
+  if (!json.is_array() || json.empty()) wrong_type(place, "an equation such as \"crank.x - cos(crank.y)\", or a list of them", json);
+  out.lines.resize(json.size());
+  for (std::size_t k = 0; k < json.size(); ++k) read(json[k], place / k, out.lines[k]);
+}
+
 void read(const Json& json, const Place& place, Quat& out) {
   if (json.is_object()) {
     AxisAngle turn;

@@ -70,6 +70,14 @@ Json schema_of(const Field&, const ImpulseDef&) { return reference("impulse"); }
 Json schema_of(const Field&, const Wall&) { return reference("wall"); }
 Json schema_of(const Field&, const CompoundPart&) { return reference("compound_part"); }
 Json schema_of(const Field&, const AxisDrive&) { return reference("axis_drive"); }
+Json schema_of(const Field&, const EquationText&) {
+  Json list = list_of({{"type", "string"}});
+  list["minItems"] = 1;
+  return one_of({{{"type", "string"}}, std::move(list)});
+}
+Json schema_of(const Field&, const NamedPoint&) { return object_schema<NamedPoint>(); }
+Json schema_of(const Field&, const NamedConstant&) { return object_schema<NamedConstant>(); }
+Json schema_of(const Field&, const ConstraintParameter&) { return object_schema<ConstraintParameter>(); }
 Json schema_of(const Field&, const DecompositionSettings&) { return object_schema<DecompositionSettings>(); }
 Json schema_of(const Field&, const GivenMotion&) { return object_schema<GivenMotion>(); }
 Json schema_of(const Field&, const Recipe&) { return reference("recipe"); }

@@ -65,6 +65,10 @@ std::string text_of(const Formula& value) {
   const std::optional<double> number = to_double(value.text);
   return number && std::isfinite(*number) && Formula(*number) == value ? text_of(*number) : text_of(value.text);
 }
+std::string text_of(const EquationText& value) {
+  if (value.lines.size() == 1) return text_of(value.lines[0]);
+  return list_text(value.lines, [](const std::string& x) { return text_of(x); });
+}
 std::string text_of(const Formula3& value) {
   return list_text(value, [](const Formula& x) { return text_of(x); });
 }
@@ -95,9 +99,9 @@ std::string kind_text(const Variant& value) {
               "{{\"{}\": {}}}", Kind<T>::name,
               struct_text(v.file.empty() ? v : T{.file = v.file, .scale = v.scale, .convex_parts = v.convex_parts}));
         } else if constexpr (in_files<T>) {
+          if constexpr (std::is_same_v<T, Constraint>)
+            if (v.function || v.law) throw Error(fmt::format("joint {} is a C++ function, which a file cannot hold", in_quotes(v.name)));
           return fmt::format("{{\"{}\": {}}}", Kind<T>::name, struct_text(v));
-        } else if constexpr (std::is_same_v<T, Constraint>) {
-          throw Error(fmt::format("joint {} is a C++ function, which a file cannot hold", in_quotes(v.name)));
         } else if constexpr (std::is_same_v<T, UserForce>) {
           throw Error(fmt::format("force {} is a C++ function, which a file cannot hold", in_quotes(v.name)));
         } else {

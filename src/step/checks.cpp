@@ -19,7 +19,7 @@ bool locates_events(const Recipe& recipe) {
 void check_drives(const Model& model, const Recipe& recipe) {
   for (const Joint& joint : model.joints) {
     const JointNeeds needs = needs_of(joint);
-    if (!needs.drives) continue;
+    if (!needs.drives && !needs.rates) continue;
     try {
       check_combination(recipe, needs);
     } catch (const Error& error) {
@@ -49,7 +49,7 @@ namespace {
 void require_joined(const Model& model, const Linkage& linkage, const Island& island, int first_row) {
   for (const ConstraintBlock& block : linkage.constraints.blocks()) {
     const Joint& joint = model.joints[block.source];
-    if (joint.function) continue;  // its error has whatever unit its author gave it
+    if (joint.function || joint.equations) continue;  // its error has whatever unit its author gave it
     for (int r = first_row + block.first_row; r < first_row + block.first_row + block.rows; ++r) {
       const bool angular = island.problem.J_a.row(r).head<3>().isZero(0);
       if (!angular && std::abs(island.values.C[r]) > linkage.reach)
@@ -97,7 +97,7 @@ void StepAudit::look_at(const JointedMechanism& mechanism, StepReport& report) c
       for (int r = 0; r < mechanism.linkages[i].constraints.rows(); ++r) {
         // A gap counts against the size of the bodies, an angle against one radian.
         const double unit = island.problem.J_a.row(r).head<3>().isZero(0) ? 1.0 : mechanism.linkages[i].reach;
-        const double error = std::abs(island.values.C[r]);
+        const double error = island.error(r);
         if (!(error < 1e3 * projection->tolerance + 1e-9 * unit)) report.joints_open = std::max(report.joints_open, error);
       }
     }

@@ -130,7 +130,7 @@ JointError Ledger::error(const JointedMechanism& mechanism, int joint) const {
   const ConstraintBlock& block = island.problem.blocks[places_[joint].block];
   JointError out;
   for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
-    out.position = std::max(out.position, std::abs(island.values.C[r]));
+    out.position = std::max(out.position, island.error(r));
     out.velocity = std::max(out.velocity, std::abs(constraint_rate(island.problem, block, r, island.values, island.u)));
   }
   return out;

@@ -189,6 +189,38 @@ World::World(World&&) noexcept = default;
 World& World::operator=(World&&) noexcept = default;
 World::~World() = default;
 
+namespace {
+
+/// Takes away joints that exert more than they bear, now that a step has ended.
+const StepReport& break_joints(const World& world, WorldImplementation& w, const StepReport& report) {
+  w.broken.clear();
+  for (int j = static_cast<int>(w.model.joints.size()) - 1; j >= 0; --j) {
+    const Breaking& breaks = w.model.joints[j].breaks;
+    if (!breaks.force && !breaks.torque) continue;
+    const JointForce exerted = world.joint_force(w.joint_slots.id(j));
+    const double force = exerted.force.norm(), torque = exerted.torque.norm();
+    if (!(breaks.force && force > *breaks.force) && !(breaks.torque && torque > *breaks.torque)) continue;
+    w.broken.push_back({w.model.joints[j].name, w.time, force, torque});
+  }
+  if (w.broken.empty()) return report;
+  // The stepper's own report may change with its joints.
+  w.report_of_breaking = report;
+  w.report_of_breaking.broken = static_cast<int>(w.broken.size());
+  std::reverse(w.broken.begin(), w.broken.end());
+  for (const BrokenJoint& broken : w.broken)
+    for (int j = static_cast<int>(w.model.joints.size()) - 1; j >= 0; --j)
+      if (w.model.joints[j].name == broken.joint) w.remove_joint(j);
+  std::vector<ContactEvent> events = std::move(w.events);  // of the step, whatever broke at its end
+  w.model_changed();
+  w.events = std::move(events);
+  w.broken_joints += w.report_of_breaking.broken;
+  return w.report_of_breaking;
+}
+
+}  // namespace
+
+std::span<const BrokenJoint> World::broken() const { return implementation_->broken; }
+
 const StepReport& World::step(double h) {
   WorldImplementation& w = *implementation_;
   if (!(h > 0) || !std::isfinite(h)) throw Error("step", fmt::format("must be a positive number of seconds, is {}", h));
@@ -215,7 +247,7 @@ const StepReport& World::step(double h) {
       ++w.cut_steps;
       w.worst_cut = std::max(w.worst_cut, report.residual);
     }
-    return report;
+    return break_joints(*this, w, report);
   } catch (const Interrupted&) {
     if (halfway) w.go_back();
     w.bell.silence();

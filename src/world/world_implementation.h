@@ -47,6 +47,9 @@ struct WorldImplementation {
   VecX external;                            // forces that a user set, laid out as u
   std::vector<MotorSetting> motors;         // sorted by joint and axis
   std::vector<ContactEvent> events;         // of the last step
+  std::vector<BrokenJoint> broken;          // likewise
+  StepReport report_of_breaking;            // of the last step in which joints broke
+  int broken_joints = 0;                    // so far
   std::shared_ptr<const WorldShape> shape;  // of the model as it is; made when a snapshot wants it
   bool keep_problems = false;
   bool keep_books = false;

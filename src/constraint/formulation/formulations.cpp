@@ -1,5 +1,7 @@
 #include "constraint/formulation/formulations.h"
 
+#include <algorithm>
+
 #include "base/spans.h"
 #include "problem/operators.h"
 
@@ -44,8 +46,21 @@ void stabilisation_pull(const RowValues& values, const VecX& velocity, double be
 
 void formulate_velocity(const RowValues& values, const VecX& velocity, double baumgarte_over_h, ConstraintProblem& problem) {
   for_each_row(problem, values, [&](const ConstraintBlock& block, int r) {
-    problem.b[r] = -constraint_rate(problem, block, r, values, velocity) - baumgarte_over_h * values.C[r];
+    const double error = problem.lower[r] == 0 ? std::min(values.C[r], 0.0) : values.C[r];
+    problem.b[r] = -constraint_rate(problem, block, r, values, velocity) - baumgarte_over_h * error;
   });
+}
+
+void leave_room(const RowValues& values, double share, ConstraintProblem& problem) {
+  for (Eigen::Index r = 0; r < values.C.size(); ++r)
+    if (problem.lower[r] == 0) problem.b[r] -= share * std::max(values.C[r], 0.0);
+}
+
+void bounce_row(const RowValues& values, const ConstraintBlock& block, int row, double restitution, const VecX& before,
+                const VecX& velocity, double h, ConstraintProblem& problem) {
+  const double rate = constraint_rate(problem, block, row, values, before);
+  if (!(rate < 0) || values.C[row] + h * rate >= 0) return;
+  problem.b[row] = -constraint_rate(problem, block, row, values, velocity) - restitution * rate;
 }
 
 void formulate_position(const RowValues& values, ConstraintProblem& problem) { problem.b.head(values.C.size()) = -values.C; }

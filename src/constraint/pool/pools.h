@@ -3,6 +3,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "constraint/pool/function.h"
 #include "constraint/pool/gear.h"
 #include "constraint/pool/locked_axes.h"
 #include "constraint/pool/rod.h"
@@ -12,7 +13,8 @@ namespace rotule {
 
 template <Pool... Kinds>
 using PoolsOf = std::tuple<Kinds...>;
-using Pools = PoolsOf<LockedAxesPool, RodPool, UserPool, GearPool>;
+using Pools = PoolsOf<LockedAxesPool, RodPool, UserPool, GearPool, FunctionPool<2, 2>, FunctionPool<3, 3>, FunctionPool<4, 4>,
+                      FunctionPool<Moving::most_bodies, 5>>;
 
 /// Calls visit(std::type_identity<P>{}) with the pool that takes the joint.
 template <class Visit>

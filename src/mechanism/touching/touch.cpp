@@ -7,11 +7,11 @@ namespace rotule {
 
 namespace {
 
-struct Moving {
+struct FrameInMotion {
   Frame X;  // axes from the centre of mass
   Vec3 v, omega;
 
-  explicit Moving(const BodyLanes<double>& body) : X(body.R, body.p), v(body.v), omega(body.omega) {}
+  explicit FrameInMotion(const BodyLanes<double>& body) : X(body.R, body.p), v(body.v), omega(body.omega) {}
   /// Where it is a little later, or earlier.
   [[nodiscard]] Frame after(double e) const { return {exp_rotation(e * omega).toRotationMatrix() * X.R, X.p + e * v}; }
   [[nodiscard]] Vec6 motion() const {
@@ -75,7 +75,7 @@ Touch make_touch(const Manifold& m, int point, const Model& model, const Kinemat
 }
 
 void evaluate(Touch& touch, const Kinematics& kinematics, bool with_gamma) {
-  const Moving A(kinematics[touch.a]), B(kinematics[touch.b]);
+  const FrameInMotion A(kinematics[touch.a]), B(kinematics[touch.b]);
   const Vec6 u_a = A.motion(), u_b = B.motion();
   const auto velocities = [&](const Touch& at) -> Vec6 { return at.J_a * u_a + at.J_b * u_b; };
   touch.J_a.setZero();
@@ -95,7 +95,7 @@ void evaluate(Touch& touch, const Kinematics& kinematics, bool with_gamma) {
       };
       // The point may run over a body much faster than the body turns: round the rim of a disc that is nearly flat.
       const double first_look = 1e-5 / rate;
-      const auto arm = [&](const Moving& body) -> Vec3 { return body.after(first_look).to_local(near.place.on_b); };
+      const auto arm = [&](const FrameInMotion& body) -> Vec3 { return body.after(first_look).to_local(near.place.on_b); };
       at(first_look);
       const Vec3 later_a = arm(A), later_b = arm(B);
       write_rows(touch, A.X, B.X);

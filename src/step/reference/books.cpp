@@ -126,7 +126,7 @@ JointMotion ReferenceStepper::joint_motion(const State& s, int number) const {
     (row.kind == DriveRow::Kind::motor ? motor : passive)[row.axis] += sign * per_second * row.x;
   }
   for (const DriveLaw& law : mechanism.drives.laws()) {
-    if (law.joint != number) continue;
+    if (law.joint != number || law.one_sided) continue;
     const DriveLaws::Parts by = mechanism.drives.parts(mechanism, s.u, law);
     motor[by.axis] += by.motor;
     passive[by.axis] += by.spring + by.damper + by.friction + by.holding;

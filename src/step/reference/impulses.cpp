@@ -18,6 +18,22 @@ void formulate_drives(const ImpulseStep& step, Island& island) {
     formulate_velocity(step.parts.drives[island.drives[k]], island.drive_block(k), island.local, island.problem);
 }
 
+/// Joints' rows that are at least zero, where they are met within the step.
+void bounce_joints(const ImpulseStep& step, Island& island) {
+  bool known = false;
+  for (const ConstraintBlock& block : island.joint_blocks()) {
+    const Joint& joint = step.mechanism.model.joints[block.source];
+    if (!joint.equations || !joint.equations->one_sided || joint.equations->restitution == 0) continue;
+    if (!known) {
+      known = true;
+      island.after.resize(island.local.size());
+      island.gather(step.mechanism.now.state.u, island.after);
+    }
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r)
+      bounce_row(island.values, block, r, joint.equations->restitution, island.after, island.local, step.h, island.problem);
+  }
+}
+
 /// Contacts that stuck and now slip get the dynamic coefficient. Whether there are any.
 bool release_slipping(const ImpulseStep& step, Island& island) {
   std::vector<Contact>& contacts = step.mechanism.now.contacts;
@@ -106,6 +122,8 @@ void formulate(const ImpulseStep& step, const VecX& free, Island& island) {
     row += linkage.constraints.rows();
   }
   formulate_velocity(island.values, island.local, step.settings.baumgarte / step.h, p);
+  leave_room(island.values, 1 / step.h, p);
+  bounce_joints(step, island);
   formulate_drives(step, island);
   for (std::size_t k = 0; k < island.contacts.size(); ++k)
     formulate_velocity(step.parts.contacts[island.contacts[k]], step.rules, step.h, island.contact_block(k), island.local, p);

@@ -1,0 +1,140 @@
+// What a constraint costs that is written as a function, against the same joint written by hand: one evaluation of rows, and of
+// second derivatives, of many joints at once.
+#include <fmt/format.h>
+#include <rotule/world.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "constraint/constraint_set.h"
+#include "world/world_implementation.h"
+
+namespace {
+
+using namespace rotule;
+
+constexpr int joints = 200;
+
+/// Nanoseconds per joint: the fastest of several rounds.
+struct Cost {
+  double rows = 0, hessian = 0;
+};
+
+Cost measure(const Scene& scene) {
+  const World world(scene, recipes::exact());
+  const Model& model = implementation_of(world).model;
+  std::vector<int> all(model.joints.size()), local(model.partner_count());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+  for (std::size_t i = 0; i < local.size(); ++i) local[i] = static_cast<int>(i);
+  const ConstraintSet set(model, all, local);
+  ConstraintProblem problem;
+  problem.blocks = set.blocks();
+  problem.more = set.more();
+  problem.J_more.setZero(set.more_rows(), 6);
+  problem.resize(model.body_count(), set.rows());
+  RowValues values;
+  values.resize(set.rows());
+  Kinematics kinematics;
+  kinematics.update(model, implementation_of(world).state);
+  const std::vector<double> lambda(6, 1.0);
+
+  const auto fastest = [&](int repeats, auto&& work) {
+    double best = infinity;
+    for (int round = 0; round < 7; ++round) {
+      const auto start = std::chrono::steady_clock::now();
+      for (int i = 0; i < repeats; ++i) work();
+      const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+      best = std::min(best, took.count() / repeats / joints);
+    }
+    return best;
+  };
+  double sum = 0;
+  Cost out;
+  out.rows = fastest(200, [&] {
+    set.evaluate(kinematics, 0, problem, values);
+    sum += values.gamma[0];
+  });
+  out.hessian = fastest(10, [&] {
+    for (const ConstraintBlock& block : set.blocks())
+      set.with_hessian(static_cast<int>(&block - set.blocks().data()), kinematics, 0, {lambda.data(), static_cast<std::size_t>(block.rows)},
+                       [&](const auto& H, const auto&) { sum += H(0, 0); });
+  });
+  if (sum == 0.125) fmt::print(" ");
+  return out;
+}
+
+Scene chain() {
+  Scene scene;
+  for (int k = 0; k <= joints; ++k)
+    scene.add({.name = fmt::format("b{}", k),
+               .mass = 1,
+               .position = Vec3(k, 0, 0.1 * (k % 3)),
+               .velocity = Vec3(0.1 * (k % 5), 0.2, 0),
+               .angular_velocity = Vec3(0.3, 0.1 * (k % 7), -0.2),
+               .shape = Box{Vec3(0.4, 0.2, 0.1)}});
+  return scene;
+}
+
+template <class Add>
+Scene with(Add&& add) {
+  Scene scene = chain();
+  for (int k = 0; k < joints; ++k) add(scene, fmt::format("b{}", k), fmt::format("b{}", k + 1), k);
+  return scene;
+}
+
+void report(const char* name, const Cost& hand, const Cost& function) {
+  fmt::print("{:<28} {:>8.0f} {:>8.0f} {:>7.1f}   {:>8.0f} {:>8.0f} {:>7.1f}\n", name, hand.rows, function.rows,
+             function.rows / hand.rows, hand.hessian, function.hessian, function.hessian / hand.hessian);
+}
+
+}  // namespace
+
+int main() {
+  fmt::print("ns per joint                 rows: hand, function, ratio;   second derivatives: hand, function, ratio\n");
+  const Vec3 half(0.5, 0, 0);
+  const auto rod = measure(with([&](Scene& s, const std::string& a, const std::string& b, int k) {
+    s.add(Rod{.between = {a, b}, .from = Vec3(k + 0.2, 0, 0), .to = Vec3(k + 0.9, 0.1, 0)});
+  }));
+  report("rod", rod, measure(with([&](Scene& s, const std::string& a, const std::string& b, int) {
+           s.add_constraint({a, b}, [](auto q, auto) { return (q[0].point(Vec3(0.2, 0, 0)) - q[1].point(Vec3(-0.1, 0.1, 0))).norm() - 0.7; });
+         })));
+  report("rod, as jets", rod, measure(with([&](Scene& s, const std::string& a, const std::string& b, int) {
+           s.add(Constraint{.between = {a, b}, .function = [](const JetBody& p, const JetBody& q, const Jet&) {
+                              return (p.point(Vec3(0.2, 0, 0)) - q.point(Vec3(-0.1, 0.1, 0))).norm() - Jet(0.7);
+                            }});
+         })));
+  report("rod, as text", rod, measure(with([&](Scene& s, const std::string& a, const std::string& b, int) {
+           s.add(Constraint{.between = {a, b},
+                            .equation = "sqrt((p.x - q.x)^2 + (p.y - q.y)^2 + (p.z - q.z)^2) - 0.7",
+                            .points = {{"p", a, Vec3(0.2, 0, 0)}, {"q", b, Vec3(-0.1, 0.1, 0)}}});
+         })));
+  report("ball", measure(with([&](Scene& s, const std::string& a, const std::string& b, int k) {
+           s.add(Ball{.between = {a, b}, .at = Vec3(k, 0, 0) + half});
+         })),
+         measure(with([&](Scene& s, const std::string& a, const std::string& b, int) {
+           s.add_constraint({a, b}, [=](auto q, auto) { return q[0].point(half) - q[1].point(-half); });
+         })));
+  report("hinge", measure(with([&](Scene& s, const std::string& a, const std::string& b, int k) {
+           s.add(Hinge{.between = {a, b}, .at = Vec3(k, 0, 0) + half});
+         })),
+         measure(with([&](Scene& s, const std::string& a, const std::string& b, int) {
+           s.add_constraint({a, b}, [=](auto q, auto) {
+             const auto e = q[0].point(half) - q[1].point(-half);
+             const auto z = q[0].direction(Vec3::UnitZ());
+             return std::array{e.x(), e.y(), e.z(), z.dot(q[1].direction(Vec3::UnitX())), z.dot(q[1].direction(Vec3::UnitY()))};
+           });
+         })));
+  report("gear (three bodies)", measure(with([&](Scene& s, const std::string& a, const std::string& b, int k) {
+           s.add(Gear{.between = {a, b}, .carrier = k > 1 ? "b0" : "world", .teeth_a = 2, .teeth_b = 3});
+         })),
+         measure(with([&](Scene& s, const std::string& a, const std::string& b, int k) {
+           s.add_constraint({a, b, k > 1 ? "b0" : "world"}, [](auto q, auto) {
+             const auto xc = q[2].direction(Vec3::UnitX()), yc = q[2].direction(Vec3::UnitY());
+             const auto angle = [&](const MovingBody& wheel) {
+               const auto x = wheel.direction(Vec3::UnitX()), y = wheel.direction(Vec3::UnitY());
+               return atan2(x.dot(yc) - y.dot(xc), x.dot(xc) + y.dot(yc));
+             };
+             return wrap(3.0 * angle(q[1]) + 2.0 * angle(q[0])) / 3.0;
+           });
+         })));
+}

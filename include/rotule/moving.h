@@ -1,0 +1,309 @@
+#pragma once
+// Numbers that know how they change as bodies move: what constraint functions are written in. Besides its value each carries
+//   first, second    its first two derivatives along the motion, velocities being constant,
+//   by_body          its gradient by the small motions of each body (three of translation, three of rotation, in world axes), or
+//                    by its velocities where a function is on velocities,
+//   by_time, by_parameter   its partial derivatives by the time and by the function's own parameters.
+// From a constraint C(q, t) written in them follow the row J, its explicit rate and J-dot u; from one on velocities, w(q, u, t),
+// the row dw/du and what is left of dw/dt. Nothing allocates, and only bodies that a number depends on cost anything.
+#include <rotule/types.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <span>
+#include <string>
+
+namespace rotule {
+
+class Moving {
+ public:
+  static constexpr int most_bodies = 8, most_parameters = 2;
+  using Gradient = std::array<double, 6>;
+
+  double value = 0, first = 0, second = 0;
+  double by_time = 0;
+  std::array<double, most_parameters> by_parameter{};
+  bool of_velocities = false, of_time = false;  // what it was made of
+  int bodies = 0;                               // it does not depend on those from here on
+  std::array<Gradient, most_bodies> by_body;    // NOLINT: those before `bodies` alone have a meaning
+
+  Moving() = default;               // NOLINT: by_body has no meaning yet
+  Moving(double v) : value(v) {}    // NOLINT: numbers are those that do not change
+  Moving(const Moving& o) { *this = o; }  // NOLINT: by_body as far as it has a meaning
+  ~Moving() = default;
+  Moving& operator=(const Moving& o) {
+    copy_scalars(o);
+    bodies = o.bodies;
+    for (int b = 0; b < bodies; ++b) by_body[b] = o.by_body[b];
+    return *this;
+  }
+
+  /// f(this), from the value of f and its first two derivatives here.
+  [[nodiscard]] Moving chain(double f, double df, double ddf) const {
+    Moving out(f);
+    out.first = df * first;
+    out.second = df * second + ddf * first * first;
+    out.by_time = df * by_time;
+    for (int k = 0; k < most_parameters; ++k) out.by_parameter[k] = df * by_parameter[k];
+    out.of_velocities = of_velocities;
+    out.of_time = of_time;
+    out.bodies = bodies;
+    for (int b = 0; b < bodies; ++b)
+      for (int k = 0; k < 6; ++k) out.by_body[b][k] = df * by_body[b][k];
+    return out;
+  }
+
+  Moving& operator+=(const Moving& o) { return *this = *this + o; }
+  Moving& operator-=(const Moving& o) { return *this = *this - o; }
+  Moving& operator*=(const Moving& o) { return *this = *this * o; }
+  Moving& operator/=(const Moving& o) { return *this = *this / o; }
+
+  friend Moving operator-(const Moving& a) { return a.chain(-a.value, -1, 0); }
+  friend Moving operator+(const Moving& a, const Moving& b) { return sum(a, b, 1); }
+  friend Moving operator-(const Moving& a, const Moving& b) { return sum(a, b, -1); }
+  friend Moving operator*(const Moving& a, const Moving& b) {
+    Moving out(a.value * b.value);
+    out.first = a.value * b.first + a.first * b.value;
+    out.second = a.value * b.second + 2 * a.first * b.first + a.second * b.value;
+    out.mix(a, b, b.value, a.value);
+    return out;
+  }
+  friend Moving operator/(const Moving& a, const Moving& b) {
+    const double r = 1 / b.value, v = a.value * r;
+    Moving out(a.value / b.value);
+    out.first = (a.first - v * b.first) * r;
+    out.second = (a.second - 2 * out.first * b.first - v * b.second) * r;
+    out.mix(a, b, r, -v * r);
+    return out;
+  }
+  // Numbers that do not change cost next to nothing.
+  friend Moving operator+(const Moving& a, double b) {
+    Moving out(a);
+    out.value += b;
+    return out;
+  }
+  friend Moving operator+(double a, const Moving& b) { return b + a; }
+  friend Moving operator-(const Moving& a, double b) { return a + -b; }
+  friend Moving operator-(double a, const Moving& b) { return b.chain(a - b.value, -1, 0); }
+  friend Moving operator*(const Moving& a, double b) { return a.chain(a.value * b, b, 0); }
+  friend Moving operator*(double a, const Moving& b) { return b.chain(a * b.value, a, 0); }
+  friend Moving operator/(const Moving& a, double b) { return a.chain(a.value / b, 1 / b, 0); }
+  friend bool operator<(const Moving& a, const Moving& b) { return a.value < b.value; }
+  friend bool operator>(const Moving& a, const Moving& b) { return a.value > b.value; }
+
+  /// f(a, b), from the value of f and its derivatives here: by a, by b, and the second ones.
+  static Moving chain2(const Moving& a, const Moving& b, double f, double fa, double fb, double faa, double fab, double fbb) {
+    Moving out(f);
+    out.first = fa * a.first + fb * b.first;
+    out.second =
+        fa * a.second + fb * b.second + faa * a.first * a.first + 2 * fab * a.first * b.first + fbb * b.first * b.first;
+    out.mix(a, b, fa, fb);
+    return out;
+  }
+
+ private:
+  void copy_scalars(const Moving& o) {
+    value = o.value;
+    first = o.first;
+    second = o.second;
+    by_time = o.by_time;
+    by_parameter = o.by_parameter;
+    of_velocities = o.of_velocities;
+    of_time = o.of_time;
+  }
+  static Moving sum(const Moving& a, const Moving& b, double sign) {
+    Moving out(a.value + sign * b.value);
+    out.first = a.first + sign * b.first;
+    out.second = a.second + sign * b.second;
+    out.mix(a, b, 1, sign);
+    return out;
+  }
+  /// All first partial derivatives: fa times those of a and fb times those of b.
+  void mix(const Moving& a, const Moving& b, double fa, double fb) {
+    by_time = fa * a.by_time + fb * b.by_time;
+    for (int k = 0; k < most_parameters; ++k) by_parameter[k] = fa * a.by_parameter[k] + fb * b.by_parameter[k];
+    of_velocities = a.of_velocities || b.of_velocities;
+    of_time = a.of_time || b.of_time;
+    const int both = std::min(a.bodies, b.bodies);
+    for (int n = 0; n < both; ++n)
+      for (int k = 0; k < 6; ++k) by_body[n][k] = fa * a.by_body[n][k] + fb * b.by_body[n][k];
+    for (int n = both; n < a.bodies; ++n)
+      for (int k = 0; k < 6; ++k) by_body[n][k] = fa * a.by_body[n][k];
+    for (int n = both; n < b.bodies; ++n)
+      for (int k = 0; k < 6; ++k) by_body[n][k] = fb * b.by_body[n][k];
+    bodies = std::max(a.bodies, b.bodies);
+  }
+};
+
+inline Moving sin(const Moving& x) { return x.chain(std::sin(x.value), std::cos(x.value), -std::sin(x.value)); }
+inline Moving cos(const Moving& x) { return x.chain(std::cos(x.value), -std::sin(x.value), -std::cos(x.value)); }
+inline Moving tan(const Moving& x) {
+  const double t = std::tan(x.value), slope = 1 + t * t;
+  return x.chain(t, slope, 2 * t * slope);
+}
+inline Moving exp(const Moving& x) {
+  const double e = std::exp(x.value);
+  return x.chain(e, e, e);
+}
+inline Moving log(const Moving& x) { return x.chain(std::log(x.value), 1 / x.value, -1 / (x.value * x.value)); }
+inline Moving sqrt(const Moving& x) {
+  const double s = std::sqrt(x.value);
+  return x.chain(s, 0.5 / s, -0.25 / (s * x.value));
+}
+inline Moving asin(const Moving& x) {
+  const double c = 1 / std::sqrt(1 - x.value * x.value);
+  return x.chain(std::asin(x.value), c, x.value * c * c * c);
+}
+inline Moving acos(const Moving& x) {
+  const double c = 1 / std::sqrt(1 - x.value * x.value);
+  return x.chain(std::acos(x.value), -c, -x.value * c * c * c);
+}
+inline Moving atan(const Moving& x) {
+  const double d = 1 / (1 + x.value * x.value);
+  return x.chain(std::atan(x.value), d, -2 * x.value * d * d);
+}
+inline Moving tanh(const Moving& x) {
+  const double t = std::tanh(x.value), slope = 1 - t * t;
+  return x.chain(t, slope, -2 * t * slope);
+}
+inline Moving abs(const Moving& x) { return x.value < 0 ? -x : x; }
+/// A derivative whose coefficient is zero is none, whatever the power that it multiplies.
+inline Moving pow(const Moving& x, double p) {
+  const double df = p == 0 ? 0 : p * std::pow(x.value, p - 1);
+  const double ddf = p == 0 || p == 1 ? 0 : p * (p - 1) * std::pow(x.value, p - 2);
+  return x.chain(std::pow(x.value, p), df, ddf);
+}
+inline Moving pow(const Moving& x, const Moving& p) { return exp(p * log(x)); }
+inline Moving atan2(const Moving& y, const Moving& x) {
+  const double squares = x.value * x.value + y.value * y.value, fy = x.value / squares, fx = -y.value / squares;
+  return Moving::chain2(y, x, std::atan2(y.value, x.value), fy, fx, 2 * fy * fx, fx * fx - fy * fy, -2 * fy * fx);
+}
+inline Moving min(const Moving& a, const Moving& b) { return b.value < a.value ? b : a; }
+inline Moving max(const Moving& a, const Moving& b) { return b.value > a.value ? b : a; }
+/// An angle, or a sum of angles in whole multiples, less whole turns: from -pi to pi. Smooth but where it is half a turn.
+inline Moving wrap(const Moving& x) { return x - 2 * std::numbers::pi * std::round(x.value / (2 * std::numbers::pi)); }
+
+/// Three of them as a vector.
+struct MovingVec3 {
+  std::array<Moving, 3> e;
+
+  MovingVec3() = default;
+  MovingVec3(const Moving& x, const Moving& y, const Moving& z) : e{x, y, z} {}
+  MovingVec3(const Vec3& v) : e{v.x(), v.y(), v.z()} {}  // NOLINT: those that do not change are vectors too
+
+  [[nodiscard]] const Moving& x() const { return e[0]; }
+  [[nodiscard]] const Moving& y() const { return e[1]; }
+  [[nodiscard]] const Moving& z() const { return e[2]; }
+  [[nodiscard]] Moving dot(const MovingVec3& o) const { return e[0] * o.e[0] + e[1] * o.e[1] + e[2] * o.e[2]; }
+  [[nodiscard]] Moving dot(const Vec3& o) const { return e[0] * o.x() + e[1] * o.y() + e[2] * o.z(); }
+  [[nodiscard]] MovingVec3 cross(const MovingVec3& o) const {
+    return {e[1] * o.e[2] - e[2] * o.e[1], e[2] * o.e[0] - e[0] * o.e[2], e[0] * o.e[1] - e[1] * o.e[0]};
+  }
+  [[nodiscard]] Moving squared_norm() const { return dot(*this); }
+  [[nodiscard]] Moving norm() const { return sqrt(squared_norm()); }
+  [[nodiscard]] Vec3 value() const { return {e[0].value, e[1].value, e[2].value}; }
+
+  friend MovingVec3 operator+(const MovingVec3& a, const MovingVec3& b) {
+    return {a.e[0] + b.e[0], a.e[1] + b.e[1], a.e[2] + b.e[2]};
+  }
+  friend MovingVec3 operator-(const MovingVec3& a, const MovingVec3& b) {
+    return {a.e[0] - b.e[0], a.e[1] - b.e[1], a.e[2] - b.e[2]};
+  }
+  friend MovingVec3 operator-(const MovingVec3& a) { return {-a.e[0], -a.e[1], -a.e[2]}; }
+  friend MovingVec3 operator*(const Moving& s, const MovingVec3& a) { return {s * a.e[0], s * a.e[1], s * a.e[2]}; }
+  friend MovingVec3 operator*(double s, const MovingVec3& a) { return {s * a.e[0], s * a.e[1], s * a.e[2]}; }
+};
+
+/// A body as a constraint function sees it. Points and directions are given in the body's frame, as `position` of the scene has
+/// it; what comes back is in the world. A particle is the point at its origin; the world has the world's axes.
+class MovingBody {
+ public:
+  // The engine fills these in.
+  Vec3 p = Vec3::Zero();        // of the centre of mass
+  Vec3 offset = Vec3::Zero();   // from there to the frame's origin, in body axes
+  Mat3 R = Mat3::Identity();    // body to world
+  Vec3 v = Vec3::Zero(), omega = Vec3::Zero();      // its velocities
+  Vec3 dp = Vec3::Zero(), turn = Vec3::Zero();      // the motion along which numbers are differentiated: as a rule the same
+  int index = 0;                // among the function's bodies
+  bool by_motion = false;       // whether gradients are by small motions
+  bool by_velocity = false;     // whether gradients are by velocities
+  bool turns = true;
+
+  /// Where a point of the body stands.
+  [[nodiscard]] MovingVec3 point(const Vec3& r = Vec3::Zero()) const {
+    const Vec3 rho = R * (r + offset), first = dp + turn.cross(rho), second = turn.cross(turn.cross(rho));
+    MovingVec3 out;
+    for (int k = 0; k < 3; ++k) put(p[k] + rho[k], first[k], second[k], k, &rho, true, by_motion, out.e[k]);
+    return out;
+  }
+  /// Where a direction that it carries points.
+  [[nodiscard]] MovingVec3 direction(const Vec3& d) const {
+    const Vec3 rho = R * d, first = turn.cross(rho), second = turn.cross(first);
+    MovingVec3 out;
+    for (int k = 0; k < 3; ++k) put(rho[k], first[k], second[k], k, &rho, false, by_motion, out.e[k]);
+    return out;
+  }
+  /// The velocity of a point of the body. Functions that ask for velocities are constraints on velocities, linear in them.
+  [[nodiscard]] MovingVec3 velocity(const Vec3& r = Vec3::Zero()) const {
+    const Vec3 rho = R * (r + offset), now = v + omega.cross(rho), first = omega.cross(turn.cross(rho));
+    MovingVec3 out;
+    for (int k = 0; k < 3; ++k) {
+      put(now[k], first[k], 0, k, &rho, true, by_velocity, out.e[k]);
+      out.e[k].of_velocities = true;
+    }
+    return out;
+  }
+  /// Its angular velocity.
+  [[nodiscard]] MovingVec3 spin() const {
+    MovingVec3 out;
+    for (int k = 0; k < 3; ++k) {
+      put(omega[k], 0, 0, k, nullptr, false, by_velocity, out.e[k]);
+      out.e[k].of_velocities = true;
+    }
+    return out;
+  }
+  /// The velocity that the body has where `where` stands, which need not be one of its points: of a wheel at the point of touch.
+  [[nodiscard]] MovingVec3 velocity_at(const MovingVec3& where) const { return velocity() + spin().cross(where - point()); }
+
+  [[nodiscard]] Moving x() const { return point().x(); }
+  [[nodiscard]] Moving y() const { return point().y(); }
+  [[nodiscard]] Moving z() const { return point().z(); }
+
+ private:
+  /// A component of a vector that the body carries by the lever rho; without one, of a rotation itself.
+  void put(double value, double first, double second, int k, const Vec3* rho, bool moves, bool wanted, Moving& out) const {
+    out.value = value;
+    out.first = first;
+    out.second = second;
+    if (!wanted) return;
+    for (int b = 0; b < index; ++b) out.by_body[b].fill(0);
+    Moving::Gradient& own = out.by_body[index];
+    own.fill(0);
+    if (moves) own[k] = 1;
+    if (turns && rho) {
+      own[3 + (k + 1) % 3] = (*rho)[(k + 2) % 3];
+      own[3 + (k + 2) % 3] = -(*rho)[(k + 1) % 3];
+    } else if (turns) {
+      own[3 + k] = 1;
+    }
+    out.bodies = index + 1;
+  }
+};
+
+/// The bodies of a constraint, in the order in which they were named: q[0], q[1], ...
+using MovingBodies = std::span<const MovingBody>;
+
+/// A parameter of a constraint function, such as the place along a curve: whatever value closes the constraint best. Each takes
+/// one equation away.
+struct ConstraintParameter {
+  std::string name = {};
+  double from = 0, to = 1;
+  bool periodic = false;  // whether `to` is where `from` is
+
+  friend bool operator==(const ConstraintParameter&, const ConstraintParameter&) = default;
+};
+
+}  // namespace rotule

@@ -1,0 +1,16 @@
+#pragma once
+// Equations of constraints as text (joints.h says what they may hold), made into functions.
+#include <rotule/joints.h>
+
+#include "base/place.h"
+
+namespace rotule {
+
+/// Throws Error with the place and a mark in the text where an equation, or a name that it uses, makes no sense.
+void check_text(const Constraint& constraint, const Place& place);
+/// Likewise, without the place.
+ConstraintFunction function_of_text(const Constraint& constraint);
+/// Whether any of its equations, text or function, asks for velocities.
+bool on_velocities(const Constraint& constraint);
+
+}  // namespace rotule
