@@ -46,7 +46,7 @@ LIBRARIES = {
     "tbb/": ["base"], "oneapi/": ["base"],
     "amd.h": ["linalg"], "suitesparse/": ["linalg"],
     "libqhull_r/": ["model"],
-    "hwy/": ["collide", "dynamics", "step"],
+    "hwy/": ["collide", "dynamics", "solve", "step"],
     "hdf5": ["record"], "H5": ["record"],
     "nlohmann/": ["record"],
     "CLI/": [], "boost/": [],
