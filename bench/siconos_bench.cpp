@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 
 #include "problem/delassus.h"
 #include "record/fclib_file.h"
@@ -167,9 +168,14 @@ Result solve_ours(const ConstraintProblem& p, double goal) {
 
 int main(int argc, char** argv) {
   std::vector<std::string> recordings;
+  // For rotule tournament --others: Siconos as a contestant.
+  constexpr std::string_view csv_flag = "--csv=";
+  std::string csv_file, csv = "problem,rows,solver,goal,reached,residual,iterations,seconds\n";
   std::vector<char*> others;
   for (int i = 0; i < argc; ++i)
-    if (i > 0 && std::string_view(argv[i]).ends_with(".h5"))
+    if (i > 0 && std::string_view(argv[i]).starts_with(csv_flag))
+      csv_file = argv[i] + csv_flag.size();
+    else if (i > 0 && std::string_view(argv[i]).ends_with(".h5"))
       recordings.emplace_back(argv[i]);
     else
       others.push_back(argv[i]);
@@ -194,7 +200,10 @@ int main(int argc, char** argv) {
         rows += fmt::format("{}\n  {{\"goal\": {}, \"problem\": \"{}\", \"solver\": \"{}\", \"seconds\": {}, \"reached\": {}}}",
                             rows.empty() ? "" : ",", goal, name, r.name, r.seconds, r.reached);
       };
-      for (const Result& r : peers) look(r, best_peer);
+      for (const Result& r : peers) {
+        look(r, best_peer);
+        csv += fmt::format("{},{},{},{},{},{},,{}\n", name, p.rows(), r.name, goal, r.reached ? 1 : 0, r.residual, r.seconds);
+      }
       for (const Result& r : ours) {
         look(r, best_ours);
         if (r.reached) best_first = std::min(best_first, r.first_seconds);
@@ -218,5 +227,6 @@ int main(int argc, char** argv) {
     summary += fmt::format("{}\"ratio_{:.0e}\": {}, \"ratio_from_nothing_{:.0e}\": {}", summary.empty() ? "" : ", ", goal, mean,
                            goal, first_mean);
   }
+  if (!csv_file.empty()) std::ofstream(csv_file) << csv;
   bench::publish(options, fmt::format("{{\"machine\": \"{}\", {}, \"rows\": [{}\n]}}", bench::machine(), summary, rows));
 }

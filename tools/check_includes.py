@@ -48,7 +48,7 @@ LIBRARIES = {
     "tbb/": ["base"], "oneapi/": ["base"],
     "amd.h": ["linalg"], "suitesparse/": ["linalg"],
     "libqhull_r/": ["model"],
-    "hwy/": ["collide", "dynamics", "step", "tune"],
+    "hwy/": ["collide", "dynamics", "solve", "step", "tune"],
     "hdf5": ["record"], "H5": ["record"],
     "nlohmann/": ["record"],
     "CLI/": [], "boost/": [],

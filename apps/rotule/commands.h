@@ -87,6 +87,7 @@ struct RunOptions {
   std::vector<std::string> settings;
   bool estimate_error = false;
   std::string record, record_problems;
+  std::int64_t every = 1;           // of so many steps one is recorded as a problem
   std::optional<int> parareal;      // slices of time
   std::vector<std::string> coarse;  // KEY=VALUE for its coarse runs
   bool until_equilibrium = false;
@@ -190,6 +191,8 @@ struct ExportOptions {
   std::string scene;           // or a recording
   std::string out;             // its ending says in which form; empty: the scene on stdout
   std::optional<double> rate;  // pictures per second
+  std::int64_t frame = 0;      // of a file of problems
+  int island = 0;
 };
 void export_scene(const ExportOptions& options);
 
@@ -223,6 +226,7 @@ struct SolveOptions {
   std::vector<double> goals;  // empty: each solver's own
   double limit = 60;          // s, per solver
   std::string write;          // file for the problem with its answer; empty: none
+  std::string svg;            // picture of how residuals fall; empty: none
   bool json = false;
 };
 void solve_recorded(const SolveOptions& options);
@@ -234,8 +238,9 @@ struct TournamentOptions {
   std::vector<double> goals;  // empty: 1e-2, 1e-4, 1e-6, 1e-8
   int frames = 5;             // of a file of rotule's own, at most
   double limit = 10;          // s, per solver and problem
-  std::string csv;
-  bool json = false;
+  std::string csv, svg, html;
+  std::string others;  // a table of contestants that were measured elsewhere
+  bool json = false, open = false;
 };
 /// False where some file was left out: it could not be read, and the others were played all the same.
 bool tournament(const TournamentOptions& options);
@@ -272,6 +277,27 @@ struct StudyOptions {
   bool json = false, quiet = false;
 };
 void study(const StudyOptions& options);
+
+struct LearnOptions {
+  std::vector<std::string> files;
+  int sweeps = 30;  // that every candidate makes
+  int frames = 20;  // of each recording, at most
+  std::string out;  // the learned file; empty: none
+  bool json = false;
+};
+void learn(const LearnOptions& options);
+
+struct WishOptions {
+  std::string scene;
+  std::optional<double> error;     // relative
+  std::optional<double> budget;    // ms of CPU per frame of 1/60 s
+  std::optional<double> duration;  // s of the scene that are compared; default: the recipe's, at most 2
+  double limit = 60;               // s of CPU for all of it
+  std::string out, svg;
+  bool json = false;
+};
+/// 0 where the wish is met, 1 where the nearest is given.
+int wish_command(const WishOptions& options);
 
 struct ViewOptions {
   std::string what;  // scene or recording

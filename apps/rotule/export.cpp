@@ -5,17 +5,20 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/spans.h"
 #include "base/text.h"
 #include "commands.h"
+#include "record/fclib_file.h"
 #include "record/gltf.h"
 #include "record/json_text.h"
+#include "record/problem_file.h"
 #include "record/tables.h"
 
 namespace rotule::app {
 
 namespace {
 
-const std::vector<std::string> endings{".json", ".gltf", ".glb", ".csv", ".pvd"};
+const std::vector<std::string> endings{".json", ".gltf", ".glb", ".csv", ".pvd", ".hdf5"};
 
 RecordedMotion motion_of(const std::string& given) {
   if (names_recording(given)) return RecordedMotion::of_recording(given);
@@ -40,6 +43,15 @@ void export_scene(const ExportOptions& options) {
         recorded ? parse_scene(TrajectoryReader(options.scene).scene(), options.scene) : find_scene(options.scene, true).scene;
     if (options.out.empty()) return print(to_json(scene));
     return save_scene(scene, options.out);
+  }
+  if (ending == ".hdf5") {
+    const RecordedProblem recorded = read_problem(options.scene, options.frame, options.island);
+    const std::string name = fmt::format("{}, frame {}, island {}", options.scene, options.frame, options.island);
+    try {
+      return write_fclib(options.out, name, recorded.problem, view(recorded.x));
+    } catch (const Error& error) {
+      throw Error(name, error.what());
+    }
   }
   const RecordedMotion motion = motion_of(options.scene);
   if (ending == ".csv") return write_csv(motion, options.rate.value_or(0), options.out);

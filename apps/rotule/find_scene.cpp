@@ -10,6 +10,9 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "model/content.h"
+#include "model/dial.h"
+#include "record/json_text.h"
 #include "scenes/builders.h"
 
 namespace rotule::app {
@@ -67,10 +70,24 @@ NamedScene find_scene(const std::string& given, bool as_written) {
   throw Error(fmt::format("unknown scene {}; {}", in_quotes(given), suggestion(given, scene_names())));
 }
 
+/// A recipe that stands in a file by itself: what it gives is taken, the rest fitted to the scene.
+static Recipe recipe_in_file(const Scene& scene, const std::string& path) {
+  const Json given = parse_if_json(read_text_file(path));
+  if (!given.is_object())
+    throw Error("recipe", fmt::format("{} must hold one JSON object, as rotule recipe --json prints it", path));
+  const Scene bare = parse_scene(Json{{"rotule", 1}, {"recipe", given}}.dump(), path);
+  GivenFields fields;
+  for (const auto& item : given.items()) fields.add(item.key());
+  return fitted(content_of(scene), bare.recipe, fields, {bare.dial.value_or(Dial::balanced), {}});
+}
+
 void apply_exactness(Scene& scene, const Exactness& exactness) {
   if (!exactness.dial.empty() && exactness.accuracy) throw Error("--accuracy: --recipe is given too; leave out one of the two");
   try {
-    if (!exactness.dial.empty()) scene.recipe = recipe_for(scene, dial_named(exactness.dial));
+    if (exactness.dial.ends_with(".json"))
+      scene.recipe = recipe_in_file(scene, exactness.dial);
+    else if (!exactness.dial.empty())
+      scene.recipe = recipe_for(scene, dial_named(exactness.dial));
     if (exactness.accuracy) scene.recipe = recipe_for(scene, *exactness.accuracy);
   } catch (const Error& error) {
     throw Error(fmt::format("--{}", error.what()));

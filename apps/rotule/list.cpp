@@ -41,6 +41,7 @@ Json entry_of(const Field& field, Need need, Json value) {
   if (std::isfinite(field.min)) entry["min"] = field.min;
   if (std::isfinite(field.max)) entry["max"] = field.max;
   if (field.above_min) entry["above_min"] = true;
+  if (!field.word.empty()) entry["word"] = field.word;
   return entry;
 }
 
@@ -196,6 +197,7 @@ std::string range_text(const Json& field) {
   if (field.contains("min"))
     out += fmt::format("{}{}", field.value("above_min", false) ? "> " : ">= ", shortest(field["min"].get<double>()));
   if (field.contains("max")) out += fmt::format("{}<= {}", out.empty() ? "" : ", ", shortest(field["max"].get<double>()));
+  if (field.contains("word")) out += fmt::format("{}or {}", out.empty() ? "" : ", ", field["word"].get<std::string>());
   return out;
 }
 

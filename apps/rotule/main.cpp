@@ -79,9 +79,21 @@ void add_tuning(CLI::App* command, TuningChoices& choices) {
 /// --recipe and --accuracy, of every command that runs a scene.
 void add_exactness(CLI::App* command, Exactness& exactness) {
   CLI::Option* dial =
-      command->add_option("--recipe", exactness.dial, "realtime, balanced or exact: the recipe of that name that fits the scene");
+      command->add_option("--recipe", exactness.dial,
+                          "realtime, balanced or exact: the recipe of that name that fits the scene; or a file (.json) with one");
   command->add_option("--accuracy", exactness.accuracy, "relative error that is wanted, e.g. 1e-6: the recipe that fits")
       ->excludes(dial);
+}
+
+/// "2ms", "500us", "0.1s"; a number alone is in milliseconds.
+double milliseconds_of(const std::string& text) {
+  const auto end = text.find_first_not_of("0123456789.eE+-");
+  const std::string unit = end == text.npos ? "ms" : text.substr(end);
+  const std::optional<double> number = rotule::to_double(text.substr(0, end));
+  const double factor = unit == "s" ? 1e3 : unit == "ms" ? 1 : unit == "us" ? 1e-3 : 0;
+  if (!number || !(*number > 0) || factor == 0)
+    throw rotule::Error(fmt::format("--budget: must be a time such as 2ms or 500us, is {}", rotule::in_quotes(text)));
+  return factor * *number;
 }
 
 }  // namespace
@@ -108,6 +120,8 @@ int main(int argc, char** argv) {
   run_command->add_option("--record", run_options.record, "write the motion to this HDF5 file");
   run_command->add_option("--record-problems", run_options.record_problems,
                           "write every step's constraint problems to this HDF5 file");
+  run_command->add_option("--every", run_options.every, "of so many steps record the problems of one")
+      ->check(CLI::PositiveNumber);
   run_command->add_option("--parareal", run_options.parareal, "run so many slices of time at once, over --threads threads");
   run_command->add_option("--coarse", run_options.coarse, "KEY=VALUE of the recipe of parareal's coarse runs")
       ->allow_extra_args(false);
@@ -236,7 +250,10 @@ int main(int argc, char** argv) {
       ->required();
   export_command->add_option(
       "--out", export_options.out,
-      "file to write: .json (scene), .gltf or .glb (Blender), .csv, .pvd (ParaView); else the scene on stdout");
+      "file to write: .json (scene), .gltf or .glb (Blender), .csv, .pvd (ParaView), .hdf5 (a recorded problem, for FCLIB); "
+      "else the scene on stdout");
+  export_command->add_option("--frame", export_options.frame, "step of a recorded problem")->check(CLI::NonNegativeNumber);
+  export_command->add_option("--island", export_options.island, "island of a recorded problem")->check(CLI::NonNegativeNumber);
   export_command->add_option("--fps", export_options.rate,
                              "moments per second, at most; else 60 for glTF, 30 for ParaView, all for CSV");
 
@@ -275,6 +292,7 @@ int main(int argc, char** argv) {
   solve_command->add_option(
       "--write", solve_options.write,
       "write the problem with the answer x of the one solver to this HDF5 file (of FCLIB's: with /solution)");
+  solve_command->add_option("--svg", solve_options.svg, "draw how each solver's residual falls with iterations and time");
   solve_command->add_flag("--json", solve_options.json, "one JSON object on stdout");
 
   TournamentOptions tournament_options;
@@ -290,6 +308,11 @@ int main(int argc, char** argv) {
   tournament_command->add_option("--limit", tournament_options.limit, "seconds per solver and problem")
       ->check(CLI::PositiveNumber);
   tournament_command->add_option("--csv", tournament_options.csv, "write the results to this file too");
+  tournament_command->add_option("--svg", tournament_options.svg, "write performance profiles as a picture");
+  tournament_command->add_option("--html", tournament_options.html, "write a page with profiles, standings and problems");
+  tournament_command->add_flag("--open", tournament_options.open, "show that page in a browser");
+  tournament_command->add_option("--others", tournament_options.others,
+                                 "a table of contestants measured elsewhere, with the columns of --csv");
   tournament_command->add_flag("--json", tournament_options.json, "one JSON object on stdout");
 
   TuneOptions tune_options;
@@ -317,6 +340,30 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   study_command->add_flag("--json", study_options.json, "one JSON object on stdout");
   study_command->add_flag("--quiet", study_options.quiet, "no progress bar");
+
+  LearnOptions learn_options;
+  CLI::App* learn_command = app.add_subcommand("learn", "the runners of relaxation auto from recorded problems, and their worth");
+  learn_command->add_option("FILE", learn_options.files, "problems recorded by rotule run")->required();
+  learn_command->add_option("--sweeps", learn_options.sweeps, "that every candidate makes")->check(CLI::Range(1, 100000));
+  learn_command->add_option("--frames", learn_options.frames, "frames taken of each recording, at most")
+      ->check(CLI::PositiveNumber);
+  learn_command->add_option("--out", learn_options.out, "write what was learned, for data/learned/relaxation.json");
+  learn_command->add_flag("--json", learn_options.json, "one JSON object on stdout");
+
+  WishOptions wish_options;
+  std::string budget;
+  CLI::App* wish_command_line = app.add_subcommand("wish", "the recipe that meets an error within a time, measured");
+  wish_command_line->add_option("SCENE", wish_options.scene, "file or name")->required();
+  wish_command_line->add_option("--error", wish_options.error, "relative error that is wanted, e.g. 1e-4")
+      ->check(CLI::PositiveNumber);
+  wish_command_line->add_option("--budget", budget, "CPU time per frame of 1/60 s, e.g. 2ms or 500us");
+  wish_command_line->add_option("--duration", wish_options.duration, "seconds of the scene to compare; else its own, at most 2")
+      ->check(CLI::PositiveNumber);
+  wish_command_line->add_option("--limit", wish_options.limit, "seconds of CPU for all that is tried")
+      ->check(CLI::PositiveNumber);
+  wish_command_line->add_option("--out", wish_options.out, "write the recipe to this file, for run --recipe");
+  wish_command_line->add_option("--svg", wish_options.svg, "draw error against time of all that was tried");
+  wish_command_line->add_flag("--json", wish_options.json, "one JSON object on stdout");
 
   ViewOptions view_options;
   CLI::App* view_command = app.add_subcommand("view", "see a scene move, live in a browser, or play a recording");
@@ -383,6 +430,11 @@ int main(int argc, char** argv) {
     if (tournament_command->parsed() && !tournament(tournament_options)) return bad_input;
     if (tune_command->parsed()) tune_recording(tune_options);
     if (study_command->parsed()) study(study_options);
+    if (learn_command->parsed()) learn(learn_options);
+    if (wish_command_line->parsed()) {
+      if (!budget.empty()) wish_options.budget = milliseconds_of(budget);
+      return wish_command(wish_options);
+    }
     if (view_command->parsed()) view(view_options);
     if (film_command->parsed()) film(film_options);
     if (schema_command->parsed()) print(rotule::scene_schema());

@@ -396,6 +396,7 @@ void run(const RunOptions& options) {
     throw Error("--estimate-error: parareal says its own; leave out one of the two");
   if (options.parareal) return run_in_slices(named, recipe, steps, options);
   if (!options.coarse.empty()) throw Error("--coarse: is for parareal; give --parareal too");
+  if (options.every != 1 && options.record_problems.empty()) throw Error("--every: is for --record-problems; give a file too");
   check_outputs(named, options);
 
   // What blows up or is refused is told with the scene's name in front.
@@ -467,7 +468,7 @@ void run(const RunOptions& options) {
         break;
       }
       const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - before;
-      if (problems)
+      if (problems && i % options.every == 0)
         for (int k = 0; k < world.islands(); ++k) problems->append(i, world.time(), k, world.problem(k), world.multipliers(k));
       now = about_scene([&] { return world.diagnostics(); });
       tallies.add({report, taken.count()}, now);

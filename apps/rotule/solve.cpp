@@ -3,7 +3,11 @@
 #include <rotule/error.h>
 #include <rotule/solve.h>
 
+#include <chrono>
+
 #include "record/fclib_file.h"
+#include "record/json_text.h"
+#include "record/svg_plot.h"
 #include "recorded.h"
 #include "signals.h"
 #include "solve/solve.h"
@@ -34,6 +38,55 @@ double write_answer(const SolveOptions& options, const ConstraintProblem& proble
     out.finish();
   }
   return residual(problem, answer).relative;
+}
+
+/// How the residual falls with iterations and time: one solver cut off after more and more of them, each time anew, until it is
+/// done or its time is up. One that takes no bound of iterations gives one point.
+struct Curve {
+  std::string solver;
+  std::vector<double> iterations, milliseconds, residual;
+};
+
+Curve curve_of(const ConstraintProblem& problem, const NamedSolver& solver, double goal, double limit) {
+  using Clock = std::chrono::steady_clock;
+  Curve out{.solver = std::string(solver.name), .iterations = {}, .milliseconds = {}, .residual = {}};
+  if (!why_not(problem, solver.settings).empty()) return out;
+  SolverChoice chosen = solver.settings;
+  if (auto* tolerance = chosen.find<double>("tolerance"); tolerance != nullptr && goal > 0) *tolerance = goal;
+  int* const bound = chosen.find<int>("max_iterations");
+  const int most = bound != nullptr ? *bound : 1;
+  std::vector<double> x(static_cast<std::size_t>(problem.rows()));
+  Workspace workspace;
+  SolveReport report;
+  const Budget in_time(signal_bell(), limit);
+  const SolveBudget one_solve;
+  const auto start = Clock::now();
+  for (int count = 1; count <= most; count = std::max(count + 1, count * 5 / 4)) {
+    if (bound != nullptr) *bound = count;
+    const auto before = Clock::now();
+    solve(problem, chosen, workspace, x, report);
+    const std::chrono::duration<double, std::milli> taken = Clock::now() - before;
+    if (out.iterations.empty() || report.iterations > out.iterations.back()) {
+      out.iterations.push_back(report.iterations);
+      out.milliseconds.push_back(taken.count());
+      out.residual.push_back(residual(problem, x).scale_free);
+    }
+    if (report.converged || std::chrono::duration<double>(Clock::now() - start).count() > limit) break;
+  }
+  return out;
+}
+
+std::string curves_svg(const std::string& name, const std::vector<Curve>& curves) {
+  Plot by_iterations{.title = name, .x = {"iterations", true}, .y = {"residual", true}, .series = {}}, by_time = by_iterations;
+  by_time.title = "";
+  by_time.x.label = "time [ms]";
+  for (const Curve& curve : curves) {
+    if (curve.iterations.empty()) continue;
+    const bool alone = curve.iterations.size() == 1;
+    by_iterations.series.push_back({curve.solver, curve.iterations, curve.residual, alone});
+    by_time.series.push_back({curve.solver, curve.milliseconds, curve.residual, alone});
+  }
+  return to_svg(std::vector<Plot>{by_iterations, by_time});
 }
 
 }  // namespace
@@ -81,6 +134,11 @@ void solve_recorded(const SolveOptions& options) {
     const double reached = write_answer(options, named.problem, solvers.front(), goals.back());
     result["written"] = {{"file", options.write}, {"residual", reached}};
     text += fmt::format("{}: written, at a residual of {:.3e}\n", options.write, reached);
+  }
+  if (!options.svg.empty()) {
+    std::vector<Curve> curves;
+    for (const NamedSolver& solver : solvers) curves.push_back(curve_of(named.problem, solver, goals.back(), options.limit));
+    write_text_file(options.svg, curves_svg(named.name, curves));
   }
   print(options.json ? result.dump(2) + "\n" : text);
 }

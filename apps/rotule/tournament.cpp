@@ -4,26 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 
+#include "base/text.h"
 #include "progress.h"
 #include "record/json_text.h"
-#include "recorded.h"
+#include "record/svg_plot.h"
+#include "tournament_page.h"
 
 namespace rotule::app {
 namespace {
 
-std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
-
-/// Why the goal with index k was missed; empty where it was reached.
-std::string shortfall(const Trial& trial, std::size_t k) {
-  if (k < trial.attempts.size()) return trial.attempts[k].reached ? "" : "not reached";
-  return trial.out_of_time ? "out of time" : !trial.refusal.empty() ? "cannot" : "not reached";
-}
-
-struct Bout {
-  const NamedProblem* problem;
-  std::vector<Trial> trials;  // one per solver
-};
+constexpr std::string_view csv_columns = "problem,rows,solver,goal,reached,residual,iterations,seconds";
 
 /// One problem: who reached which goal, after how many iterations, in how many milliseconds.
 std::string table_of(const Bout& bout, const std::vector<double>& goals) {
@@ -44,22 +36,19 @@ std::string table_of(const Bout& bout, const std::vector<double>& goals) {
 }
 
 /// All problems: how many each solver solved, and how many times longer than the fastest it took where it did (median).
-std::string summary(const std::vector<Bout>& bouts, const std::vector<NamedSolver>& solvers, const std::vector<double>& goals) {
-  std::vector<std::vector<double>> fastest(bouts.size(), std::vector<double>(goals.size(), infinity));
-  for (std::size_t i = 0; i < bouts.size(); ++i)
-    for (const Trial& trial : bouts[i].trials)
-      for (std::size_t k = 0; k < trial.attempts.size(); ++k)
-        if (trial.attempts[k].reached) fastest[i][k] = std::min(fastest[i][k], trial.attempts[k].seconds);
+std::string summary(const std::vector<Bout>& bouts, const std::vector<double>& goals) {
+  std::vector<std::vector<double>> best;
+  for (const Bout& bout : bouts) best.push_back(fastest(bout, goals.size()));
 
   std::string text = fmt::format("all {} problems\n  {:<22}", bouts.size(), "solved, times fastest");
   for (const double goal : goals) text += fmt::format(" {:>20.0e}", goal);
-  for (std::size_t j = 0; j < solvers.size(); ++j) {
-    text += fmt::format("\n  {:<22}", solvers[j].name);
+  for (std::size_t j = 0; j < bouts.front().trials.size(); ++j) {
+    text += fmt::format("\n  {:<22}", bouts.front().trials[j].solver);
     for (std::size_t k = 0; k < goals.size(); ++k) {
       std::vector<double> ratios;
       for (std::size_t i = 0; i < bouts.size(); ++i) {
         const Trial& trial = bouts[i].trials[j];
-        if (shortfall(trial, k).empty()) ratios.push_back(trial.attempts[k].seconds / fastest[i][k]);
+        if (shortfall(trial, k).empty()) ratios.push_back(trial.attempts[k].seconds / best[i][k]);
       }
       std::sort(ratios.begin(), ratios.end());
       text +=
@@ -68,8 +57,8 @@ std::string summary(const std::vector<Bout>& bouts, const std::vector<NamedSolve
   }
   text += fmt::format("\n  {:<22}", "at least one");
   for (std::size_t k = 0; k < goals.size(); ++k)
-    text += fmt::format(" {:>9} {:>10}",
-                        std::count_if(fastest.begin(), fastest.end(), [&](const auto& f) { return f[k] < infinity; }), "");
+    text +=
+        fmt::format(" {:>9} {:>10}", std::count_if(best.begin(), best.end(), [&](const auto& f) { return f[k] < infinity; }), "");
   return text + "\n";
 }
 
@@ -96,7 +85,7 @@ Json to_json(const std::vector<Bout>& bouts, const std::vector<double>& goals) {
 }
 
 std::string to_csv(const std::vector<Bout>& bouts, const std::vector<double>& goals) {
-  std::string csv = "problem,rows,solver,goal,reached,residual,iterations,seconds\n";
+  std::string csv = std::string(csv_columns) + "\n";
   for (const Bout& bout : bouts)
     for (const Trial& trial : bout.trials)
       for (std::size_t k = 0; k < goals.size(); ++k) {
@@ -110,6 +99,54 @@ std::string to_csv(const std::vector<Bout>& bouts, const std::vector<double>& go
         }
       }
   return csv;
+}
+
+/// A problem's name without folders and the file's ending.
+std::string stem(const std::string& name) {
+  std::string out = file_name(name);
+  for (const char* ending : {".hdf5", ".h5"})
+    if (const auto at = out.find(ending); at != out.npos) out.erase(at, std::string_view(ending).size());
+  return out;
+}
+
+/// Contestants that were measured elsewhere, of another program, say: a table with the columns of --csv. Problems are told by
+/// the names of their files, goals by their numbers; what is not in this tournament is passed over.
+void join_others(const std::string& path, const std::vector<double>& goals, std::vector<Bout>& bouts) {
+  std::ifstream file(path);
+  std::string line;
+  if (!file || !std::getline(file, line) || !line.starts_with(csv_columns))
+    throw Error(path, fmt::format("must be a table with the columns {}", csv_columns));
+  const std::size_t own = bouts.front().trials.size();
+  for (int number = 2; std::getline(file, line); ++number) {
+    std::vector<std::string> cells(1);
+    for (const char c : line) {
+      if (c == ',')
+        cells.emplace_back();
+      else
+        cells.back() += c;
+    }
+    const auto refuse = [&] { throw Error(path, fmt::format("line {} has other columns than {}", number, csv_columns)); };
+    if (cells.size() != 8) refuse();
+    const std::optional<double> goal = to_double(cells[3]), residual = to_double(cells[5]), seconds = to_double(cells[7]);
+    if (!goal) refuse();
+    const auto k = std::find_if(goals.begin(), goals.end(), [&](double g) { return std::abs(g / *goal - 1) < 1e-6; });
+    if (k == goals.end()) continue;
+    for (Bout& bout : bouts) {
+      auto at = std::find_if(bout.trials.begin() + static_cast<std::ptrdiff_t>(own), bout.trials.end(),
+                             [&](const Trial& trial) { return trial.solver == cells[2]; });
+      if (at == bout.trials.end()) {
+        bout.trials.emplace_back().solver = cells[2];
+        at = bout.trials.end() - 1;
+        for (const double g : goals) at->attempts.push_back({.goal = g});
+      }
+      if (stem(bout.problem->name) != stem(cells[0])) continue;
+      Attempt& attempt = at->attempts[static_cast<std::size_t>(k - goals.begin())];
+      attempt.reached = cells[4] == "1" && seconds && *seconds > 0;
+      attempt.seconds = seconds.value_or(0);
+      attempt.residual = residual.value_or(-1);
+      attempt.iterations = static_cast<int>(to_double(cells[6]).value_or(0));
+    }
+  }
 }
 
 }  // namespace
@@ -129,6 +166,7 @@ bool tournament(const TournamentOptions& options) {
     }
   }
   if (problems.empty()) throw Error(left_out.front());
+  if (options.open && options.html.empty()) throw Error("--open: shows the page; give --html too");
 
   std::vector<Bout> bouts;
   std::string text;
@@ -141,10 +179,14 @@ bool tournament(const TournamentOptions& options) {
     }
     text += table_of(bout, goals) + "\n";
   }
+  if (!options.others.empty()) join_others(options.others, goals, bouts);
   if (!options.csv.empty()) write_text_file(options.csv, to_csv(bouts, goals));
+  if (!options.svg.empty()) write_text_file(options.svg, to_svg(performance_profiles(bouts, goals)));
+  if (!options.html.empty()) write_text_file(options.html, tournament_page(bouts, goals, options.limit));
+  if (options.open) show_page(options.html);
   Json json = to_json(bouts, goals);
   if (!left_out.empty()) json["left_out"] = left_out;
-  print(options.json ? json.dump(2) + "\n" : text + summary(bouts, solvers, goals));
+  print(options.json ? json.dump(2) + "\n" : text + summary(bouts, goals));
   for (std::string& why : left_out) complain("left out: " + why);
   return left_out.empty();
 }

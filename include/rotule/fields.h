@@ -13,7 +13,8 @@ struct Field {
   std::string_view meaning;
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  bool above_min = false;  // whether `min` itself is excluded
+  bool above_min = false;      // whether `min` itself is excluded
+  std::string_view word = {};  // what files may say instead of a number, kept as `min`: "auto"
 };
 
 }  // namespace rotule

@@ -16,8 +16,14 @@ namespace {
 
 // One field given as text. Each overload is one type that a field of a recipe can have.
 void assign(const Place& place, const Field& field, double& value, std::string_view text) {
+  if (!field.word.empty() && text == field.word) {
+    value = field.min;
+    return;
+  }
   const auto number = to_double(text);
-  if (!number) throw Error(place.str(), fmt::format("must be a number, is {}", in_quotes(text)));
+  if (!number)
+    throw Error(place.str(), fmt::format("must be a number{}, is {}", field.word.empty() ? "" : " or " + in_quotes(field.word),
+                                         in_quotes(text)));
   check_range(place, field, *number);
   value = *number;
 }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "base/text.h"
@@ -60,6 +61,18 @@ Hdf5Handle text_type() {
   return type;
 }
 
+/// Whether somebody is writing the file piece by piece (single writer, multiple readers), or was when he was killed: a mark in
+/// the file's first bytes, which closing takes away. Only then may it be opened that way: it forgoes the check for missing ends.
+bool is_streamed_to(const std::string& path) {
+  constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+  constexpr std::size_t version_at = 8, flags_at = 11;
+  constexpr char streaming = 0x4;
+  char start[12] = {};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(start, sizeof(start)) && std::string_view(start, signature.size()) == signature && start[version_at] == 3 &&
+         (start[flags_at] & streaming) != 0;
+}
+
 hsize_t product(const Extent& shape) {
   hsize_t out = 1;
   for (const hsize_t n : shape) out *= n;
@@ -101,7 +114,10 @@ Hdf5Handle Hdf5File::check(hid_t id, Hdf5Handle::Close closer, std::string_view 
   return {id, closer};
 }
 
-Hdf5File Hdf5File::create(const std::string& path) {
+Hdf5File Hdf5File::create(const std::string& path) { return create(path, false); }
+Hdf5File Hdf5File::create_stream(const std::string& path) { return create(path, true); }
+
+Hdf5File Hdf5File::create(const std::string& path, bool stream) {
   Hdf5File out(place_for_file(path), true);
   struct stat status {};
   ::stat(path.c_str(), &status);
@@ -110,6 +126,7 @@ Hdf5File Hdf5File::create(const std::string& path) {
     throw Error(path, "exists and is not a recording; give another name, or remove it first");
   const Hdf5Handle access = out.check(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "cannot be created");
   out.check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), "cannot be created");
+  if (stream) out.check(H5Pset_libver_bounds(access.id(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST), "cannot be created");
   out.file_ = out.check(H5Fcreate(out.beside_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose, "cannot be created");
   return out;
 }
@@ -121,8 +138,15 @@ Hdf5File Hdf5File::open(const std::string& path) {
   if (S_ISDIR(status.st_mode)) throw Error(path, "is a folder, not a file");
   const Hdf5Handle access = out.check(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "cannot be read");
   out.check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), "cannot be read");
-  out.file_ = out.check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose, "is not an HDF5 file that can be read");
+  const unsigned flags = is_streamed_to(path) ? H5F_ACC_RDONLY | H5F_ACC_SWMR_READ : H5F_ACC_RDONLY;
+  out.file_ = out.check(H5Fopen(path.c_str(), flags, access.id()), H5Fclose, "is not an HDF5 file that can be read");
   return out;
+}
+
+void Hdf5File::publish() {
+  check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "cannot be written");
+  check(H5Fstart_swmr_write(file_.id()), "cannot be written");
+  put_in_place();
 }
 
 void Hdf5File::close() {
@@ -133,6 +157,10 @@ void Hdf5File::close() {
 
 void Hdf5File::finish() {
   close();
+  if (!beside_.empty()) put_in_place();
+}
+
+void Hdf5File::put_in_place() {
   if (std::rename(beside_.c_str(), path_.c_str()) != 0)
     throw Error(path_, fmt::format("cannot be put in place: {}", std::strerror(errno)));
   beside_.clear();
@@ -219,38 +247,49 @@ std::vector<double> Hdf5File::numbers(const std::string& name) const {
   return numbers(name, 0, all.empty() ? 1 : all[0]);
 }
 
-std::vector<double> Hdf5File::numbers(const std::string& name, hsize_t first, hsize_t count) const {
-  const std::string what = fmt::format("has no numbers {} that can be read", name);
+template <class T>
+std::vector<T> Hdf5File::read(const std::string& name, hsize_t first, hsize_t count, std::string_view kind) const {
+  const std::string what = fmt::format("has no {} {} that can be read", kind, name);
+  const hid_t memory_type = std::is_same_v<T, double>         ? H5T_NATIVE_DOUBLE
+                            : std::is_same_v<T, std::int32_t> ? H5T_NATIVE_INT32
+                                                              : H5T_NATIVE_INT64;
   Extent extent = shape(name);
   const Hdf5Handle dataset = check(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose, what);
   const Hdf5Handle type = check(H5Dget_type(dataset.id()), H5Tclose, what);
-  if (H5Tget_class(type.id()) != H5T_FLOAT) throw Error(path_, fmt::format("{} does not hold real numbers", name));
+  if (H5Tget_class(type.id()) != (std::is_floating_point_v<T> ? H5T_FLOAT : H5T_INTEGER))
+    throw Error(path_, fmt::format("{} does not hold {}", name, kind));
   const Hdf5Handle space = check(H5Dget_space(dataset.id()), H5Sclose, what);
   if (extent.empty()) {
-    std::vector<double> out(1);
-    check(H5Dread(dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()), what);
+    std::vector<T> out(1);
+    check(H5Dread(dataset.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()), what);
     return out;
   }
-  if (first + count > extent[0]) throw Error(path_, fmt::format("{} has {} rows, not {}", name, extent[0], first + count));
+  if (first > extent[0] || count > extent[0] - first)
+    throw Error(path_, fmt::format("{} has {} rows, not {}", name, extent[0], first + count));
   Extent start(extent.size(), 0);
   start[0] = first;
   extent[0] = count;
-  std::vector<double> out(product(extent));
+  std::vector<T> out(product(extent));
   if (out.empty()) return out;
   check(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr), what);
   const Hdf5Handle memory = check(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose, what);
-  check(H5Dread(dataset.id(), H5T_NATIVE_DOUBLE, memory.id(), space.id(), H5P_DEFAULT, out.data()), what);
+  check(H5Dread(dataset.id(), memory_type, memory.id(), space.id(), H5P_DEFAULT, out.data()), what);
   return out;
 }
 
+std::vector<double> Hdf5File::numbers(const std::string& name, hsize_t first, hsize_t count) const {
+  return read<double>(name, first, count, "real numbers");
+}
+std::vector<std::int32_t> Hdf5File::integers(const std::string& name, hsize_t first, hsize_t count) const {
+  return read<std::int32_t>(name, first, count, "whole numbers");
+}
 std::vector<std::int32_t> Hdf5File::integers(const std::string& name) const {
-  const std::string what = fmt::format("has no whole numbers {} that can be read", name);
-  const Hdf5Handle dataset = check(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose, what);
-  const Hdf5Handle type = check(H5Dget_type(dataset.id()), H5Tclose, what);
-  if (H5Tget_class(type.id()) != H5T_INTEGER) throw Error(path_, fmt::format("{} does not hold whole numbers", name));
-  std::vector<std::int32_t> out(product(shape(name)));
-  if (!out.empty()) check(H5Dread(dataset.id(), H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()), what);
-  return out;
+  const Extent all = shape(name);
+  return integers(name, 0, all.empty() ? 1 : all[0]);
+}
+std::vector<std::int64_t> Hdf5File::long_integers(const std::string& name) const {
+  const Extent all = shape(name);
+  return read<std::int64_t>(name, 0, all.empty() ? 1 : all[0], "whole numbers");
 }
 
 std::vector<std::string> Hdf5File::texts(const std::string& name) const {

@@ -42,7 +42,9 @@ class Hdf5File {
  public:
   /// A new file, written beside `path` until `finish`.
   static Hdf5File create(const std::string& path);
-  /// A file to read.
+  /// A new file that is to be streamed to (`publish`).
+  static Hdf5File create_stream(const std::string& path);
+  /// A file to read: one that is whole, or one that was streamed to and whose writer is at work still or was killed.
   static Hdf5File open(const std::string& path);
   Hdf5File(Hdf5File&&) noexcept = default;
   Hdf5File& operator=(Hdf5File&&) = delete;
@@ -50,6 +52,10 @@ class Hdf5File {
 
   /// Writes all that is left, under the temporary name still: what can fail, fails here.
   void close();
+  /// Puts a file to be streamed to in its place already. From here on it can be read at any time, whatever becomes of this
+  /// process; arrays may grow, but nothing new can be made.
+  void publish();
+  [[nodiscard]] bool published() const { return writing_ && beside_.empty(); }
   /// Closes the file and puts it in its place.
   void finish();
 
@@ -72,6 +78,8 @@ class Hdf5File {
   /// Only the rows `first` to `first + count` of the first index.
   [[nodiscard]] std::vector<double> numbers(const std::string& name, Hdf5Size first, Hdf5Size count) const;
   [[nodiscard]] std::vector<std::int32_t> integers(const std::string& name) const;
+  [[nodiscard]] std::vector<std::int32_t> integers(const std::string& name, Hdf5Size first, Hdf5Size count) const;
+  [[nodiscard]] std::vector<std::int64_t> long_integers(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
   [[nodiscard]] std::string text_attribute(const std::string& object, const std::string& name) const;
   [[nodiscard]] double number_attribute(const std::string& object, const std::string& name) const;
@@ -87,6 +95,11 @@ class Hdf5File {
   Hdf5File(std::string path, bool writing);
   [[noreturn]] void fail(std::string_view what) const;
   void write(const std::string& name, const void* values, std::size_t bytes, Hdf5Id type, const Extent& shape);
+  static Hdf5File create(const std::string& path, bool stream);
+  void put_in_place();
+  /// Rows of an array whose numbers are of this class, into memory of this type.
+  template <class T>
+  [[nodiscard]] std::vector<T> read(const std::string& name, Hdf5Size first, Hdf5Size count, std::string_view kind) const;
 
   std::string path_, beside_;
   bool writing_ = false;

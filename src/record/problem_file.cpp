@@ -4,38 +4,171 @@
 #include <rotule/error.h>
 
 #include <algorithm>
-#include <charconv>
+#include <bit>
+#include <cstring>
 
 #include "base/spans.h"
+#include "record/growing_table.h"
+#include "record/problem_groups.h"
 #include "record/version.h"
 
 namespace rotule {
+
+namespace problem_tables {
+
+/// The parts of a problem that are not arrays of numbers, as tables.
+struct Flat {
+  std::vector<std::int32_t> blocks, more, friction;
+  std::vector<double> mu, numbers;
+  void take(const ConstraintProblem& p, double time) {
+    blocks.clear();
+    more.clear();
+    friction.clear();
+    mu.clear();
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(p.blocks.size()); ++i) {
+      const ConstraintBlock& b = p.blocks[i];
+      blocks.insert(blocks.end(), {b.first_row, b.rows, b.body_a, b.body_b, b.source});
+      for (int k = b.first_more; k < b.first_more + b.more_count; ++k) more.insert(more.end(), {i, p.more[k].body});
+    }
+    for (const FrictionRows& f : p.friction) {
+      friction.insert(friction.end(), {f.first_row, f.count, f.normal_row, f.cone ? 1 : 0});
+      mu.push_back(f.mu);
+    }
+    numbers = {time, p.h, p.coupled ? 1.0 : 0.0};
+  }
+};
+
+}  // namespace problem_tables
+
 namespace {
 
+using problem_tables::Flat;
+
 constexpr std::string_view problems_format_name = "rotule problems";
-constexpr int problems_format_version = 2;
-constexpr int block_columns = 5;     // first_row, rows, body_a, body_b, source
-constexpr int more_columns = 2;      // block, body
-constexpr int friction_columns = 4;  // first_row, count, normal_row, cone
+constexpr int problems_format_version = 3, version_with_groups = 2;
+constexpr std::size_t flush_above = 4 << 20;  // bytes that may wait in memory
+constexpr std::chrono::milliseconds flush_after{500};
 
-std::string group_name(std::int64_t frame) { return fmt::format("/frame_{:06}", frame); }
-std::string group_name(std::int64_t frame, int island) { return fmt::format("/frame_{:06}/island_{}", frame, island); }
+/// A row of `index`. Counts and beginnings of what a problem has, in the order of `ProblemPart`.
+enum ProblemPart : std::uint8_t { row_part, block_part, body_part, friction_part, more_part, more_row_part, part_count };
+struct ProblemEntry {
+  std::int64_t frame = 0, island = 0;
+  std::int64_t first[part_count] = {}, count[part_count] = {};
+  std::int64_t sum = 0;  // of all bits of the problem and its answer
+};
+constexpr std::string_view index_columns =
+    "frame, island, first row, block, body, friction, further body, its row; rows, blocks, bodies, frictions, further bodies, "
+    "their rows; checksum";
+constexpr std::size_t entry_columns = sizeof(ProblemEntry) / sizeof(std::int64_t);
 
-std::span<const double> view(const JacobianRows& m) { return {m.data(), static_cast<std::size_t>(m.size())}; }
+// time, h, coupled, then the features.
+constexpr std::size_t number_columns = 3 + feature_names.size();
+
+constexpr std::size_t block_width = 5, more_width = 2, friction_width = 4;  // columns
+
+/// Bits of numbers, mixed: any change of any of them changes the sum.
+class ProblemChecksum {
+ public:
+  template <class T>
+  void add(const T* values, std::size_t count) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(values);
+    const std::size_t size = count * sizeof(T);
+    std::size_t at = 0;
+    for (; at + sizeof(std::uint64_t) <= size; at += sizeof(std::uint64_t)) {
+      std::uint64_t word;
+      std::memcpy(&word, bytes + at, sizeof(word));
+      mix(word);
+    }
+    std::uint64_t rest = size;
+    for (; at < size; ++at) rest = (rest << 8) | bytes[at];
+    mix(rest);
+  }
+  [[nodiscard]] std::int64_t value() const { return std::bit_cast<std::int64_t>(sum_); }
+
+ private:
+  void mix(std::uint64_t word) { sum_ = (std::rotl(sum_, 23) ^ word) * 0x9e3779b97f4a7c15ULL; }
+  std::uint64_t sum_ = 0x243f6a8885a308d3ULL;
+};
+
+std::int64_t checksum(const ConstraintProblem& p, const Flat& flat, std::span<const double> x) {
+  ProblemChecksum sum;
+  sum.add(flat.numbers.data(), 3);
+  for (const auto* integers : {&flat.blocks, &flat.more, &flat.friction}) sum.add(integers->data(), integers->size());
+  sum.add(flat.mu.data(), flat.mu.size());
+  if (!p.inverse_mass.empty()) sum.add(p.inverse_mass[0].data(), 36 * p.inverse_mass.size());
+  for (const JacobianRows* J : {&p.J_a, &p.J_b}) sum.add(J->data(), static_cast<std::size_t>(J->size()));
+  if (!p.more.empty()) sum.add(p.J_more.data(), static_cast<std::size_t>(p.J_more.size()));
+  for (const VecX* v : {&p.b, &p.C, &p.lower, &p.upper, &p.x0}) sum.add(v->data(), static_cast<std::size_t>(v->size()));
+  sum.add(x.data(), x.size());
+  return sum.value();
+}
 
 Hdf5File open_checked(const std::string& path) {
   Hdf5File file = Hdf5File::open(path);
   if (file.text_attribute("/", "format") != problems_format_name) throw Error(path, "is not a file of recorded problems");
-  if (const double version = file.number_attribute("/", "version"); version != problems_format_version)
-    throw Error(path, fmt::format("is version {} of the format; this program reads {}", version, problems_format_version));
+  const double version = file.number_attribute("/", "version");
+  if (version != problems_format_version && version != version_with_groups)
+    throw Error(path, fmt::format("is version {} of the format; this program reads {} and {}", version, version_with_groups,
+                                  problems_format_version));
   return file;
+}
+bool has_groups(const Hdf5File& file) { return file.number_attribute("/", "version") == version_with_groups; }
+
+/// All entries, in the order in which they were recorded.
+std::vector<ProblemEntry> read_index(const Hdf5File& file) {
+  const std::vector<std::int64_t> numbers = file.long_integers("/index");
+  if (const Extent shape = file.shape("/index"); shape.size() != 2 || shape[1] != entry_columns)
+    throw Error(file.path(), fmt::format("/index must have {} columns", entry_columns));
+  std::vector<ProblemEntry> out(numbers.size() / entry_columns);
+  if (!out.empty()) std::memcpy(static_cast<void*>(out.data()), numbers.data(), out.size() * sizeof(ProblemEntry));
+  // Where a writer was killed, the last ones may be there without having been written.
+  std::erase_if(out, [](const ProblemEntry& entry) { return entry.sum == 0; });
+  return out;
 }
 
 }  // namespace
 
+struct ProblemWriter::Tables {
+  explicit Tables(Hdf5File& file)
+      : inverse_mass(file, "/inverse_mass", {6, 6}),
+        J_a(file, "/J_a", {6}),
+        J_b(file, "/J_b", {6}),
+        J_more(file, "/J_more", {6}),
+        b(file, "/b", {}),
+        C(file, "/C", {}),
+        lower(file, "/lower", {}),
+        upper(file, "/upper", {}),
+        x0(file, "/x0", {}),
+        x(file, "/x", {}),
+        mu(file, "/mu", {}),
+        numbers(file, "/numbers", {number_columns}, number_names()),
+        blocks(file, "/blocks", {block_width}, "first_row, rows, body_a, body_b, source"),
+        more(file, "/more", {more_width}, "block, body"),
+        friction(file, "/friction", {friction_width}, "first_row, count, normal_row, cone"),
+        index(file, "/index", {entry_columns}, std::string(index_columns)) {}
+
+  static std::string number_names() {
+    std::string out = "time, h, coupled";
+    for (const std::string_view name : feature_names) out += fmt::format(", {}", name);
+    return out;
+  }
+  /// The index comes last: what it names is there.
+  template <class Visit>
+  void visit(Visit&& each) {
+    for (auto* table : {&inverse_mass, &J_a, &J_b, &J_more, &b, &C, &lower, &upper, &x0, &x, &mu, &numbers}) each(*table);
+    for (auto* table : {&blocks, &more, &friction}) each(*table);
+    each(index);
+  }
+
+  GrowingTable<double> inverse_mass, J_a, J_b, J_more, b, C, lower, upper, x0, x, mu, numbers;
+  GrowingTable<std::int32_t> blocks, more, friction;
+  GrowingTable<std::int64_t> index;
+  problem_tables::Flat flat;
+};
+
 ProblemWriter::ProblemWriter(const std::string& path, const std::string& scene, const std::string& recipe,
                              const std::vector<std::string>& joints)
-    : file_(Hdf5File::create(path)) {
+    : file_(Hdf5File::create_stream(path)), last_flush_(std::chrono::steady_clock::now()) {
   file_.attribute("/", "format", problems_format_name);
   file_.attribute("/", "version", static_cast<double>(problems_format_version));
   file_.attribute("/", "program_version", program_version);
@@ -43,112 +176,136 @@ ProblemWriter::ProblemWriter(const std::string& path, const std::string& scene, 
   file_.attribute("/", "scene", scene);
   file_.attribute("/", "recipe", recipe);
   file_.write("/joint_names", joints);
+  tables_ = std::make_unique<Tables>(file_);
 }
+ProblemWriter::~ProblemWriter() = default;
+ProblemWriter::ProblemWriter(ProblemWriter&&) noexcept = default;
 
 void ProblemWriter::append(std::int64_t frame, double time, int island, const ConstraintProblem& p, std::span<const double> x) {
-  const std::string group = group_name(frame, island);
-  const auto rows = static_cast<Hdf5Size>(p.rows()), bodies = static_cast<Hdf5Size>(p.bodies());
-  const std::span<const double> masses(p.inverse_mass.empty() ? nullptr : p.inverse_mass[0].data(), 36 * p.inverse_mass.size());
-  file_.write(group + "/inverse_mass", masses, {bodies, 6, 6});
-  std::vector<std::int32_t> integers;
-  for (const ConstraintBlock& b : p.blocks) integers.insert(integers.end(), {b.first_row, b.rows, b.body_a, b.body_b, b.source});
-  file_.write(group + "/blocks", integers, {p.blocks.size(), block_columns});
-  file_.attribute(group + "/blocks", "columns", "first_row, rows, body_a, body_b, source");
-  file_.write(group + "/J_a", view(p.J_a), {rows, 6});
-  file_.write(group + "/J_b", view(p.J_b), {rows, 6});
-  if (!p.more.empty()) {  // only where some constraint ties more than two bodies
-    integers.clear();
-    for (std::int32_t i = 0; i < static_cast<std::int32_t>(p.blocks.size()); ++i)
-      for (int k = p.blocks[i].first_more; k < p.blocks[i].first_more + p.blocks[i].more_count; ++k)
-        integers.insert(integers.end(), {i, p.more[k].body});
-    file_.write(group + "/more", integers, {p.more.size(), more_columns});
-    file_.attribute(group + "/more", "columns", "block, body");
-    file_.write(group + "/J_more", view(p.J_more), {static_cast<Hdf5Size>(p.J_more.rows()), 6});
+  Tables& t = *tables_;
+  t.flat.take(p, time);
+  ProblemEntry entry{.frame = frame, .island = island, .sum = checksum(p, t.flat, x)};
+  const std::int64_t first[] = {t.b.rows(), t.blocks.rows(), t.inverse_mass.rows(), t.mu.rows(), t.more.rows(), t.J_more.rows()};
+  const auto n = static_cast<std::size_t>(p.rows());
+  const std::size_t count[] = {n,
+                               p.blocks.size(),
+                               p.inverse_mass.size(),
+                               p.friction.size(),
+                               p.more.size(),
+                               p.more.empty() ? 0 : static_cast<std::size_t>(p.J_more.rows())};
+  std::copy_n(first, part_count, entry.first);
+  std::copy_n(count, part_count, entry.count);
+  if (!p.inverse_mass.empty()) t.inverse_mass.append(p.inverse_mass[0].data(), p.inverse_mass.size());
+  t.J_a.append(p.J_a.data(), n);
+  t.J_b.append(p.J_b.data(), n);
+  t.J_more.append(p.J_more.data(), count[more_row_part]);
+  t.b.append(p.b.data(), n);
+  t.C.append(p.C.data(), n);
+  t.lower.append(p.lower.data(), n);
+  t.upper.append(p.upper.data(), n);
+  t.x0.append(p.x0.data(), n);
+  t.x.append(x.data(), n);
+  t.mu.append(t.flat.mu.data(), t.flat.mu.size());
+  t.blocks.append(t.flat.blocks.data(), p.blocks.size());
+  t.more.append(t.flat.more.data(), p.more.size());
+  t.friction.append(t.flat.friction.data(), p.friction.size());
+  for (const double feature : values_of(features_.find(p))) t.flat.numbers.push_back(feature);
+  t.numbers.append(t.flat.numbers.data(), 1);
+  t.index.append(reinterpret_cast<const std::int64_t*>(&entry), 1);
+
+  std::size_t waiting = 0;
+  t.visit([&](const auto& table) { waiting += table.waiting_bytes(); });
+  if (waiting > flush_above || std::chrono::steady_clock::now() - last_flush_ > flush_after) {
+    if (!file_.published()) file_.publish();
+    flush();
   }
-  file_.write(group + "/b", view(p.b), {rows});
-  file_.write(group + "/C", view(p.C), {rows});
-  file_.write(group + "/lower", view(p.lower), {rows});
-  file_.write(group + "/upper", view(p.upper), {rows});
-  file_.write(group + "/x0", view(p.x0), {rows});
-  file_.write(group + "/x", x, {x.size()});
-  integers.clear();
-  std::vector<double> mu;
-  for (const FrictionRows& f : p.friction) {
-    integers.insert(integers.end(), {f.first_row, f.count, f.normal_row, f.cone ? 1 : 0});
-    mu.push_back(f.mu);
-  }
-  file_.write(group + "/friction", integers, {p.friction.size(), friction_columns});
-  file_.attribute(group + "/friction", "columns", "first_row, count, normal_row, cone");
-  file_.write(group + "/mu", mu, {p.friction.size()});
-  file_.attribute(group, "time", time);
-  file_.attribute(group, "h", p.h);
-  file_.attribute(group, "coupled", p.coupled ? 1.0 : 0.0);
+}
+
+void ProblemWriter::flush() {
+  tables_->visit([&](auto& table) { table.flush(file_); });
+  last_flush_ = std::chrono::steady_clock::now();
+}
+
+void ProblemWriter::close() {
+  if (!tables_) return;
+  flush();
+  tables_->visit([](auto& table) { table.close(); });
+  tables_.reset();
+  file_.close();
+}
+
+void ProblemWriter::finish() {
+  close();
+  file_.finish();
 }
 
 std::vector<std::int64_t> recorded_frames(const std::string& path) {
+  const Hdf5File file = open_checked(path);
+  if (has_groups(file)) return problem_group_frames(file);
   std::vector<std::int64_t> frames;
-  for (const std::string& name : open_checked(path).names("/")) {
-    constexpr std::string_view prefix = "frame_";
-    std::int64_t frame = 0;
-    if (name.starts_with(prefix) &&
-        std::from_chars(name.data() + prefix.size(), name.data() + name.size(), frame).ec == std::errc())
-      frames.push_back(frame);
-  }
+  for (const ProblemEntry& entry : read_index(file)) frames.push_back(entry.frame);
   std::sort(frames.begin(), frames.end());
+  frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
   return frames;
 }
 
 int recorded_islands(const std::string& path, std::int64_t frame) {
   const Hdf5File file = open_checked(path);
-  return file.contains(group_name(frame)) ? static_cast<int>(file.count(group_name(frame))) : 0;
+  if (has_groups(file)) return problem_group_islands(file, frame);
+  const std::vector<ProblemEntry> index = read_index(file);
+  return static_cast<int>(
+      std::count_if(index.begin(), index.end(), [&](const ProblemEntry& entry) { return entry.frame == frame; }));
 }
 
-RecordedProblem read_problem(const std::string& path, std::int64_t frame, int island) {
-  const Hdf5File file = open_checked(path);
-  const std::string group = group_name(frame, island);
-  if (!file.contains(group)) throw Error(path, fmt::format("has no frame {} with island {}", frame, island));
+namespace {
+
+RecordedProblem read_entry(const Hdf5File& file, const ProblemEntry& entry, std::size_t place) {
+  for (int part = 0; part < part_count; ++part)
+    if (entry.first[part] < 0 || entry.count[part] < 0) throw Error(file.path(), "is damaged: its index has negative numbers");
+  const auto numbers = [&](const char* name, ProblemPart part) {
+    return file.numbers(name, static_cast<Hdf5Size>(entry.first[part]), static_cast<Hdf5Size>(entry.count[part]));
+  };
+  const auto integers = [&](const char* name, ProblemPart part, std::size_t columns) {
+    std::vector<std::int32_t> out =
+        file.integers(name, static_cast<Hdf5Size>(entry.first[part]), static_cast<Hdf5Size>(entry.count[part]));
+    if (out.size() != columns * static_cast<std::size_t>(entry.count[part]))
+      throw Error(file.path(), fmt::format("{} must have {} columns", name, columns));
+    return out;
+  };
   const auto vector = [&](const char* name) -> VecX {
-    const std::vector<double> values = file.numbers(group + name);
+    const std::vector<double> values = numbers(name, row_part);
     return Eigen::Map<const VecX>(values.data(), static_cast<Eigen::Index>(values.size()));
   };
-  const auto table = [&](const char* name, Hdf5Size columns) {
-    const Extent shape = file.shape(group + name);
-    if (shape.size() != 2 || shape[1] != columns)
-      throw Error(path, fmt::format("{}{} must have {} columns", group, name, columns));
-    return shape[0];
+  const auto jacobian = [&](const char* name, ProblemPart part) -> JacobianRows {
+    const std::vector<double> values = numbers(name, part);
+    if (values.size() != 6 * static_cast<std::size_t>(entry.count[part]))
+      throw Error(file.path(), fmt::format("{} must have 6 columns", name));
+    return Eigen::Map<const JacobianRows>(values.data(), entry.count[part], 6);
   };
   RecordedProblem out;
   ConstraintProblem& p = out.problem;
-  out.time = file.number_attribute(group, "time");
-  p.h = file.number_attribute(group, "h");
-  p.coupled = file.number_attribute(group, "coupled") != 0;
-
-  const std::vector<double> masses = file.numbers(group + "/inverse_mass");
-  if (masses.size() % 36 != 0) throw Error(path, fmt::format("{}/inverse_mass must be 6 x 6 blocks", group));
-  for (std::size_t i = 0; i < masses.size(); i += 36) p.inverse_mass.emplace_back(Eigen::Map<const Mat6>(masses.data() + i));
-  table("/blocks", block_columns);
-  const std::vector<std::int32_t> blocks = file.integers(group + "/blocks");
-  for (std::size_t i = 0; i < blocks.size(); i += block_columns)
-    p.blocks.push_back({blocks[i], blocks[i + 1], blocks[i + 2], blocks[i + 3], blocks[i + 4]});
-  for (const auto& [name, J] : {std::pair("/J_a", &p.J_a), std::pair("/J_b", &p.J_b)}) {
-    const auto rows = static_cast<Eigen::Index>(table(name, 6));
-    const std::vector<double> values = file.numbers(group + name);
-    *J = Eigen::Map<const JacobianRows>(values.data(), rows, 6);
-  }
-  if (file.contains(group + "/more")) {
-    table("/more", more_columns);
-    const std::vector<std::int32_t> more = file.integers(group + "/more");
-    for (std::size_t i = 0, row = 0; i < more.size(); i += more_columns) {
-      if (more[i] < 0 || more[i] >= static_cast<std::int32_t>(p.blocks.size()))
-        throw Error(path, fmt::format("{}/more names a block that is not there", group));
-      ConstraintBlock& block = p.blocks[more[i]];
-      if (block.more_count++ == 0) block.first_more = static_cast<std::int32_t>(p.more.size());
-      p.more.push_back({more[i + 1], static_cast<std::int32_t>(row)});
-      row += block.rows;
-    }
-    const auto rows = static_cast<Eigen::Index>(table("/J_more", 6));
-    const std::vector<double> values = file.numbers(group + "/J_more");
-    p.J_more = Eigen::Map<const JacobianRows>(values.data(), rows, 6);
+  const std::vector<double> about = file.numbers("/numbers", place, 1);
+  if (about.size() < 3) throw Error(file.path(), "/numbers has too few columns");
+  out.time = about[0];
+  p.h = about[1];
+  p.coupled = about[2] != 0;
+  const std::vector<double> masses = numbers("/inverse_mass", body_part);
+  for (std::size_t i = 0; i + 36 <= masses.size(); i += 36)
+    p.inverse_mass.emplace_back(Eigen::Map<const Mat6>(masses.data() + i));
+  const std::vector<std::int32_t> block = integers("/blocks", block_part, block_width);
+  for (std::size_t i = 0; i < block.size(); i += block_width)
+    p.blocks.push_back({block[i], block[i + 1], block[i + 2], block[i + 3], block[i + 4]});
+  p.J_a = jacobian("/J_a", row_part);
+  p.J_b = jacobian("/J_b", row_part);
+  p.J_more = jacobian("/J_more", more_row_part);
+  const std::vector<std::int32_t> more = integers("/more", more_part, more_width);
+  for (std::size_t i = 0, row = 0; i < more.size(); i += more_width) {
+    if (more[i] < 0 || more[i] >= static_cast<std::int32_t>(p.blocks.size()))
+      throw Error(file.path(), "/more names a block that is not there");
+    ConstraintBlock& tied = p.blocks[more[i]];
+    if (tied.more_count++ == 0) tied.first_more = static_cast<std::int32_t>(p.more.size());
+    p.more.push_back({more[i + 1], static_cast<std::int32_t>(row)});
+    row += tied.rows;
   }
   p.b = vector("/b");
   p.C = vector("/C");
@@ -156,18 +313,37 @@ RecordedProblem read_problem(const std::string& path, std::int64_t frame, int is
   p.upper = vector("/upper");
   p.x0 = vector("/x0");
   out.x = vector("/x");
-  const Hdf5Size frictions = table("/friction", friction_columns);
-  const std::vector<std::int32_t> links = file.integers(group + "/friction");
-  const std::vector<double> mu = file.numbers(group + "/mu");
-  if (mu.size() != frictions) throw Error(path, fmt::format("{}/mu must have one number per row of friction", group));
-  for (std::size_t i = 0; i < frictions; ++i)
+  const std::vector<std::int32_t> links = integers("/friction", friction_part, friction_width);
+  const std::vector<double> mu = numbers("/mu", friction_part);
+  for (std::size_t i = 0; i < mu.size(); ++i)
     p.friction.push_back({links[4 * i], links[4 * i + 1], links[4 * i + 2], links[4 * i + 3] != 0, mu[i]});
-  try {
-    validate(p);
-  } catch (const Error& error) {
-    throw Error(path, fmt::format("{}: {}", group, error.what()));
+  Flat flat;
+  flat.take(p, out.time);
+  if (checksum(p, flat, view(out.x)) != entry.sum)
+    throw Error(file.path(), fmt::format("is damaged: the numbers of frame {}, island {} are not those that were recorded",
+                                         entry.frame, entry.island));
+  return out;
+}
+
+}  // namespace
+
+RecordedProblem read_problem(const std::string& path, std::int64_t frame, int island) {
+  const Hdf5File file = open_checked(path);
+  RecordedProblem out;
+  if (has_groups(file)) {
+    out = read_problem_group(file, frame, island);
+  } else {
+    const std::vector<ProblemEntry> index = read_index(file);
+    const auto found = std::find_if(index.begin(), index.end(),
+                                    [&](const ProblemEntry& entry) { return entry.frame == frame && entry.island == island; });
+    if (found == index.end()) throw Error(path, fmt::format("has no frame {} with island {}", frame, island));
+    out = read_entry(file, *found, static_cast<std::size_t>(found - index.begin()));
   }
-  if (out.x.size() != p.rows()) throw Error(path, fmt::format("{}/x must be as long as b", group));
+  try {
+    validate(out.problem);
+  } catch (const Error& error) {
+    throw Error(path, fmt::format("frame {}, island {}: {}", frame, island, error.what()));
+  }
   return out;
 }
 

@@ -1,12 +1,19 @@
 #pragma once
 // Recorded problems (D6): the algebra of every island of every recorded step, so that any solver can be tried on it without
-// the scene. One group per frame and island, /frame_000012/island_0, holding the arrays of ConstraintProblem under its own
-// names, and the answer `x` that the run found.
+// the scene, and what it looks like in a few numbers (problem/features.h). The arrays of all problems stand one after the other
+// under ConstraintProblem's own names; `index` says where each one's rows, blocks, bodies begin, and how many there are.
+//
+// The file is streamed to: from its first second on it can be read, also while the run goes on or after it was killed. What a
+// problem's numbers add up to is in the index; what does not is refused as damaged.
 #include <rotule/problem.h>
 
+#include <array>
+#include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "problem/features.h"
 #include "record/hdf5_file.h"
 
 namespace rotule {
@@ -16,12 +23,19 @@ class ProblemWriter {
   /// `joints` are the names that the blocks' `source` counts.
   ProblemWriter(const std::string& path, const std::string& scene, const std::string& recipe,
                 const std::vector<std::string>& joints);
+  ~ProblemWriter();
+  ProblemWriter(ProblemWriter&&) noexcept;
   void append(std::int64_t frame, double time, int island, const ConstraintProblem& problem, std::span<const double> x);
-  void close() { file_.close(); }    // under the temporary name still
-  void finish() { file_.finish(); }  // puts the file in its place
+  void close();   // under the temporary name still, where it has no other yet
+  void finish();  // puts the file in its place
 
  private:
+  struct Tables;
+  void flush();
   Hdf5File file_;
+  std::unique_ptr<Tables> tables_;
+  FeatureFinder features_;
+  std::chrono::steady_clock::time_point last_flush_;
 };
 
 struct RecordedProblem {

@@ -237,12 +237,27 @@ const Json* value_of(const Json& json, const Place& place, const Field& field, N
   return nullptr;
 }
 
+/// Of fields that know a word besides numbers.
+bool reads_word(const Json& json, const Field& field) {
+  return !field.word.empty() && json.is_string() && json.get_ref<const std::string&>() == field.word;
+}
+
 struct Reader {
   const Json& json;
   const Place& place;
   template <class T>
   void operator()(const Field& field, T& member, Need need = Need::optional) const {
-    if (const Json* value = value_of(json, place, field, need)) read(*value, place / field.name, member);
+    const Json* value = value_of(json, place, field, need);
+    if (value == nullptr) return;
+    if constexpr (std::is_same_v<T, double>) {
+      if (reads_word(*value, field)) {
+        member = field.min;
+        return;
+      }
+      if (!field.word.empty() && !value->is_number())
+        wrong_type(place / field.name, fmt::format("a number or {}", in_quotes(field.word)), *value);
+    }
+    read(*value, place / field.name, member);
   }
 };
 

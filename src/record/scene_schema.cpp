@@ -36,7 +36,10 @@ Json bounded(std::string_view type, const Field& field) {
 }
 
 // One overload per type of field; the value tells the type and, where it is simple, the default.
-Json schema_of(const Field& field, double) { return bounded("number", field); }
+Json schema_of(const Field& field, double) {
+  if (field.word.empty()) return bounded("number", field);
+  return one_of({bounded("number", field), {{"const", field.word}}});
+}
 Json schema_of(const Field& field, int) { return bounded("integer", field); }
 Json schema_of(const Field&, bool) { return {{"type", "boolean"}}; }
 Json schema_of(const Field&, const std::string&) { return {{"type", "string"}}; }

@@ -172,6 +172,8 @@ struct WrittenFields {
   void add(const Field& field, std::string text, Need need);
   template <class T>
   void operator()(const Field& field, const T& member, Need need = Need::optional) {
+    if constexpr (std::is_same_v<T, double>)
+      if (!field.word.empty() && member == field.min) return add(field, fmt::format("\"{}\"", field.word), need);
     add(field, text_of(member), need);
   }
 };

@@ -143,6 +143,7 @@ export class App {
       { keys: ['Home'], label: 'restart', run: () => this.connection.send({ do: 'restart' }) },
       { keys: ['['], label: 'slower', run: () => this.transport.change_speed(-1) },
       { keys: [']'], label: 'faster', run: () => this.transport.change_speed(1) },
+      { keys: ['d'], label: 'record every step\'s problems to a file, on and off', run: () => this.connection.send({ do: 'record' }) },
       { keys: ['b'], label: 'throw a ball where the pointer is', run: () => this.throw_ball() },
       { keys: ['t'], label: 'follow the picked body, or all', run: () => this.toggle_follow() },
       { keys: ['0'], label: 'see everything', run: () => this.see_everything() },

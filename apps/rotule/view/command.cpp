@@ -153,6 +153,7 @@ const std::map<std::string, Reader>& readers() {
       {"restart", plain<ask::Restart>},
       {"release", plain<ask::Release>},
       {"key", plain<ask::Key>},
+      {"record", plain<ask::Record>},
       {"step",
        [](const Json& json) -> Command {
          const Keys keys(json, {"count"});

@@ -4,13 +4,16 @@
 #include <rotule/error.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
 #include <limits>
 #include <numeric>
 
 #include "json_numbers.h"
+#include "record/scene_json.h"
 #include "world/world_implementation.h"
 
 namespace rotule::app {
@@ -109,6 +112,37 @@ void Live::describe() {
   scenes_[generation_] = std::make_shared<const std::string>(scene_message(about, scene_, world_));
 }
 
+Live::~Live() {
+  try {
+    if (problems_) problems_->finish();
+  } catch (const Error&) {
+    // The file holds what was written before; there is nobody left to tell.
+  }
+}
+
+std::string Live::record_problems() {
+  if (problems_) {
+    problems_->finish();
+    problems_.reset();
+    world_.keep_problems(false);
+    return fmt::format("recorded the problems of {} steps to {}", problems_count_, problems_file_);
+  }
+  // A name that is free: nothing that somebody has is written over.
+  std::string stem = name_;
+  std::replace_if(
+      stem.begin(), stem.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '-'; }, '_');
+  for (int number = 1;; ++number) {
+    problems_file_ = fmt::format("{}-problems-{}.h5", stem, number);
+    if (!std::filesystem::exists(problems_file_)) break;
+  }
+  std::vector<std::string> joints;
+  for (const JointId joint : world_.joints()) joints.push_back(world_.name(joint));
+  problems_.emplace(problems_file_, to_json(scene_), to_complete_json(world_.recipe()), joints);
+  problems_count_ = 0;
+  world_.keep_problems(true);
+  return fmt::format("recording every step's problems to {}; the same key ends it", problems_file_);
+}
+
 void Live::set_bounds(const Bounds& bounds) {
   bounds_ = bounds;
   describe();
@@ -128,6 +162,11 @@ void Live::step() {
   if (done.report.cut) {
     ++cuts_.steps;
     cuts_.residual = std::max(cuts_.residual, done.report.residual);
+  }
+  if (problems_) {
+    for (int k = 0; k < world_.islands(); ++k)
+      problems_->append(world_.steps(), world_.time(), k, world_.problem(k), world_.multipliers(k));
+    ++problems_count_;
   }
   for (const Quantity& q : quantities)
     if (q.of_step != nullptr) step_sums_[index_of(q)] += q.of_step(done);

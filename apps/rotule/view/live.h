@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "history.h"
+#include "record/problem_file.h"
 #include "scene_message.h"
 #include "show.h"
 
@@ -29,6 +30,8 @@ class Live final : public Show {
  public:
   /// `generation` is that of its first frames.
   Live(std::string name, Scene scene, std::uint16_t generation, std::size_t history_bytes = std::size_t{256} << 20);
+  /// A recording of problems that is still going on is ended as it should be.
+  ~Live() override;
 
   /// Steps once, without making a frame. Throws Error where the run leaves the realm of numbers; Interrupted, the step not made,
   /// where somebody rang.
@@ -59,6 +62,8 @@ class Live final : public Show {
   [[nodiscard]] const Scene& definition() const { return scene_; }
   [[nodiscard]] std::uint16_t generation() const { return generation_; }
   void set_bounds(const Bounds& bounds);
+  /// Begins to record every step's constraint problems to a new file in the present folder, or ends it; says what it did.
+  std::string record_problems();
 
   [[nodiscard]] std::int64_t first() const override { return history_.first(); }
   [[nodiscard]] std::int64_t last() const override { return history_.last(); }
@@ -104,6 +109,9 @@ class Live final : public Show {
   double ms_ = 0;
   int steps_ = 0;
   Cuts cuts_;
+  std::optional<ProblemWriter> problems_;
+  std::string problems_file_;
+  std::int64_t problems_count_ = 0;
   Turned dial_;  // until a field of the recipe is changed by itself
 };
 

@@ -217,6 +217,10 @@ void Session::obey(ViewerId viewer, const Command& command) {
       if (std::holds_alternative<NoContactSettings>(live.world().recipe().contacts))
         s.say_text(viewer, "warning", "contacts are off in this recipe: the ball passes through; choose contacts: cone");
     }
+    void operator()(const ask::Record&) {
+      Live& live = s.world();
+      s.say_text(all_viewers, "warning", live.record_problems());
+    }
     void operator()(const ask::Change& change) {
       Live& live = s.world();
       s.to_the_present();

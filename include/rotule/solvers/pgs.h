@@ -14,7 +14,7 @@ struct PgsSettings {
   static constexpr std::string_view recommended_for = "contact on a fixed budget, the plainest: a small max_iterations";
   static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
   static constexpr std::string_view summary = "projected Gauss-Seidel by rows (D4): relaxation, regularisation, orders, storages";
-  double relaxation = 1;
+  double relaxation = 1;  // alpha; automatic_relaxation: the best of a race
   double regularisation = 0;
   bool adaptive_relaxation = false;
   RowStorage storage = MatrixFreeStorage{};  // a problem that gives its matrix is read as it stands, sparse
@@ -26,7 +26,9 @@ struct PgsSettings {
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
-    visit(Field{"relaxation", "", "alpha: 1 is Gauss-Seidel, towards 2 over-relaxes", 0, 2, true}, s.relaxation);
+    visit(Field{"relaxation", "", "alpha: 1 is Gauss-Seidel, towards 2 over-relaxes; auto (0): the best of a race", 0, 2, false,
+                "auto"},
+          s.relaxation);
     visit(Field{"regularisation", "", "kappa, added to the diagonal of A: softens all rows", 0, 0.1}, s.regularisation);
     visit(Field{"adaptive_relaxation", "", "whether relaxation is estimated from the ratio of successive changes"},
           s.adaptive_relaxation);

@@ -141,7 +141,7 @@ export type ServerMessage =
   | { say: 'error' | 'warning' | 'end'; text: string };
 
 export type Command =
-  | { do: 'play' | 'pause' | 'restart' | 'release' | 'key' }
+  | { do: 'play' | 'pause' | 'restart' | 'release' | 'key' | 'record' }
   | { do: 'step'; count: number }
   | { do: 'speed'; factor: number }
   | { do: 'seek'; time: number }

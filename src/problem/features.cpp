@@ -1,0 +1,90 @@
+#include "problem/features.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "problem/operators.h"
+#include "problem/row_sets.h"
+
+namespace rotule {
+
+namespace {
+
+constexpr int powers = 4;
+
+}  // namespace
+
+std::array<double, feature_names.size()> values_of(const ProblemFeatures& f) {
+  return {f.rows,       f.joint_rows, f.contacts, f.bodies, f.contacts_per_body, f.diagonal_spread,
+          f.mass_ratio, f.coupling,   f.activity};
+}
+
+ProblemFeatures FeatureFinder::find(const ConstraintProblem& problem) {
+  const int n = problem.rows();
+  ProblemFeatures out{.rows = static_cast<double>(n)};
+  scale_.assign(n, 0.0);
+  touching_.assign(problem.bodies(), 0.0);
+  double smallest = infinity, largest = 0, loaded = 0, partners = 0;
+  FrictionCursor friction(problem);
+  for (const ConstraintBlock& block : problem.blocks) {
+    bool bounded = !friction.next(block).empty(), pushed = false;
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
+      bounded = bounded || problem.lower[r] > -infinity || problem.upper[r] < infinity;
+      pushed = pushed || problem.x0[r] != 0;
+    }
+    out.joint_rows += bounded ? 0 : block.rows;
+    out.contacts += bounded ? 1 : 0;
+    loaded += bounded && pushed ? 1 : 0;
+    if (problem.has_matrix()) continue;
+    double lightest = infinity, heaviest = 0;  // 1 / m of those that move
+    for_each_body(problem, block, [&](int body, const JacobianRows&, int) {
+      const double inverse = problem.inverse_mass[body](0, 0);
+      if (!(inverse > 0)) return;
+      touching_[body] = 1;
+      partners += bounded ? 1 : 0;
+      lightest = std::min(lightest, inverse);
+      heaviest = std::max(heaviest, inverse);
+    });
+    if (heaviest > 0) out.mass_ratio = std::max(out.mass_ratio, heaviest / lightest);
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r)
+      scale_[r] = problem.C[r] + diagonal_entry(problem, block, r);
+  }
+  if (problem.has_matrix()) {
+    const auto& [start, column, value] = problem.matrix;
+    for (int r = 0; r < n; ++r) {
+      scale_[r] = problem.C[r];
+      for (int k = start[r]; k < start[r + 1]; ++k)
+        if (column[k] == r) scale_[r] += value[k];
+    }
+  }
+  for (double& d : scale_) {
+    if (d > 0) smallest = std::min(smallest, d), largest = std::max(largest, d);
+    d = d > 0 ? 1 / std::sqrt(d) : 0.0;
+  }
+  if (largest > 0) out.diagonal_spread = largest / smallest;
+  for (const double touched : touching_) out.bodies += touched;
+  if (out.bodies > 0) out.contacts_per_body = partners / out.bodies;
+  if (out.contacts > 0) out.activity = loaded / out.contacts;
+
+  // Powers of D^-1/2 A D^-1/2 on a vector without a pattern that rows could be orthogonal to.
+  u_.resize(6 * static_cast<std::size_t>(problem.bodies()));
+  x_.resize(n);
+  y_.resize(n);
+  for (int r = 0; r < n; ++r) x_[r] = 1 + 0.25 * ((r * 7919) % 17 - 8) / 8.0;
+  for (int k = 0; k <= powers && n > 0; ++k) {
+    double length = 0;
+    for (const double v : x_) length += v * v;
+    if (!(length > 0)) break;
+    for (int r = 0; r < n; ++r) y_[r] = x_[r] = scale_[r] * x_[r] / std::sqrt(length);
+    multiply(problem, y_, u_, x_);
+    double image = 0;
+    for (int r = 0; r < n; ++r) {
+      x_[r] *= scale_[r];
+      image += x_[r] * x_[r];
+    }
+    out.coupling = std::max(out.coupling, std::sqrt(image));
+  }
+  return out;
+}
+
+}  // namespace rotule

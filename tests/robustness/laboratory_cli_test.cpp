@@ -1,0 +1,88 @@
+// The laboratory on the command line: recording, replaying, learning and wishing.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/cli.h"
+#include "support/source_dir.h"
+
+namespace rotule {
+namespace {
+
+using testing::Result;
+
+/// What the program writes goes beside its folder, so that refusals can be seen to leave nothing.
+class LaboratoryCli : public testing::Cli {
+ protected:
+  [[nodiscard]] std::string written(const char* name) const { return testing::content(cwd().parent_path() / "in" / name); }
+};
+
+TEST_F(LaboratoryCli, RecordsOneStepOfSoMany) {
+  ASSERT_EQ(rotule("run incline --steps 20 --quiet --record-problems ../in/a.h5 --every 5").status, 0);
+  EXPECT_EQ(rotule("solve ../in/a.h5 --frame 15 --solver nncg").status, 0);
+  expect_refusal(rotule("solve ../in/a.h5 --frame 16 --solver nncg"), "it has 4 of them, from 0 to 15", "between");
+  expect_refusal(rotule("run incline --steps 5 --every 2"), "--every: is for --record-problems", "without a file");
+}
+
+TEST_F(LaboratoryCli, APageAndPicturesOfATournament) {
+  ASSERT_EQ(rotule("run brick_wall --steps 2 --quiet --record-problems ../in/wall.h5").status, 0);
+  file("others.csv",
+       "problem,rows,solver,goal,reached,residual,iterations,seconds\n"
+       "wall:1:0,1,visitor,0.01,1,0.001,7,1e-9\n");
+  const Result result = rotule(
+      "tournament ../in/wall.h5 --frames 1 --solvers pgs,nncg --to 1e-2 --html ../in/page.html --svg ../in/profiles.svg --others "
+      "../in/others.csv");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const std::string page = written("page.html");
+  for (const char* words : {"Who won", "<b>visitor</b>", "nncg", "Performance profiles", "<svg"})
+    EXPECT_NE(page.find(words), std::string::npos) << words;
+  EXPECT_NE(written("profiles.svg").find("<svg"), std::string::npos);
+  file("others.csv", "nothing of the kind\n");
+  expect_refusal(rotule("tournament ../in/wall.h5 --frames 1 --solvers nncg --to 1e-2 --others ../in/others.csv"),
+                 "others.csv: must be", "another table");
+}
+
+TEST_F(LaboratoryCli, CurvesAndFclibsFormat) {
+  ASSERT_EQ(rotule("run incline --steps 3 --quiet --record-problems ../in/p.h5").status, 0);
+  ASSERT_EQ(rotule("solve ../in/p.h5 --frame 2 --solver pgs,prox_newton --svg ../in/curves.svg").status, 0);
+  EXPECT_NE(written("curves.svg").find("iterations"), std::string::npos);
+  ASSERT_EQ(rotule("export ../in/p.h5 --frame 2 --out ../in/problem.hdf5").status, 0);
+  const Result solved = rotule("solve ../in/problem.hdf5 --solver prox_newton --to 1e-8 --json");
+  ASSERT_EQ(solved.status, 0) << solved.err;
+  EXPECT_TRUE(nlohmann::json::parse(solved.out)["results"][0]["reached"].get<bool>());
+}
+
+TEST_F(LaboratoryCli, LearnsAndSaysWhatItIsWorth) {
+  for (const char* scene : {"brick_wall", "card_house"})
+    ASSERT_EQ(rotule(std::string("run ") + scene + " --steps 6 --quiet --record-problems ../in/" + scene + ".h5").status, 0);
+  const Result result =
+      rotule("learn ../in/brick_wall.h5 ../in/card_house.h5 --frames 2 --sweeps 20 --out ../in/learned.json --json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_LE(json["left"]["race with mixing, as it is built in"], json["left"]["relaxation 1"]);
+  const auto learned = nlohmann::json::parse(written("learned.json"));
+  ASSERT_EQ(learned["runners"].size(), 4u);
+  EXPECT_EQ(learned["runners"][0]["relaxation"], 1.0);
+  EXPECT_FALSE(learned["runners"][0]["mixed"].get<bool>());
+}
+
+TEST_F(LaboratoryCli, AWishIsMetByTheRecipeGiven) {
+  const Result result =
+      rotule("wish double_pendulum --error 1e-6 --duration 0.5 --limit 20 --out ../in/recipe.json --svg ../in/curve.svg --json");
+  ASSERT_EQ(result.status, 0) << result.err << result.out;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_TRUE(json["met"].get<bool>());
+  EXPECT_LE(json["error"].get<double>(), 1e-6);
+  const Result run = rotule("run double_pendulum --recipe ../in/recipe.json --duration 0.5 --json");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(nlohmann::json::parse(run.out)["integrator"],
+            json["recipe"]["integrator"].is_string() ? json["recipe"]["integrator"] : json["recipe"]["integrator"]["name"]);
+  EXPECT_NE(written("curve.svg").find("<svg"), std::string::npos);
+  expect_refusal(rotule("wish double_pendulum"), "give --error, --budget or both", "no wish");
+  expect_refusal(rotule("wish double_pendulum --budget soon"), "--budget: must be a time", "no time");
+  file("broken.json", "[1, 2]");
+  expect_refusal(rotule("run double_pendulum --recipe ../in/broken.json"), "one JSON object", "no recipe");
+}
+
+}  // namespace
+}  // namespace rotule

@@ -1,0 +1,195 @@
+// Recorded problems: what is read is what was solved, to the bit; a file whose writer was killed can be read, one that is damaged
+// is refused.
+#include <gtest/gtest.h>
+#include <rotule/error.h>
+#include <rotule/solvers/auto.h>
+#include <rotule/solvers/pgs.h>
+#include <rotule/world.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "problem/features.h"
+#include "record/fclib_file.h"
+#include "record/problem_file.h"
+#include "scenes/builders.h"
+#include "solve/solve.h"
+#include "support/contact_problems.h"
+#include "support/files.h"
+#include "support/source_dir.h"
+
+namespace rotule {
+namespace {
+
+using testing::Folder;
+
+VecX zeros(const ConstraintProblem& p) { return VecX::Zero(p.rows()); }
+std::span<const double> span_of(const VecX& x) { return {x.data(), static_cast<std::size_t>(x.size())}; }
+
+TEST(ProblemStream, ARecordedProblemIsSolvedToTheSameBits) {
+  const Folder folder("same_bits");
+  const std::string path = folder.path / "problems.h5";
+  for (const SolverChoice& solver : {SolverChoice(AutoSettings{.tolerance = 1e-8}),
+                                     SolverChoice(PgsSettings{.relaxation = automatic_relaxation, .tolerance = 1e-5})}) {
+    Scene scene = scenes::tower(6);
+    Recipe recipe = recipe_for(scene, Dial::balanced);
+    recipe.solver = solver;
+    World world(scene, recipe);
+    world.keep_problems(true);
+    ProblemWriter writer(path, "{}", "{}", {});
+    std::vector<std::vector<double>> answers;
+    for (int step = 0; step < 20; ++step) {
+      world.step();
+      ASSERT_EQ(world.islands(), 1);
+      writer.append(step, world.time(), 0, world.problem(0), world.multipliers(0));
+      answers.emplace_back(world.multipliers(0).begin(), world.multipliers(0).end());
+    }
+    writer.finish();
+    for (int step = 0; step < 20; ++step) {
+      const RecordedProblem recorded = read_problem(path, step, 0);
+      std::vector<double> x(answers[step].size());
+      Workspace workspace;
+      SolveReport report;
+      solve(recorded.problem, solver, workspace, x, report);
+      EXPECT_TRUE(report.converged);
+      EXPECT_EQ(x, answers[step]) << solver.name() << ", step " << step;
+    }
+  }
+}
+
+TEST(ProblemStream, AKilledWriterLeavesWhatItWrote) {
+  const Folder folder("killed");
+  const std::string path = folder.path / "problems.h5";
+  const ConstraintProblem p = testing::sphere_pile(60);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ProblemWriter writer(path, "{}", "{}", {});
+    const VecX x = zeros(p);
+    for (std::int64_t frame = 0;; ++frame) writer.append(frame, 0.1 * static_cast<double>(frame), 0, p, span_of(x));
+  }
+  // In the midst of its work, a good while after the file is there.
+  for (int tenths = 0; tenths < 300 && !std::filesystem::exists(path); ++tenths) ::usleep(100'000);
+  ::usleep(700'000);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  const std::vector<std::int64_t> frames = recorded_frames(path);
+  ASSERT_GT(frames.size(), 10u);
+  for (const std::int64_t frame : {frames.front(), frames[frames.size() / 2], frames.back()}) {
+    const RecordedProblem back = read_problem(path, frame, 0);
+    EXPECT_EQ(back.problem.J_a, p.J_a);
+    EXPECT_EQ(back.problem.b, p.b);
+    EXPECT_EQ(back.time, 0.1 * static_cast<double>(frame));
+  }
+}
+
+TEST(ProblemStream, CanBeReadWhileItIsWritten) {
+  const Folder folder("meanwhile");
+  const std::string path = folder.path / "problems.h5";
+  const ConstraintProblem p = testing::brick_wall(8, 8);
+  ProblemWriter writer(path, "{}", "{}", {});
+  for (int frame = 0; frame < 40; ++frame) writer.append(frame, frame, 0, p, span_of(zeros(p)));
+  const std::vector<std::int64_t> frames = recorded_frames(path);
+  ASSERT_FALSE(frames.empty());
+  EXPECT_EQ(read_problem(path, frames.back(), 0).problem.b, p.b);
+  writer.finish();
+  EXPECT_EQ(recorded_frames(path).size(), 40u);
+}
+
+TEST(ProblemStream, RefusesWhatIsDamaged) {
+  const Folder folder("damaged");
+  const std::string path = folder.path / "problems.h5";
+  const ConstraintProblem p = testing::sphere_pile(40);
+  {
+    ProblemWriter writer(path, "{}", "{}", {});
+    for (int frame = 0; frame < 4; ++frame) writer.append(frame, frame, 0, p, span_of(zeros(p)));
+    writer.finish();
+  }
+  std::ifstream file(path, std::ios::binary);
+  const std::string good((std::istreambuf_iterator<char>(file)), {});
+  const auto write = [&](const std::string& bytes) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    try {
+      for (const std::int64_t frame : recorded_frames(path)) {
+        const RecordedProblem back = read_problem(path, frame, 0);
+        // What is read in spite of it must be what was written.
+        EXPECT_EQ(back.problem.J_a, p.J_a);
+        EXPECT_EQ(back.problem.b, p.b);
+      }
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("problems.h5"), std::string::npos) << error.what();
+      return true;
+    }
+    return false;
+  };
+  for (const double part : {0.0, 0.01, 0.3, 0.9, 0.999})
+    EXPECT_TRUE(write(good.substr(0, static_cast<std::size_t>(part * static_cast<double>(good.size()))))) << part;
+  EXPECT_TRUE(write("no HDF5 at all"));
+  // Single bytes, everywhere: refused, or without effect.
+  int refused = 0;
+  for (std::size_t at = 0; at < good.size(); at += good.size() / 150 + 1) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 0x55);
+    refused += write(bad) ? 1 : 0;
+  }
+  EXPECT_GT(refused, 20);
+}
+
+TEST(ProblemStream, ReadsTheFormatBefore) {
+  const std::string path = testing::source_dir() + "/data/jam/tripods.hdf5";
+  const std::vector<std::int64_t> frames = recorded_frames(path);
+  ASSERT_EQ(frames.size(), 3u);
+  EXPECT_EQ(read_problem(path, frames[0], 0).problem.rows(), 75);
+}
+
+TEST(ProblemStream, FclibsFormatKeepsTheMotion) {
+  const Folder folder("fclib");
+  const std::string path = folder.path / "problem.hdf5";
+  for (const ConstraintProblem& p : {testing::sphere_pile(20), testing::jointed_arm(4)}) {
+    std::vector<double> x(static_cast<std::size_t>(p.rows()));
+    Workspace workspace;
+    SolveReport report;
+    solve(p, AutoSettings{.tolerance = 1e-10}, workspace, x, report);
+    try {
+      write_fclib(path, "a test", p, x);
+    } catch (const Error& error) {
+      // Limits and motors are no part of the format: said, and nothing written.
+      EXPECT_NE(std::string(error.what()).find("FCLIB"), std::string::npos);
+      continue;
+    }
+    const ConstraintProblem back = read_fclib(path);
+    ASSERT_EQ(back.rows(), p.rows());
+    std::vector<double> y(x.size());
+    solve(back, AutoSettings{.tolerance = 1e-10}, workspace, y, report);
+    EXPECT_TRUE(report.converged);
+    // w on the contacts is motion, the same for both; rows of contacts come first in the file.
+    EXPECT_NEAR(residual(p, x).relative, 0, 1e-8);
+    EXPECT_NEAR(residual(back, y).relative, 0, 1e-8);
+    EXPECT_NEAR(back.b.norm(), p.b.norm(), 1e-12 * p.b.norm());
+  }
+  EXPECT_THROW(write_fclib(path, "boxes", testing::sphere_pile(5, {.cone = false}), VecX::Zero(0)), Error);
+}
+
+TEST(ProblemFeatures, SayWhatIsThere) {
+  FeatureFinder finder;
+  const ProblemFeatures pile = finder.find(testing::sphere_pile(40));
+  EXPECT_EQ(pile.joint_rows, 0);
+  EXPECT_EQ(pile.rows, 3 * pile.contacts);
+  EXPECT_EQ(pile.bodies, 40);
+  EXPECT_NEAR(pile.mass_ratio, 1, 1e-12);
+  EXPECT_GT(pile.contacts_per_body, 1);
+  const ProblemFeatures heavy = finder.find(testing::heavy_on_light(3, 1000));
+  EXPECT_NEAR(heavy.mass_ratio, 1000, 1e-6);
+  EXPECT_GT(heavy.diagonal_spread, 1);
+  // Rows that do not feel each other: a ball on the floor. Then a stack, whose coupling grows with its height.
+  EXPECT_LT(finder.find(testing::box_stack(2)).coupling, finder.find(testing::box_stack(12)).coupling);
+  ConstraintProblem warm = testing::sphere_pile(10);
+  EXPECT_EQ(finder.find(warm).activity, 0);
+  warm.x0.setOnes();
+  EXPECT_EQ(finder.find(warm).activity, 1);
+}
+
+}  // namespace
+}  // namespace rotule
