@@ -16,7 +16,7 @@ struct ReferenceStepperSettings {
   static void fields(Self&, Visitor&&) {}
 };
 
-/// Substeps with soft contacts, each pushed and then relaxed once, in lanes of floats.
+/// Substeps with soft contacts, each pushed and then relaxed once, in lanes of floats; joints are solved directly.
 struct RealtimeStepperSettings {
   static constexpr std::string_view name = "realtime";
   static constexpr std::string_view summary = "substeps with soft contacts in lanes of floats, warm-started: for speed";
@@ -24,6 +24,7 @@ struct RealtimeStepperSettings {
   double contact_frequency = 30;  // Hz
   double contact_damping = 7;
   double push_speed = 3;  // m/s
+  double load_inertia = 1;
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
@@ -33,6 +34,8 @@ struct RealtimeStepperSettings {
           s.contact_frequency);
     visit(Field{"contact_damping", "", "of those springs, relative to critical", 0, 1e6}, s.contact_damping);
     visit(Field{"push_speed", "m/s", "the fastest that overlaps are pushed out", 0, 1e9}, s.push_speed);
+    visit(Field{"load_inertia", "", "inertia that slow bodies gain per weight of their own that rests on them; 0: none", 0, 1e6},
+          s.load_inertia);
   }
 };
 

@@ -584,9 +584,9 @@ std::vector<std::string> World::warnings() const {
   std::vector<std::string> out = w.start_warnings;
   out.insert(out.end(), w.mesh_remarks.begin(), w.mesh_remarks.end());
   if (std::holds_alternative<RealtimeStepperSettings>(w.recipe.stepper))
-    out.emplace_back(
-        "the real-time stepper does not judge its answers, keeps no balance and tells no events yet: its residual of 0 says "
-        "nothing");
+    out.emplace_back(w.keep_problems ? "the real-time stepper keeps no balance of energy yet"
+                                     : "the real-time stepper judges its answers only where problems are kept, and keeps no "
+                                       "balance of energy yet: its residual of 0 says nothing");
   const std::vector<Redundancy> redundant = redundancies();
   if (!redundant.empty()) {
     std::string names;

@@ -1,7 +1,9 @@
 #pragma once
 // What an exact snapshot saves of the real-time stepper: all that its next step depends on besides the state. Trees and tables
 // are made anew: nothing depends on their shape.
+#include "step/realtime/articulations.h"
 #include "step/realtime/realtime_stepper.h"
+#include "step/realtime/records.h"
 
 namespace rotule {
 
@@ -40,7 +42,12 @@ void RealtimeStepper::archive(Archive& io) {
   io(found_);
   io(bodies_.wandered);
   io(bodies_.pose);
+  io(bodies_.load);
+  io(bodies_.burden);
+  weighing_.archive(io);
   touches_.archive(io);
+  joints_->archive(io);
+  records_->archive(io);
   if constexpr (!Archive::writes) loaded_ = false;
 }
 

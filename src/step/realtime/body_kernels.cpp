@@ -104,6 +104,40 @@ void look_ahead_all(BodyLines& bodies, float h, float fall) {
     }
 }
 
+void bear_loads_all(BodyLines& bodies, const Burdens& burdens) {
+  constexpr float up = 2, down = 0.3F, decay = 0.9F;  // of the factor: where it jumps, where it begins to fall, and how fast
+  for (std::size_t row = 0; row * row_lanes < std::size_t(bodies.count); ++row)
+    for (int first = 0; first < row_lanes; first += width) {
+      const std::size_t line = row * row_lanes + first;
+      const auto motion = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.motion[line + i].at + 4 * k; }); };
+      const auto pose = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.pose[line + i].at + 4 * k; }); };
+      const Lanes mass_root = load(bodies.mass_root[row], first), weight = mass_root * mass_root * all(burdens.gravity);
+      const Lanes before = load(bodies.burden[row], first), forces = load(bodies.load[row], first);
+      // Half of what is more than its weight came from above, and went through it.
+      const Lanes through = largest(forces - weight, none()) * all(0.5F) / largest(weight, all(1e-30F));
+      if (bits_of(hn::Or(hn::Gt(through, none()), hn::Gt(before, all(1)))) == 0) continue;
+
+      const Quad m0 = motion(0), m1 = motion(1), p2 = pose(2), p3 = pose(3);
+      const Vector v = Vector{m0.v[0], m0.v[1], m0.v[2]} * m1.v[2], omega = spin_of(m0, m1, p2, p3);
+      const Lanes arm = load(bodies.arm[row], first), speed_2 = dot(v, v) + dot(omega, omega) * arm * arm;
+      const Lanes slow = largest(all(1) - speed_2 * all(1 / (burdens.slow * burdens.slow)), none());
+      const Lanes wanted = all(1) + all(burdens.share) * through * slow;
+      const Lanes lower = choose(hn::Lt(wanted, before * all(down)), largest(wanted, before * all(decay)), before);
+      const Lanes burden = choose(hn::Gt(mass_root, none()), choose(hn::Gt(wanted, before * all(up)), wanted, lower), all(1));
+      store(burden, bodies.burden[row], first);
+
+      // Velocities stay; whitened ones, and roots of inertias, are of the inertias in force.
+      const Lanes scale = root(burden), inverse = all(1) / scale;
+      put_back({{m0.v[0] * scale, m0.v[1] * scale, m0.v[2] * scale, m0.v[3] * scale}},
+               [&](int i) { return bodies.motion[line + i].at; });
+      put_back({{m1.v[0] * scale, m1.v[1] * scale, m1.v[2] * inverse, m1.v[3]}},
+               [&](int i) { return bodies.motion[line + i].at + 4; });
+      put_back({{p2.v[0], p2.v[1], p2.v[2] * inverse, p2.v[3] * inverse}}, [&](int i) { return bodies.pose[line + i].at + 8; });
+      put_back({{p3.v[0] * inverse, p3.v[1] * inverse, p3.v[2] * inverse, p3.v[3] * inverse}},
+               [&](int i) { return bodies.pose[line + i].at + 12; });
+    }
+}
+
 void begin_step_all(BodyLines& bodies) {
   for (int i = 0; i < bodies.count; ++i) {
     float* HWY_RESTRICT motion = bodies.motion[i].at;
@@ -166,16 +200,19 @@ bool finish_all(BodyLines& bodies, float h, State& s) {
       const Quad m0 = motion(0), m1 = motion(1), m2 = motion(2), m3 = motion(3), p1 = pose(1), p2 = pose(2), p3 = pose(3);
       const Symmetric inverse{{p2.v[2], p2.v[3], p3.v[0], p3.v[1], p3.v[2], p3.v[3]}};
       const Vector dp = Vector{m2.v[0], m2.v[1], m2.v[2]} * m1.v[2], v = Vector{m0.v[0], m0.v[1], m0.v[2]} * m1.v[2];
-      const Vector w{m0.v[3], m1.v[0], m1.v[1]}, spin = inverse * w;
+      const Vector spin = inverse * Vector{m0.v[3], m1.v[0], m1.v[1]};
+      store(m1.v[3] * all(1 / h), bodies.load[row], first);
       const Rotation before{{p1.v[2], p1.v[3], p2.v[0]}, p2.v[1]};
       const Matrix R0 = matrix_of(before);
       const Symmetric inertia_root = load_symmetric(bodies.inertia_root, row, first),
                       inverse_root = load_symmetric(bodies.inverse_inertia_root, row, first);
 
-      // What spins about no principal axis turns by the velocity of the step's middle: omega' = I^-1 (L x omega).
-      const Vector b0 = transposed_times(R0, w), L = R0 * (inertia_root * b0);
+      // What turns on its own has its own inertia, whatever it was burdened with. About no principal axis it turns by the
+      // velocity of the step's middle: omega' = I^-1 (L x omega).
+      const Vector b0 = inertia_root * transposed_times(R0, spin), L = R0 * (inertia_root * b0);
       const Lanes quick = all(0.5F * h * h) / (all(1) + all(h * h) * dot(spin, spin));
-      const Vector theta = inverse * Vector{m2.v[3], m3.v[0], m3.v[1]} + (inverse * (inverse * cross(L, spin))) * quick;
+      const Vector swerve = R0 * (inverse_root * (inverse_root * transposed_times(R0, cross(L, spin))));
+      const Vector theta = inverse * Vector{m2.v[3], m3.v[0], m3.v[1]} + swerve * quick;
       const Rotation after = turned_by(theta, before);
       const Matrix R = matrix_of(after);
 
@@ -276,6 +313,7 @@ namespace rotule::realtime {
 
 HWY_EXPORT(load_all);
 HWY_EXPORT(look_ahead_all);
+HWY_EXPORT(bear_loads_all);
 HWY_EXPORT(begin_step_all);
 HWY_EXPORT(begin_substep_all);
 HWY_EXPORT(advance_all);
@@ -284,6 +322,7 @@ HWY_EXPORT(find_left_all);
 
 void load_bodies(const State& s, BodyLines& bodies) { HWY_DYNAMIC_DISPATCH(load_all)(s, bodies); }
 void look_ahead(BodyLines& bodies, float h, float fall) { HWY_DYNAMIC_DISPATCH(look_ahead_all)(bodies, h, fall); }
+void bear_loads(BodyLines& bodies, const Burdens& burdens) { HWY_DYNAMIC_DISPATCH(bear_loads_all)(bodies, burdens); }
 void begin_step(BodyLines& bodies) { HWY_DYNAMIC_DISPATCH(begin_step_all)(bodies); }
 void begin_substep(BodyLines& bodies) { HWY_DYNAMIC_DISPATCH(begin_substep_all)(bodies); }
 void advance(BodyLines& bodies, float h) { HWY_DYNAMIC_DISPATCH(advance_all)(bodies, h); }

@@ -12,6 +12,7 @@ void BodyLines::clear(int line) {
   last[line] = {};
   kick[line] = {};
   for_each_column([&](auto& column) { column[line / row_lanes].lane[line % row_lanes] = 0; });
+  burden[line / row_lanes].lane[line % row_lanes] = 1;
 }
 
 void BodyLines::resize(int bodies) {

@@ -3,8 +3,8 @@
 // it was carried over from the last step or made anew.
 //
 // A body is two lines of 64 bytes, which lanes fetch by transposing four numbers at a time:
-//   motion  sqrt(m) v (3), sqrt(I) omega (3), 1/sqrt(m), load;  then sqrt(m) dx (3), sqrt(I) dtheta (3): moved so far in this
-//   step pose    position as a sum of two floats (3 + 3), orientation x y z w, I^(-1/2) in world axes (xx xy xz yy yz zz)
+//   motion  sqrt(m) v (3), sqrt(I) omega (3), 1/sqrt(m), load;  then sqrt(m) dx (3), sqrt(I) dtheta (3): moved in this step
+//   pose    position as a sum of two floats (3 + 3), orientation x y z w, I^(-1/2) in world axes (xx xy xz yy yz zz)
 // Velocities are whitened: with w = M^(1/2) v a row's J M^(-1/2) serves for J and for M^-1 J^T alike. A fixed body has 1/sqrt(m)
 // = I^(-1/2) = 0: whatever it is given, it stays. Distances are differences of two such positions, exact to a float's rounding of
 // the difference wherever in the world they are.
@@ -38,6 +38,8 @@ struct BodyLines {
   std::vector<Row> inertia_root[6];          // I^(1/2) and I^(-1/2) in body axes
   std::vector<Row> inverse_inertia_root[6];  // zero for fixed bodies
   std::vector<Row> arm;                      // how far turning by one radian carries points of its shapes, m
+  std::vector<Row> load;                     // sum of the normal forces on it in the last step, N
+  std::vector<Row> burden;                   // what its inertia is multiplied by in this step, 1 or more (bear_loads)
   /// How far any point of the body may have moved since the world began, in units of 2^-23 m, modulo 2^32: pairs that are apart
   /// compare the sums of their bodies with the one at which their gap may be used up.
   std::vector<WholeRow> wandered;
@@ -60,7 +62,7 @@ struct BodyLines {
   /// f(column of rows) for each of those that hold bodies in lanes.
   template <class F>
   void for_each_column(F&& f) {
-    for (auto* column : {&mass_root, &inverse_root, &arm}) f(*column);
+    for (auto* column : {&mass_root, &inverse_root, &arm, &load, &burden}) f(*column);
     for (int k = 0; k < 6; ++k) {
       f(inertia_root[k]);
       f(inverse_inertia_root[k]);

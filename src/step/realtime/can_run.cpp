@@ -5,7 +5,6 @@
 namespace rotule {
 
 std::string unknown_to_realtime(const Model& model) {
-  if (!model.joints.empty()) return "joints (\"" + model.joints.front().name + "\")";
   if (model.particle_count() > 0) return "particles";
   if (!model.walls.empty()) return "walls";
   if (model.has_kinematic()) return "kinematic bodies";

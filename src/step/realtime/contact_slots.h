@@ -63,6 +63,7 @@ struct ColdBlock {
   Row patch;                 // lever of the whole patch, or 0
   Row inverse_margin;
   Row static_friction, sliding_friction, restitution;
+  Row pressed;     // 1 where it had an impulse at the end of the last step
   WholeRow touch;  // whose it is; -1: nobody's
 };
 
@@ -183,6 +184,11 @@ struct ContactSlots {
   }
   template <class F>
   void for_each(F&& f) {
+    f(single);
+    f(patches);
+  }
+  template <class F>
+  void for_each(F&& f) const {
     f(single);
     f(patches);
   }

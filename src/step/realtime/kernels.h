@@ -33,10 +33,27 @@ void relax(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings
 /// Throws back what arrived fast enough.
 void bounce(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings);
 
+/// A manifold, by touch, that has begun to press or ceased to.
+struct Pressing {
+  int touch;
+  bool begins;
+};
+/// Appends those of this step.
+void find_pressing(ContactSlots& slots, std::vector<Pressing>& changed);
+
 /// The lines of all bodies, from the state; where somebody placed one elsewhere, it has wandered.
 void load_bodies(const State& s, BodyLines& bodies);
 /// How far bodies may get in h, which gravity makes longer by `fall`.
 void look_ahead(BodyLines& bodies, float h, float fall);
+/// Load-scaled inertia. A body that is squeezed between others with the force L counts for more, in this step, by 1 + share L/(m
+/// g): its mass and inertia, not its weight, so that forces at rest stay what they are. Contacts are as stiff as the inertias
+/// they see, and a light body under a heavy one would have springs for its own weight alone. Only what is slow, by `slow` in m/s:
+/// what slides or falls has its own inertia. The factor follows loads by jumps, up at once and down slowly: following each change
+/// would pump energy.
+struct Burdens {
+  float share = 0, gravity = 0, slow = 0;
+};
+void bear_loads(BodyLines& bodies, const Burdens& burdens);
 /// v <- v + kick; moved <- 0.
 void begin_step(BodyLines& bodies);
 /// v <- 2 v - v_last: gravity and all impulses of the last substep once more, without looking at any contact.

@@ -1,9 +1,16 @@
 // What can be asked of the real-time stepper between steps, and what can be done to its state by hand.
+#include <algorithm>
+
+#include "constraint/joint_coordinates.h"
 #include "dynamics/forces/weight.h"
 #include "mechanism/jointed_mechanism.h"
+#include "step/realtime/articulations.h"
 #include "step/realtime/realtime_stepper.h"
+#include "step/realtime/records.h"
 
 namespace rotule {
+
+using namespace realtime;
 
 std::span<const Contact> RealtimeStepper::contacts(const State& s, double h) {
   load(s);
@@ -25,7 +32,9 @@ Diagnostics RealtimeStepper::diagnose(const State& s, double t, double h) {
   Diagnostics out;
   out.time = t;
   out.kinetic_energy = kinetic_energy(model_, s);
-  out.potential_energy = weight_potential(model_, s) + force_potential(model_, s, t, recipe_.threads, scratch_);
+  out.gravity_energy = weight_potential(model_, s);
+  out.spring_energy = joint_spring_potential(model_, s);
+  out.potential_energy = out.gravity_energy + out.spring_energy + force_potential(model_, s, t, recipe_.threads, scratch_);
   for (int i = 0; i < s.bodies(); ++i) {
     const Body& body = model_.bodies[i];
     if (body.fixed) continue;
@@ -34,6 +43,11 @@ Diagnostics RealtimeStepper::diagnose(const State& s, double t, double h) {
     out.linear_momentum += momentum;
     out.angular_momentum += s.p[i].cross(momentum) + q * (body.inertia * (q.conjugate() * Vec3(s.omega(i))));
   }
+  if (!joints_->empty()) {
+    joints_->measure(s, t);
+    out.joint_error = joints_->largest_error();
+  }
+  for (const Island& island : islands()) out.residual = std::max(out.residual, island.residual);
   const std::span<const Contact> touching = contacts(s, h);
   out.contacts = static_cast<int>(touching.size());
   out.penetration = penetration(touching);
@@ -41,10 +55,74 @@ Diagnostics RealtimeStepper::diagnose(const State& s, double t, double h) {
   return out;
 }
 
-void RealtimeStepper::strike(State& s, double, int body, const Vec3& impulse, const Vec3& at) {
+JointError RealtimeStepper::joint_error(int joint) const { return joints_->error(joint); }
+
+JointForce RealtimeStepper::last_joint_force(int joint) const { return joints_->force(joint); }
+
+std::vector<std::pair<int, int>> RealtimeStepper::redundant(const State&, double) { return joints_->redundant(); }
+
+JointMotion RealtimeStepper::joint_motion(const State& s, int number) const {
+  const Joint& joint = model_.joints[number];
+  const JointCoordinates position = joint_position(model_, joint, s), rate = joint_rate(model_, joint, s);
+  JointCoordinates motor = JointCoordinates::Zero(), passive = JointCoordinates::Zero();
+  for (const DriveRow& row : joints_->drives())
+    if (row.joint == number)
+      (row.kind == DriveRow::Kind::motor ? motor : passive)[row.axis] +=
+          (row.kind == DriveRow::Kind::upper ? -1 : 1) * joints_->per_second() * row.x;
+  JointMotion out;
+  out.displacement = position.head<3>();
+  out.angle = position.tail<3>();
+  out.displacement_rate = rate.head<3>();
+  out.angular_rate = rate.tail<3>();
+  out.motor_force = motor.head<3>();
+  out.motor_torque = motor.tail<3>();
+  out.passive_force = passive.head<3>();
+  out.passive_torque = passive.tail<3>();
+  out.motor_power = motor.dot(rate);
+  return out;
+}
+
+const TouchLog& RealtimeStepper::touches() const { return records_->log; }
+
+void RealtimeStepper::log_touches() {
+  Records& records = *records_;
+  records.log.begin_step();
+  records.pressing.clear();
+  find_pressing(touches_.slots, records.pressing);
+  for (const auto& [a, b] : touches_.ended) records.counts.change(a, b, -1);
+  touches_.ended.clear();
+  for (const Pressing& change : records.pressing) {
+    const auto [a, b] = touches_.bodies_of(change.touch);
+    records.counts.change(a, b, change.begins ? 1 : -1);
+  }
+  if (!records.counts.changed()) return;
+  records.counts.settle(records.touching);
+  records.log.end_step(records.touching);
+}
+
+void RealtimeStepper::keep_problems(bool keep) {
+  records_->problems = keep;
+  if (!keep) records_->island_count = 0;
+}
+
+std::span<const Island> RealtimeStepper::islands() const {
+  return {records_->islands.data(), static_cast<std::size_t>(records_->island_count)};
+}
+
+void RealtimeStepper::keep_books(bool, const State&, double) {}
+
+int RealtimeStepper::project(const ProjectionSettings& settings, State& s, double t) {
+  JointedMechanism mechanism(model_, recipe_);
+  const int iterations = mechanism.project(settings, s, t);
+  forget();
+  return iterations;
+}
+
+void RealtimeStepper::strike(State& s, double t, int body, const Vec3& impulse, const Vec3& at) {
   const Quat& q = s.theta[body];
   s.v(body) += model_.inverse_mass[body] * impulse;
   s.omega(body) += q * (model_.inverse_inertia[body] * (q.conjugate() * Vec3((at - s.p[body]).cross(impulse))));
+  if (!joints_->empty()) JointedMechanism(model_, recipe_).project_velocities(s, t);
   forget();
 }
 

@@ -8,7 +8,9 @@
 
 #include "base/budget.h"
 #include "dynamics/forces/weight.h"
+#include "step/realtime/articulations.h"
 #include "step/realtime/can_run.h"
+#include "step/realtime/records.h"
 
 namespace rotule {
 
@@ -27,6 +29,9 @@ RealtimeStepper::RealtimeStepper(const Model& model, const Recipe& recipe)
     touches_.add_body(i, bodies_);
   }
   size_ = touches_.smallest();
+  touches_.joints_changed();
+  joints_ = std::make_unique<Articulations>(model);
+  records_ = std::make_unique<Records>();
 }
 
 RealtimeStepper::~RealtimeStepper() = default;
@@ -52,6 +57,8 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   const double part = h / substeps;
   {
     const StageClock::Scope stage(clock_, Stage::forces);
+    bear_loads(h);
+    joints_->look(s, t, h, substeps, last_h_ > 0 ? h / last_h_ : 1, settings_.push_speed, bodies_);
     gather_forces(s, t, part);
   }
   {
@@ -67,37 +74,56 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
     sweep.restitution_speed = static_cast<float>(rules_.restitution_speed(size_));
     sweep.slop = static_cast<float>(rules_.slop(size_));
 
+    if (records_->problems) records_->begin_problem(model_, s, t, h, forces_, rules_, size_, touches_, *joints_);
     begin_step(bodies_);
     prepare(touches_.slots, bodies_, sweep);
+    joints_->prepare(bodies_);
     for (int k = 0; k < substeps; ++k) {
       if (k > 0) begin_substep(bodies_);
       push(touches_.slots, bodies_, sweep);
+      joints_->hold(bodies_, k == 0);
       advance(bodies_, sweep.h);
       relax(touches_.slots, bodies_, sweep);
+      if (records_->problems) records_->add_part(s, touches_, *joints_);
     }
     if (touches_.bouncy()) bounce(touches_.slots, bodies_, sweep);
   }
+  if (records_->problems) report_.residual = records_->close_problem(model_, t, h, rules_, *joints_);
   if (!finish_bodies(bodies_, static_cast<float>(h), s)) report_wild();
   last_h_ = h;
+  log_touches();
   report_.solves = 1;
   report_.iterations = 2 * substeps;
   report_.contacts = touches_.points();
   return report_;
 }
 
+void RealtimeStepper::bear_loads(double h) {
+  constexpr double slow = 3;  // steps of falling
+  const double gravity = model_.gravity.norm();
+  if (!(gravity > 0) || settings_.load_inertia == 0) return;
+  if (weighing_.due(touches_.take_begun(), touches_.manifolds())) weighing_.weigh(touches_.slots, model_.gravity, bodies_);
+  realtime::bear_loads(
+      bodies_, {static_cast<float>(settings_.load_inertia), static_cast<float>(gravity), static_cast<float>(slow * gravity * h)});
+}
+
 void RealtimeStepper::gather_forces(const State& s, double t, double h) {
-  const bool weight_alone = model_.forces.empty() && (external_.size() == 0 || external_.isZero(0));
+  forces_.resize(0);
+  const bool weight_alone = model_.forces.empty() && (external_.size() == 0 || external_.isZero(0)) && !joints_->has_torques();
   if (!weight_alone) {
     forces_.setZero(model_.velocity_count());
     if (external_.size() == forces_.size()) forces_ = external_;
     add_forces(model_, s, t, recipe_.threads, scratch_, forces_);
+    joints_->add_torques(forces_);
   }
   const Eigen::Vector3f fall = (h * model_.gravity).cast<float>();
   for (int i = 0; i < model_.body_count(); ++i) {
     const int line = line_of(i);
     const float mass_root = bodies_.mass_root[line / row_lanes].lane[line % row_lanes];
+    // Forces are what they are; bodies that were given more inertia feel them less.
+    const float root = mass_root * mass_root * bodies_.motion[line].at[6];
     float* kick = bodies_.kick[line].at;
-    for (int k = 0; k < 3; ++k) kick[k] = mass_root * fall[k];
+    for (int k = 0; k < 3; ++k) kick[k] = root * fall[k];
     if (weight_alone || !model_.movable(i)) continue;
     const float* pose = bodies_.pose[line].at;
     const Eigen::Vector3f force = (h / model_.bodies[i].mass * forces_.segment<3>(6 * i)).cast<float>(),
@@ -106,7 +132,7 @@ void RealtimeStepper::gather_forces(const State& s, double t, double h) {
     S << pose[10], pose[11], pose[12], pose[11], pose[13], pose[14], pose[12], pose[14], pose[15];
     const Eigen::Vector3f spin = S * torque;
     for (int k = 0; k < 3; ++k) {
-      kick[k] += mass_root * force[k];
+      kick[k] += root * force[k];
       kick[3 + k] = spin[k];
     }
   }
@@ -130,16 +156,36 @@ void RealtimeStepper::body_added() {
   bodies_.set_mass(body, model_);
   touches_.add_body(body, bodies_);
   size_ = touches_.smallest();
+  joints_->rebuild();
   forget();
 }
 
 void RealtimeStepper::body_removed(int body) {
   touches_.remove_body(body);
+  for (const auto& [a, b] : touches_.ended) records_->counts.change(a, b, -1);
+  touches_.ended.clear();
+  records_->counts.body_removed(body);
+  records_->log.body_removed(body);
   bodies_.erase(body);
+  joints_->body_removed(body, model_.body_count() + 1);
+  touches_.joints_changed();
   size_ = touches_.smallest();
   forget();
 }
 
-void RealtimeStepper::joint_added() { require_realtime(model_); }
+void RealtimeStepper::joint_added() {
+  require_realtime(model_);
+  joints_->rebuild();
+  touches_.joints_changed();
+  forget();
+}
+
+void RealtimeStepper::joint_removed(int number, const Joint&) {
+  joints_->joint_removed(number, static_cast<int>(model_.joints.size()) + 1);
+  touches_.joints_changed();
+  forget();
+}
+
+void RealtimeStepper::drives_changed() { joints_->rebuild(); }
 
 }  // namespace rotule

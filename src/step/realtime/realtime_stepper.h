@@ -5,6 +5,7 @@
 //   prepare                      rows, and the last step's impulses given to the bodies
 //   n times  v <- v + h/n M^-1 f  and the impulses of the last substep
 //            push                one sweep; overlaps are springs, solved implicitly
+//            hold                joints and their drives, each articulated group at once (articulations.h)
 //            q <- q + h/n v
 //            relax               one sweep without springs, with friction: overlaps leave no speed behind
 //   bounce                       what arrived fast enough
@@ -24,9 +25,15 @@
 #include "mechanism/shock.h"
 #include "step/ledger.h"
 #include "step/realtime/touches.h"
+#include "step/realtime/weighing.h"
 #include "step/touch_log.h"
 
 namespace rotule {
+
+namespace realtime {
+class Articulations;
+struct Records;
+}  // namespace realtime
 
 class RealtimeStepper {
  public:
@@ -47,17 +54,18 @@ class RealtimeStepper {
   void body_added();
   void body_removed(int body);
   void joint_added();
-  void joint_removed(int, const Joint&) {}
+  void joint_removed(int number, const Joint& joint);
   void forces_changed() { forget(); }
-  static void drives_changed() {}
-  static void motors_told() {}
+  void drives_changed();
+  void motors_told() {}
 
   void strike(State& s, double t, int body, const Vec3& impulse, const Vec3& at);
   double shock(State& s, double t, const ShockPoint& point);
-  int project(const ProjectionSettings&, State&, double) { return 0; }
+  /// The reference's own: a mechanism is made for it and goes again.
+  int project(const ProjectionSettings& settings, State& s, double t);
 
   void set_external(const VecX& external) { external_ = external; }
-  void keep_problems(bool) {}
+  void keep_problems(bool keep);
   void carry_on(const StepTotals& so_far, std::int64_t evaluations) {
     totals = so_far;
     evaluations_ = evaluations;
@@ -67,19 +75,21 @@ class RealtimeStepper {
   [[nodiscard]] StageClock& clock() const { return clock_; }
   [[nodiscard]] std::int64_t evaluations() const { return evaluations_; }
   Diagnostics diagnose(const State& s, double t, double h);
-  [[nodiscard]] static JointError joint_error(int) { return {}; }
-  [[nodiscard]] static JointForce last_joint_force(int) { return {}; }
-  static JointForce joint_force(const State&, double, int) { return {}; }
-  static std::vector<std::pair<int, int>> redundant(const State&, double) { return {}; }
+  /// As of the last state diagnosed.
+  [[nodiscard]] JointError joint_error(int joint) const;
+  [[nodiscard]] JointForce last_joint_force(int joint) const;
+  JointForce joint_force(const State&, double, int joint) { return last_joint_force(joint); }
+  std::vector<std::pair<int, int>> redundant(const State& s, double t);
   /// Where bodies touch, with the last step's impulses.
   std::span<const Contact> contacts(const State& s, double h);
   [[nodiscard]] double per_second() const { return last_h_ > 0 ? 1 / last_h_ : 0; }
-  [[nodiscard]] static std::span<const Island> islands() { return {}; }
-  /// Blows within a step are not told apart, nor are contacts that begin and end, nor books kept.
+  /// Of the last step, where problems are kept.
+  [[nodiscard]] std::span<const Island> islands() const;
+  /// Blows within a step are not told apart.
   [[nodiscard]] static std::span<const Struck> struck() { return {}; }
-  [[nodiscard]] static JointMotion joint_motion(const State&, int) { return {}; }
-  [[nodiscard]] const TouchLog& touches() const { return none_; }
-  static void keep_books(bool, const State&, double) {}
+  [[nodiscard]] JointMotion joint_motion(const State& s, int joint) const;
+  [[nodiscard]] const TouchLog& touches() const;
+  void keep_books(bool keep, const State& s, double t);
   /// The mean ones of the last step.
   const VecX& accelerations(const State& s, double);
 
@@ -90,8 +100,12 @@ class RealtimeStepper {
 
  private:
   void load(const State& s);
+  /// Inertias for a step of h (kernels.h).
+  void bear_loads(double h);
   /// What forces add to velocities in one substep.
   void gather_forces(const State& s, double t, double h);
+  /// Who has begun to touch whom, and who has ceased to.
+  void log_touches();
   [[noreturn]] void report_wild() const;
 
   const Model& model_;
@@ -100,12 +114,14 @@ class RealtimeStepper {
   ContactRules rules_;
   realtime::BodyLines bodies_;
   realtime::Touches touches_;
+  realtime::Weighing weighing_;
   bool loaded_ = false;  // whether the lines are those of the state
   bool found_ = false;   // whether contacts were looked for since somebody changed it
   double last_h_ = 0;    // of the last step
   double size_ = 0;      // of the smallest part that moves, m
   VecX start_u_, accelerations_;
-  TouchLog none_;
+  std::unique_ptr<realtime::Articulations> joints_;
+  std::unique_ptr<realtime::Records> records_;
   VecX external_, forces_;
   ForceScratch scratch_;
   std::vector<Contact> contacts_;

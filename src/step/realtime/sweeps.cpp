@@ -167,6 +167,9 @@ HWY_INLINE void prepare_block(HotBlock<N>& hot, ColdBlock<N>& cold, int first, B
   store(slide_1, hot.slide_1, first);
   store(slide_2, hot.slide_2, first);
   store(spin, hot.spin, first);
+  // Impulses are repeated in each substep, and so is this: at the end of the step it is the impulse of the whole of it.
+  a.load = a.load + total;
+  b.load = b.load + total;
   const Vector force = n * total + t1 * slide_1 + t2 * slide_2;
   a.linear = a.linear - force * mass_a;
   b.linear = b.linear + force * mass_b;
@@ -335,6 +338,23 @@ void bounce_all(ContactSlots& slots, BodyLines& bodies, const SweepSettings& set
   });
 }
 
+void find_pressing_all(ContactSlots& slots, std::vector<Pressing>& changed) {
+  slots.for_each([&](auto& family) {
+    for_all(family, [&](const auto& hot, auto& cold, int first) HWY_ATTR {
+      Lanes total = none();
+      for (const auto& point : hot.point) total = total + load(point.impulse, first);
+      const Lanes now = choose(hn::Gt(total, none()), all(1), none()), before = load(cold.pressed, first);
+      const unsigned differ = bits_of(hn::Ne(now, before));
+      if (differ == 0) return;
+      store(now, cold.pressed, first);
+      for (unsigned bits = differ; bits != 0; bits &= bits - 1) {
+        const int lane = first + std::countr_zero(bits);
+        if (cold.touch.lane[lane] >= 0) changed.push_back({cold.touch.lane[lane], cold.pressed.lane[lane] > 0});
+      }
+    });
+  });
+}
+
 }  // namespace
 }  // namespace rotule::realtime::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -347,6 +367,7 @@ HWY_EXPORT(prepare_all);
 HWY_EXPORT(push_all);
 HWY_EXPORT(relax_all);
 HWY_EXPORT(bounce_all);
+HWY_EXPORT(find_pressing_all);
 
 Softness softness(double frequency, double damping, double h) {
   const double omega = 2 * std::numbers::pi * frequency, a1 = 2 * damping + h * omega, a2 = h * omega * a1, a3 = 1 / (1 + a2);
@@ -364,6 +385,9 @@ void push(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings)
 }
 void relax(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
   HWY_DYNAMIC_DISPATCH(relax_all)(slots, bodies, settings);
+}
+void find_pressing(ContactSlots& slots, std::vector<Pressing>& changed) {
+  HWY_DYNAMIC_DISPATCH(find_pressing_all)(slots, changed);
 }
 void bounce(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
   HWY_DYNAMIC_DISPATCH(bounce_all)(slots, bodies, settings);

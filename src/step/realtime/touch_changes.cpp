@@ -1,5 +1,6 @@
 // Touches: bodies that go, and what can be asked.
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "step/realtime/touches.h"
@@ -43,6 +44,28 @@ void Touches::remove_body(int body) {
         }
   });
   shapes_.erase(shapes_.begin() + body);
+}
+
+void Touches::joints_changed() {
+  std::vector<std::pair<int, int>> before = std::exchange(tied_, {});
+  for (const Joint& joint : model_.joints)
+    if (joint.a >= 0 && joint.b >= 0) tied_.emplace_back(std::minmax(joint.a, joint.b));
+  std::sort(tied_.begin(), tied_.end());
+  tied_.erase(std::unique(tied_.begin(), tied_.end()), tied_.end());
+  for (int number = 0; number < static_cast<int>(pairs_.size()); ++number) {
+    const Pair& pair = pairs_[number];
+    if (pair.a >= 0 && !may_touch(proxies_[pair.a], proxies_[pair.b])) drop(number);
+  }
+  // Who is tied no longer looks for neighbours anew: as if it had left its box.
+  for (const auto& freed : before) {
+    if (std::binary_search(tied_.begin(), tied_.end(), freed)) continue;
+    for (int number = 0; number < static_cast<int>(proxies_.size()); ++number) {
+      const Proxy& proxy = proxies_[number];
+      if ((proxy.body != freed.first && proxy.body != freed.second) || proxy.endless) continue;
+      put(boxes_.low[number / row_lanes], number % row_lanes, 1e30, 1e30, 1e30);
+      put(boxes_.high[number / row_lanes], number % row_lanes, -1e30, -1e30, -1e30);
+    }
+  }
 }
 
 void Touches::restore() {
@@ -89,8 +112,20 @@ void Touches::list(const State& s, int substeps, std::vector<Contact>& out) {
       const Vec3 n = vector(hot.normal), t1 = vector(hot.tangent), between = vector(cold.between);
       const Quat since_a = s.theta[p.body] * turn(cold.turn_a).conjugate(),
                  since_b = s.theta[q.body] * turn(cold.turn_b).conjugate();
-      int count = 0;
-      for (const auto& point : cold.point) count += point.there.lane[lane] > 0;
+      // Friction is of the patch as a whole: points bear it in proportion to what presses on them.
+      std::array<double, 4> bears{};
+      double pressed = 0, lever = 0;
+      Vec3 middle = Vec3::Zero();
+      for (std::size_t k = 0; k < std::size(cold.point); ++k) {
+        bears[k] = cold.point[k].there.lane[lane] > 0 ? double(hot.point[k].impulse.lane[lane]) : 0;
+        pressed += bears[k];
+        middle += bears[k] * vector(cold.point[k].anchor);
+      }
+      if (pressed > 0) middle /= pressed;
+      for (std::size_t k = 0; k < std::size(cold.point); ++k) {
+        bears[k] = pressed > 0 ? bears[k] / pressed : 0;
+        lever += bears[k] * n.cross(vector(cold.point[k].anchor) - middle).squaredNorm();
+      }
       for (std::size_t k = 0; k < std::size(cold.point); ++k) {
         const auto& point = cold.point[k];
         if (!(point.there.lane[lane] > 0)) continue;
@@ -110,10 +145,11 @@ void Touches::list(const State& s, int substeps, std::vector<Contact>& out) {
         c.on_b = s.theta[q.body].conjugate() * (on_b - s.p[q.body]);
         c.gap = n.dot(on_b - on_a);
         c.law = law;
-        // Friction is of the patch as a whole: points share it alike.
+        const Vec3 arm = n.cross(r_a - middle);
+        const double spin = lever > 0 ? double(hot.spin.lane[lane]) / lever : 0;
         c.x[0] = substeps * double(hot.point[k].impulse.lane[lane]);
-        c.x[1] = substeps * double(hot.slide_1.lane[lane]) / count;
-        c.x[2] = substeps * double(hot.slide_2.lane[lane]) / count;
+        c.x[1] = substeps * bears[k] * (double(hot.slide_1.lane[lane]) + spin * arm.dot(c.tangent));
+        c.x[2] = substeps * bears[k] * (double(hot.slide_2.lane[lane]) + spin * arm.dot(c.bitangent));
         if (c.a < c.b) continue;
         std::swap(c.a, c.b);
         std::swap(c.on_a, c.on_b);

@@ -53,6 +53,7 @@ void Touches::take_down(const SlotFamily<N>& family, const SlotPlace& at, Before
   const Vec3 t = at_lane(hot.tangent, lane), n = at_lane(hot.normal, lane);
   out.slide = double(hot.slide_1.lane[lane]) * t + double(hot.slide_2.lane[lane]) * t.cross(n);
   out.spin = hot.spin.lane[lane];
+  out.pressed = cold.pressed.lane[lane];
 }
 
 void Touches::release(int touch) {
@@ -66,6 +67,7 @@ void Touches::release(int touch) {
   Before before;
   slots.visit(touches_[touch].slot.family, [&](auto& family) { take_down(family, touches_[touch].slot, before); });
   points_ -= before.count;
+  if (before.pressed > 0) ended.push_back(bodies_of(touch));
   give_back(touches_[touch].slot, pair);
   touches_[touch] = {};
   free_touches_.push_back(touch);
@@ -82,6 +84,7 @@ void Touches::write(int touch, const Manifold& m, double margin, const BodyLines
     touches_[touch].slot = take(touch, family_of(m), pair);
   }
   points_ += m.count - before.count;
+  begun_ += fresh;
   const SlotPlace at = touches_[touch].slot;
   slots.visit(at.family, [&](auto& family) { write_lane(family, at, m, margin, fresh ? nullptr : &before, bodies, pair); });
 }
@@ -128,6 +131,7 @@ void Touches::write_lane(SlotFamily<N>& family, const SlotPlace& at, const Manif
   hot.slide_1.lane[lane] = before ? static_cast<float>(before->slide.dot(t1)) : 0;
   hot.slide_2.lane[lane] = before ? static_cast<float>(before->slide.dot(t2)) : 0;
   hot.spin.lane[lane] = before ? before->spin : 0;
+  cold.pressed.lane[lane] = before ? before->pressed : 0;
 
   for (int k = 0; k < N; ++k) {
     const bool there = k < m.count;

@@ -95,6 +95,7 @@ double Touches::smallest() const {
 
 bool Touches::may_touch(const Proxy& p, const Proxy& q) const {
   if (p.body == q.body || !model_.may_meet(p.body, q.body)) return false;
+  if (std::binary_search(tied_.begin(), tied_.end(), std::pair<int, int>(std::minmax(p.body, q.body)))) return false;
   return p.part.kind == CollisionPart::Kind::convex || q.part.kind == CollisionPart::Kind::convex;
 }
 

@@ -24,6 +24,8 @@ class Touches {
   void add_body(int body, BodyLines& bodies);
   /// The model has it no longer; those behind it have moved up.
   void remove_body(int body);
+  /// Joints came or went: bodies that one ties do not touch.
+  void joints_changed();
 
   /// Contacts for a step of h from here.
   void find(const State& s, BodyLines& bodies, double h);
@@ -37,6 +39,16 @@ class Touches {
   [[nodiscard]] double smallest() const;
   [[nodiscard]] std::size_t pairs() const { return pairs_.size() - free_pairs_.size(); }
   [[nodiscard]] bool bouncy() const { return bouncy_; }
+  /// Manifolds, and how many have begun since this was asked last.
+  [[nodiscard]] int manifolds() const { return static_cast<int>(touches_.size() - free_touches_.size()); }
+  int take_begun() { return std::exchange(begun_, 0); }
+  /// The bodies of a manifold, by its number in the slots.
+  [[nodiscard]] std::pair<int, int> bodies_of(int touch) const {
+    const Pair& pair = pairs_[touches_[touch].pair];
+    return {proxies_[pair.a].body, proxies_[pair.b].body};
+  }
+  /// Bodies of manifolds that pressed, and went, since somebody emptied this.
+  std::vector<std::pair<int, int>> ended;
 
   ContactSlots slots;
 
@@ -73,7 +85,7 @@ class Touches {
   struct Before {
     int count = 0;
     Vec3 anchor[4], slide = Vec3::Zero();
-    float impulse[4], spin = 0;
+    float impulse[4], spin = 0, pressed = 0;
     std::uint32_t feature[4];
   };
 
@@ -107,6 +119,7 @@ class Touches {
   ProxyBoxes boxes_;
   DynamicTree moving_, fixed_;
   std::vector<int> endless_;
+  std::vector<std::pair<int, int>> tied_;  // bodies, the smaller number first, sorted
   PairTable known_;
   std::vector<Pair> pairs_;
   std::vector<Touch> touches_;
@@ -119,7 +132,7 @@ class Touches {
   std::vector<Manifold> found_;
   CollideScratch scratch_;
   bool bouncy_ = false;
-  int points_ = 0;
+  int points_ = 0, begun_ = 0;
 };
 
 }  // namespace rotule::realtime

@@ -1,0 +1,384 @@
+// Joints: how they hang together, and their rows at the start of a step.
+#include "step/realtime/articulations.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "constraint/geometric_stiffness.h"
+
+namespace rotule::realtime {
+
+namespace {
+
+constexpr double pivot_tolerance = 1e-10;  // below this share of its diagonal, a row follows from others
+/// Stiffness is looked at where it may reach this share of a body's inertia in a substep.
+constexpr double least_stiffness = 0.02;
+
+Eigen::Matrix3d inverse_inertia_root(const float* pose) {
+  Eigen::Matrix3d S;
+  S << pose[10], pose[11], pose[12], pose[11], pose[13], pose[14], pose[12], pose[14], pose[15];
+  return S;
+}
+
+}  // namespace
+
+void Articulations::rebuild() {
+  find_linkages(model_, linkages_, answers_, false);
+  places_.assign(model_.joints.size(), {-1, -1});
+  for (std::size_t i = 0; i < linkages_.size(); ++i) {
+    const auto& blocks = linkages_[i].constraints.blocks();
+    for (std::size_t k = 0; k < blocks.size(); ++k) places_[blocks[k].source] = {static_cast<int>(i), static_cast<int>(k)};
+  }
+  // One row per drive that there is; numbers come with the first step.
+  kinematics_.bodies.resize(model_.partner_count());
+  evaluate_drives(model_, kinematics_, 1, drives_);
+  groups_.assign(linkages_.size(), {});
+  for (std::size_t k = 0; k < drives_.size(); ++k) groups_[places_[drives_[k].joint].first].drives.push_back(static_cast<int>(k));
+  for (std::size_t i = 0; i < linkages_.size(); ++i) {
+    if (answers_[i].x.size() != linkages_[i].constraints.rows()) answers_[i].x.setZero(linkages_[i].constraints.rows());
+    build(linkages_[i], groups_[i]);
+  }
+}
+
+void Articulations::build(const Linkage& linkage, Group& group) const {
+  const auto& blocks = linkage.constraints.blocks();
+  for (const int body : linkage.bodies) group.lines.push_back(line_of(body));
+  group.joints = static_cast<int>(blocks.size());
+  group.joint_rows = linkage.constraints.rows();
+  const int body_count = static_cast<int>(linkage.bodies.size());
+  std::vector<std::vector<std::pair<int, int>>> of_body(body_count);  // node, side
+  std::vector<GraphEdge> edges;
+  bool tree = !linkage.has_loops && group.drives.empty();
+  int values = 0;
+  const auto add_side = [&](int body) {
+    if (body < 0) return;
+    of_body[body].emplace_back(static_cast<int>(group.nodes.size()) - 1, static_cast<int>(group.sides.size()));
+    group.sides.push_back({body, values});
+    values += 6 * group.nodes.back().rows;
+    ++group.nodes.back().sides;
+  };
+  for (const ConstraintBlock& block : blocks) {
+    group.nodes.push_back({block.first_row, block.rows, static_cast<int>(group.sides.size()), 0});
+    add_side(block.body_a);
+    add_side(block.body_b);
+    for (int k = 0; k < block.more_count; ++k) add_side(linkage.constraints.more()[block.first_more + k].body);
+    edges.push_back({block.body_a, block.body_b});
+    tree = tree && block.more_count == 0;
+    const Joint& joint = model_.joints[block.source];
+    group.reach.push_back(std::max(joint.X_A.position.norm(), joint.X_B.position.norm()));
+  }
+  const auto local = [&](int body) {
+    const auto found = std::lower_bound(linkage.bodies.begin(), linkage.bodies.end(), body);
+    return found != linkage.bodies.end() && *found == body ? static_cast<int>(found - linkage.bodies.begin()) : -1;
+  };
+  int row = group.joint_rows;
+  for (const int k : group.drives) {
+    group.nodes.push_back({row++, 1, static_cast<int>(group.sides.size()), 0});
+    add_side(local(drives_[k].a));
+    add_side(local(drives_[k].b));
+  }
+
+  // Nodes are neighbours where they share a body.
+  const int n = static_cast<int>(group.nodes.size());
+  std::vector<std::vector<int>> near(n);
+  for (const auto& nodes : of_body)
+    for (const auto& [i, side_i] : nodes)
+      for (const auto& [j, side_j] : nodes)
+        if (i != j) near[i].push_back(j);
+  Graph adjacency;
+  adjacency.start.push_back(0);
+  for (auto& list : near) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    adjacency.neighbours.insert(adjacency.neighbours.end(), list.begin(), list.end());
+    adjacency.start.push_back(static_cast<int>(adjacency.neighbours.size()));
+  }
+  std::vector<int> order;
+  if (!tree || !leaves_first(edges, body_count, order)) minimum_degree(adjacency, order);
+  std::vector<BlockLdlt::Node> nodes;
+  for (const Node& node : group.nodes) nodes.push_back({node.first_row, node.rows, false});
+  group.factor.analyse(nodes, adjacency, order);
+
+  for (const auto& list : of_body)
+    for (const auto& [i, side_i] : list)
+      for (const auto& [j, side_j] : list)
+        if (group.factor.position(i) > group.factor.position(j))
+          group.products.push_back({i, j, side_i, side_j, group.factor.offset(i, j), false});
+  std::stable_sort(group.products.begin(), group.products.end(),
+                   [](const Product& p, const Product& q) { return p.offset < q.offset; });
+  for (std::size_t k = 1; k < group.products.size(); ++k)
+    group.products[k].adds = group.products[k].offset == group.products[k - 1].offset;
+
+  group.W.assign(values, 0);
+  group.w.assign(6 * body_count, 0);
+  group.moved = group.w;
+  group.bias.assign(row, 0);
+  group.rhs = group.bias;
+  group.drive_x.setZero(static_cast<Eigen::Index>(group.drives.size()));
+  group.held.assign(group.drives.size(), 0);
+  group.rows.blocks = blocks;
+  group.rows.more = linkage.constraints.more();
+  group.rows.resize(body_count, group.joint_rows);
+  group.rows.J_more.setZero(linkage.constraints.more_rows(), 6);
+  group.values.resize(group.joint_rows);
+}
+
+void Articulations::body_removed(int body, int bodies_before) {
+  std::vector<int> to(bodies_before);
+  for (int i = 0; i < bodies_before; ++i) to[i] = i == body ? -1 : i - (i > body);
+  for (Linkage& linkage : linkages_) renumber(linkage, to, {});
+  for (std::size_t i = 0; i < linkages_.size(); ++i)
+    std::transform(linkages_[i].bodies.begin(), linkages_[i].bodies.end(), groups_[i].lines.begin(), line_of);
+  kinematics_.bodies.resize(model_.partner_count());
+}
+
+void Articulations::joint_removed(int joint, int joints_before) {
+  std::vector<int> to(joints_before);
+  for (int i = 0; i < joints_before; ++i) to[i] = i == joint ? -1 : i - (i > joint);
+  for (Linkage& linkage : linkages_) renumber(linkage, {}, to);
+  rebuild();
+}
+
+void Articulations::look(const State& s, double t, double h, int parts, double scale, double push_speed, BodyLines& bodies) {
+  step_ = h;
+  part_ = h / parts;
+  push_speed_ = push_speed;
+  kinematics_.update(model_, s, t);
+  if (!drives_.empty()) evaluate_drives(model_, kinematics_, part_, drives_);
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    Group& group = groups_[i];
+    const Linkage& linkage = linkages_[i];
+    VecX& x = answers_[i].x;
+    x *= scale;
+    group.drive_x *= scale;
+    linkage.constraints.evaluate(kinematics_, t, group.rows, group.values);
+
+    // What turning adds within the step, as far as a step can follow it.
+    double drift = 0;
+    for (int k = 0; k < group.joints; ++k) {
+      const ConstraintBlock& block = group.rows.blocks[k];
+      double spin = 0;
+      for (const int place : {block.body_a, block.body_b})
+        if (place >= 0) spin = std::max(spin, kinematics_.bodies[linkage.bodies[place]].omega.squaredNorm());
+      const double ahead = 0.5 * h / (1 + h * h * spin);
+      for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
+        group.bias[r] = group.values.C_t[r] + ahead * group.values.gamma[r];
+        drift = std::max(drift, std::abs(group.values.C[r]));
+      }
+    }
+    group.shorter = drift > push_speed * h ? push_speed * h / drift : 1;
+    stiffen(linkage, x, group, bodies);
+  }
+}
+
+bool Articulations::has_torques() const {
+  for (const Joint& joint : model_.joints)
+    for (const Joint::AxisDrive& axis : joint.drives)
+      if (axis.drive.motor_torque != 0) return true;
+  return false;
+}
+
+void Articulations::add_torques(VecX& forces) const {
+  for (const Joint& joint : model_.joints)
+    for (const auto& [number, drive] : joint.drives) {
+      if (drive.motor_torque == 0) continue;
+      const DriveAxis<double> axis = drive_axis(joint, number, kinematics_);
+      const auto add = [&](int body, const Vec3& linear, const Vec3& angular) {
+        if (!model_.movable(body)) return;
+        forces.segment<3>(6 * body) += drive.motor_torque * linear;
+        forces.segment<3>(6 * body + 3) += drive.motor_torque * angular;
+      };
+      add(joint.a, axis.linear_a, axis.angular_a);
+      add(joint.b, axis.linear_b, axis.angular_b);
+    }
+}
+
+void Articulations::stiffen(const Linkage& linkage, const VecX& x, Group& group, BodyLines& bodies) {
+  // A bound first: forces times levers against inertias, forces over lengths of rods against masses. Few scenes come near it.
+  double torque = 0, tension = 0;
+  for (int k = 0; k < group.joints; ++k) {
+    const ConstraintBlock& block = group.rows.blocks[k];
+    const Joint& joint = model_.joints[block.source];
+    double reach = group.reach[k];
+    if (block.body_a >= 0 && block.body_b >= 0) reach = std::max(reach, (kinematics_[joint.a].p - kinematics_[joint.b].p).norm());
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
+      const bool turns = group.rows.J_a.row(r).head<3>().isZero(0) && group.rows.J_b.row(r).head<3>().isZero(0);
+      torque += std::abs(x[r]) * (turns ? 1 : reach);
+      if (joint.length > 0) tension += std::abs(x[r]) / joint.length;
+    }
+  }
+  double least_inertia = infinity, least_mass = infinity;
+  for (const int line : group.lines) {
+    const float* pose = bodies.pose[line].at;
+    const double root = std::max({double(pose[10]), double(pose[13]), double(pose[15])}), light = bodies.motion[line].at[6];
+    least_inertia = std::min(least_inertia, 1 / (root * root));
+    least_mass = std::min(least_mass, 1 / (light * light));
+  }
+  if (torque * part_ < least_stiffness * least_inertia && tension * part_ < least_stiffness * least_mass) return;
+
+  LumpedStiffness K;
+  const VecX lambda = x / part_;
+  lump_stiffness(linkage.constraints, kinematics_, 0, lambda, static_cast<int>(group.lines.size()), K);
+  for (std::size_t i = 0; i < group.lines.size(); ++i) {
+    Line &motion = bodies.motion[group.lines[i]], &pose = bodies.pose[group.lines[i]];
+    const double mass_root = 1 / double(motion.at[6]),
+                 heavier = std::sqrt(mass_root * mass_root + part_ * part_ * K.linear[i].norm());
+    const Eigen::Matrix3d S = inverse_inertia_root(pose.at), inertia_root = S.inverse();
+    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes(inertia_root * inertia_root + part_ * part_ * K.angular[i]);
+    const Eigen::Matrix3d stiff = axes.operatorInverseSqrt();
+    // Velocities stay; their whitened forms are of the inertia in force.
+    const Eigen::Vector3d w = axes.operatorSqrt() * (S * Eigen::Vector3d(motion.at[3], motion.at[4], motion.at[5]));
+    for (int k = 0; k < 3; ++k) {
+      motion.at[k] = static_cast<float>(motion.at[k] * heavier / mass_root);
+      motion.at[3 + k] = static_cast<float>(w[k]);
+    }
+    motion.at[6] = static_cast<float>(1 / heavier);
+    constexpr int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    for (int k = 0; k < 6; ++k) pose.at[10 + k] = static_cast<float>(stiff(at[k][0], at[k][1]));
+  }
+}
+
+void Articulations::whiten(const BodyLines& bodies, Group& group) const {
+  const auto write = [&](const double* J, const Side& side, double* W) {
+    const float *motion = bodies.motion[group.lines[side.body]].at, *S = bodies.pose[group.lines[side.body]].at + 10;
+    const double m = motion[6];
+    W[0] = m * J[0];
+    W[1] = m * J[1];
+    W[2] = m * J[2];
+    W[3] = S[0] * J[3] + S[1] * J[4] + S[2] * J[5];
+    W[4] = S[1] * J[3] + S[3] * J[4] + S[4] * J[5];
+    W[5] = S[2] * J[3] + S[4] * J[4] + S[5] * J[5];
+  };
+  for (int k = 0; k < group.joints; ++k) {
+    const ConstraintBlock& block = group.rows.blocks[k];
+    int number = group.nodes[k].first_side;
+    const auto fill = [&](const double* J) {
+      const Side& side = group.sides[number++];
+      for (int r = 0; r < block.rows; ++r) write(J + 6 * r, side, group.W.data() + side.values + 6 * r);
+    };
+    if (block.body_a >= 0) fill(group.rows.J_a.data() + 6 * block.first_row);
+    if (block.body_b >= 0) fill(group.rows.J_b.data() + 6 * block.first_row);
+    for (int m = 0; m < block.more_count; ++m) fill(group.rows.J_more.data() + 6 * group.rows.more[block.first_more + m].first);
+  }
+  for (std::size_t k = 0; k < group.drives.size(); ++k) {
+    const DriveRow& row = drives_[group.drives[k]];
+    const Node& node = group.nodes[group.joints + k];
+    int number = node.first_side;
+    if (model_.movable(row.a)) {
+      write(row.J_a.data(), group.sides[number], group.W.data() + group.sides[number].values);
+      ++number;
+    }
+    if (model_.movable(row.b)) write(row.J_b.data(), group.sides[number], group.W.data() + group.sides[number].values);
+  }
+}
+
+void Articulations::refactor(Group& group) {
+  std::vector<double>& A = group.factor.values();
+  std::fill(A.begin(), A.end(), 0.0);
+  const double* W = group.W.data();
+  const auto dot = [](const double* p, const double* q) {
+    return p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3] + p[4] * q[4] + p[5] * q[5];
+  };
+  const auto sleeps = [&](int node) { return node >= group.joints && group.held[node - group.joints] == 0; };
+  for (int i = 0; i < static_cast<int>(group.nodes.size()); ++i) {
+    const Node& node = group.nodes[i];
+    double* D = A.data() + group.factor.offset(i);
+    if (sleeps(i)) {
+      *D = 1;
+      continue;
+    }
+    for (int k = 0; k < node.sides; ++k) {
+      const double* rows = W + group.sides[node.first_side + k].values;
+      for (int r = 0; r < node.rows; ++r)
+        for (int c = 0; c <= r; ++c) D[r * node.rows + c] += dot(rows + 6 * r, rows + 6 * c);
+    }
+    if (i >= group.joints) *D += drives_[group.drives[i - group.joints]].compliance;
+  }
+  for (const Product& p : group.products) {
+    if (sleeps(p.later) || sleeps(p.earlier)) continue;
+    const int rows = group.nodes[p.later].rows, columns = group.nodes[p.earlier].rows;
+    const double *left = W + group.sides[p.later_side].values, *right = W + group.sides[p.earlier_side].values;
+    double* E = A.data() + p.offset;
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < columns; ++c) E[r * columns + c] += dot(left + 6 * r, right + 6 * c);
+  }
+  group.redundant.clear();
+  group.factor.factor(pivot_tolerance, group.redundant);
+}
+
+void Articulations::measure(const State& s, double t) {
+  kinematics_.update(model_, s, t);
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    Group& group = groups_[i];
+    linkages_[i].constraints.evaluate(kinematics_, t, group.rows, group.values);
+    for (std::size_t k = 0; k < group.lines.size(); ++k)
+      for (int n = 0; n < 6; ++n) group.w[6 * k + n] = s.u[6 * linkages_[i].bodies[k] + n];
+  }
+}
+
+JointError Articulations::error(int joint) const {
+  const auto [linkage, number] = places_[joint];
+  const Group& group = groups_[linkage];
+  const ConstraintBlock& block = group.rows.blocks[number];
+  JointError out;
+  for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
+    double rate = group.values.C_t[r];
+    const auto add = [&](const JacobianRows& J, int row, int body) {
+      if (body < 0) return;
+      for (int n = 0; n < 6; ++n) rate += J(row, n) * group.w[6 * body + n];
+    };
+    add(group.rows.J_a, r, block.body_a);
+    add(group.rows.J_b, r, block.body_b);
+    for (int m = 0; m < block.more_count; ++m) {
+      const BlockPartner& partner = group.rows.more[block.first_more + m];
+      add(group.rows.J_more, partner.first + r - block.first_row, partner.body);
+    }
+    out.position = std::max(out.position, std::abs(group.values.C[r]));
+    out.velocity = std::max(out.velocity, std::abs(rate));
+  }
+  return out;
+}
+
+JointError Articulations::largest_error() const {
+  JointError out;
+  for (int j = 0; j < static_cast<int>(places_.size()); ++j) {
+    const JointError e = error(j);
+    out.position = std::max(out.position, e.position);
+    out.velocity = std::max(out.velocity, e.velocity);
+  }
+  return out;
+}
+
+JointForce Articulations::force(int joint) const {
+  const auto [linkage, number] = places_[joint];
+  const Group& group = groups_[linkage];
+  const ConstraintBlock& block = group.rows.blocks[number];
+  const ConstraintSet& constraints = linkages_[linkage].constraints;
+  const int rows = block.rows - static_cast<int>(constraints.driven(number).size());  // those of driven axes come last
+  const Vec6 on_b = per_second() * (group.rows.J_b.middleRows(block.first_row, rows).transpose() *
+                                    answers_[linkage].x.segment(block.first_row, rows));
+  JointForce out;
+  out.force = on_b.head<3>();
+  out.torque = on_b.tail<3>() - constraints.lever(number, kinematics_, true).cross(out.force);
+  out.unique = std::none_of(group.redundant.begin(), group.redundant.end(),
+                            [&](int r) { return r >= block.first_row && r < block.first_row + block.rows; });
+  for (const DriveRow& row : drives_)
+    if (row.joint == joint) out.drive[row.axis] += (row.kind == DriveRow::Kind::upper ? -1 : 1) * row.x * per_second();
+  return out;
+}
+
+std::vector<std::pair<int, int>> Articulations::redundant() const {
+  std::vector<std::pair<int, int>> out;
+  for (int j = 0; j < static_cast<int>(places_.size()); ++j) {
+    const Group& group = groups_[places_[j].first];
+    const ConstraintBlock& block = group.rows.blocks[places_[j].second];
+    const auto count = std::count_if(group.redundant.begin(), group.redundant.end(),
+                                     [&](int r) { return r >= block.first_row && r < block.first_row + block.rows; });
+    if (count > 0) out.emplace_back(j, static_cast<int>(count));
+  }
+  return out;
+}
+
+}  // namespace rotule::realtime

@@ -1,0 +1,133 @@
+#pragma once
+// Joints of the real-time stepper. What joints tie together (mechanism/linkage.h) is solved at once, in doubles, while contacts
+// iterate around it: with the whitened velocities w = M^(1/2) v and rows W = J M^(-1/2),
+//
+//   A delta = -(W w + b),   A = W W^T + C,   x <- x + delta,   w <- w + W^T delta
+//
+// A is factored once per step (linalg/block_ldlt.h: leaves first, so that trees make no fill; minimum degree where there are
+// loops, whose redundant rows get a pivot of zero). So mass ratios and lengths of chains do not matter: there is nothing to
+// converge. Impulses x are those of a substep; repeated in each (begin_substep), they are corrected by delta alone.
+//
+// Three things keep positions right with rows that are those of the step's start:
+//   b = C_t + h/2 gamma   rows turn with the bodies: velocities are those of the step's middle, and errors of second order go;
+//   drift                 what is left of C is taken out of positions alone, in the first substep: it leaves no speed behind;
+//   stiffness             joint forces turn too: where that is too stiff for a substep, bodies get the inertia h^2 K besides
+//                         (constraint/geometric_stiffness.h), so that no tension is too high.
+//
+// Limits, motors, springs and friction (constraint/pool/drive.h) are further rows with bounds. Those within their bounds are
+// solved with the joints; those at a bound push with it. Who is which is carried from substep to substep, and looked at again
+// until nobody changes: a Newton iteration on the bounds (M. Hintermueller et al., SIAM J. Optim. 13, 2002).
+#include <rotule/results.h>
+
+#include <vector>
+
+#include "constraint/pool/drive.h"
+#include "linalg/block_ldlt.h"
+#include "mechanism/linkage.h"
+#include "step/realtime/body_lines.h"
+
+namespace rotule::realtime {
+
+class Articulations {
+ public:
+  explicit Articulations(const Model& model) : model_(model) { rebuild(); }
+
+  /// Joints or drives came or went.
+  void rebuild();
+  /// Numbers behind these have moved up; a joint that has left takes its rows along.
+  void body_removed(int body, int bodies_before);
+  void joint_removed(int joint, int joints_before);
+
+  [[nodiscard]] bool empty() const { return groups_.empty(); }
+
+  /// Rows for a step of h in so many parts from this state; `scale` of the last step's impulses, where parts were of another
+  /// length. Bodies get the inertia that stiffness asks for.
+  void look(const State& s, double t, double h, int parts, double scale, double push_speed, BodyLines& bodies);
+  /// What motors exert always (Drive::motor_torque), laid out as u; whether there is any.
+  [[nodiscard]] bool has_torques() const;
+  void add_torques(VecX& forces) const;
+  /// Factors, and gives the last impulses to the bodies.
+  void prepare(BodyLines& bodies);
+  /// Makes velocities fit; drift is taken out in the `first` part of a step.
+  void hold(BodyLines& bodies, bool first);
+
+  /// C and dC/dt of this state, for errors.
+  void measure(const State& s, double t);
+  [[nodiscard]] JointError error(int joint) const;
+  [[nodiscard]] JointError largest_error() const;
+  /// As of the last step.
+  [[nodiscard]] JointForce force(int joint) const;
+  [[nodiscard]] std::vector<std::pair<int, int>> redundant() const;
+  [[nodiscard]] const std::vector<DriveRow>& drives() const { return drives_; }
+  /// Impulses of a substep times this are forces.
+  [[nodiscard]] double per_second() const { return part_ > 0 ? 1 / part_ : 0; }
+  [[nodiscard]] const std::vector<Linkage>& linkages() const { return linkages_; }
+  /// Impulses of the whole step, by linkage.
+  [[nodiscard]] const VecX& impulses(std::size_t linkage) const { return answers_[linkage].x; }
+
+  template <class Archive>
+  void archive(Archive& io) {
+    for (JointAnswer& answer : answers_) io(answer.x);
+    for (Group& group : groups_) {
+      io(group.drive_x);
+      io(group.held);
+    }
+    io(part_);
+  }
+
+ private:
+  /// One body's part of a node's rows: six numbers each, from `values` on in the group's W.
+  struct Side {
+    int body, values;
+  };
+  /// A joint, or one row of a drive: a node of A.
+  struct Node {
+    int first_row, rows, first_side, sides;
+  };
+  /// Two nodes that share a body.
+  struct Product {
+    int later, earlier;            // nodes
+    int later_side, earlier_side;  // of the group's
+    int offset;                    // in A
+    bool adds;                     // not the first of its block
+  };
+  struct Group {
+    std::vector<int> lines;   // of bodies
+    std::vector<Node> nodes;  // joints, then drives
+    std::vector<Side> sides;
+    std::vector<Product> products;
+    std::vector<double> W, w, moved;
+    std::vector<double> bias, rhs;
+    std::vector<double> reach;  // m, per joint: the longer lever
+    BlockLdlt factor;
+    std::vector<std::int32_t> redundant;
+    ConstraintProblem rows;
+    RowValues values;
+    int joint_rows = 0, joints = 0;
+    std::vector<int> drives;  // by place in drives_
+    VecX drive_x;
+    std::vector<std::uint8_t> held;  // drives that are solved for
+    double shorter = 1;              // of the drift, what a step takes out
+  };
+
+  void build(const Linkage& linkage, Group& group) const;
+  void stiffen(const Linkage& linkage, const VecX& x, Group& group, BodyLines& bodies);
+  void whiten(const BodyLines& bodies, Group& group) const;
+  void refactor(Group& group);
+  void hold_group(Group& group, VecX& x, BodyLines& bodies, bool first);
+  bool sort_drives(Group& group, bool first_round);
+  [[nodiscard]] double drive_bias(const Group& group, int k) const;
+  static double along(const Group& group, const Node& node, int row, const std::vector<double>& of);
+  static void push(const Group& group, const Node& node, int row, double x, std::vector<double>& to);
+
+  const Model& model_;
+  std::vector<Linkage> linkages_;
+  std::vector<JointAnswer> answers_;
+  std::vector<Group> groups_;
+  std::vector<DriveRow> drives_;
+  std::vector<std::pair<int, int>> places_;  // by joint: linkage, block
+  Kinematics kinematics_;
+  double step_ = 0, part_ = 0, push_speed_ = 0;
+};
+
+}  // namespace rotule::realtime

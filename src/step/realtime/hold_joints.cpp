@@ -1,0 +1,162 @@
+// Joints within a substep: one solve, and the bounds of drives.
+#include <algorithm>
+#include <cmath>
+
+#include "step/realtime/articulations.h"
+
+namespace rotule::realtime {
+
+namespace {
+
+constexpr int most_sortings = 4;     // of drives by their bounds, in a substep
+constexpr double limit_share = 0.2;  // of what is beyond a limit, taken back in a substep
+
+}  // namespace
+
+double Articulations::along(const Group& group, const Node& node, int row, const std::vector<double>& of) {
+  double sum = 0;
+  for (int k = 0; k < node.sides; ++k) {
+    const Side& side = group.sides[node.first_side + k];
+    const double *W = group.W.data() + side.values + 6 * row, *w = of.data() + 6 * side.body;
+    for (int n = 0; n < 6; ++n) sum += W[n] * w[n];
+  }
+  return sum;
+}
+
+void Articulations::push(const Group& group, const Node& node, int row, double x, std::vector<double>& to) {
+  for (int k = 0; k < node.sides; ++k) {
+    const Side& side = group.sides[node.first_side + k];
+    const double* W = group.W.data() + side.values + 6 * row;
+    double* w = to.data() + 6 * side.body;
+    for (int n = 0; n < 6; ++n) w[n] += x * W[n];
+  }
+}
+
+void Articulations::prepare(BodyLines& bodies) {
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    Group& group = groups_[i];
+    const VecX& x = answers_[i].x;
+    whiten(bodies, group);
+    refactor(group);
+    std::fill(group.w.begin(), group.w.end(), 0.0);
+    for (int k = 0; k < static_cast<int>(group.nodes.size()); ++k) {
+      const Node& node = group.nodes[k];
+      for (int r = 0; r < node.rows; ++r)
+        push(group, node, r, k < group.joints ? x[node.first_row + r] : group.drive_x[k - group.joints], group.w);
+    }
+    for (std::size_t b = 0; b < group.lines.size(); ++b)
+      for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[n] += static_cast<float>(group.w[6 * b + n]);
+  }
+}
+
+/// w = W w + bias, by where the axis has come to within the step.
+double Articulations::drive_bias(const Group& group, int k) const {
+  const DriveRow& row = drives_[group.drives[k]];
+  const Node& node = group.nodes[group.joints + k];
+  const double rate = along(group, node, 0, group.w), way = along(group, node, 0, group.moved);
+  const auto drive = [&]() -> const Drive& {
+    const auto& all = model_.joints[row.joint].drives;
+    return std::find_if(all.begin(), all.end(), [&](const auto& axis) { return axis.axis == row.axis; })->drive;
+  };
+  switch (row.kind) {
+    case DriveRow::Kind::lower:
+    case DriveRow::Kind::upper: {
+      const double room = way - row.overshoot, restitution = drive().restitution;
+      if (restitution > 0 && rate < 0 && room + part_ * rate < 0) return restitution * rate + row.given;
+      return (room > 0 ? room / part_ : std::max(limit_share * room / part_, -push_speed_)) + row.given;
+    }
+    case DriveRow::Kind::spring: {
+      const Drive& of = drive();
+      return row.bias + way * of.stiffness / (part_ * of.stiffness + of.damping);
+    }
+    default:
+      return row.bias;
+  }
+}
+
+/// Who is solved for, by what it has and what it wants; who is not gets its bound. Whether somebody changed sides.
+bool Articulations::sort_drives(Group& group, bool first_round) {
+  bool changed = false;
+  for (int k = 0; k < static_cast<int>(group.drives.size()); ++k) {
+    const DriveRow& row = drives_[group.drives[k]];
+    const Node& node = group.nodes[group.joints + k];
+    double& x = group.drive_x[k];
+    double& bias = group.bias[node.first_row];
+    if (first_round) bias = drive_bias(group, k);
+    double own = row.compliance;
+    for (int side = 0; side < node.sides; ++side) {
+      const double* W = group.W.data() + group.sides[node.first_side + side].values;
+      for (int n = 0; n < 6; ++n) own += W[n] * W[n];
+    }
+    const double wrong = along(group, node, 0, group.w) + bias + row.compliance * x;
+    const double wanted = own > 0 ? x - wrong / own : x;
+    const bool held = wanted > row.lower && wanted < row.upper;
+    if (held != (group.held[k] != 0)) changed = true;
+    group.held[k] = held ? 1 : 0;
+    if (held) continue;
+    const double bound = wanted <= row.lower ? row.lower : row.upper;
+    push(group, node, 0, bound - x, group.w);
+    x = bound;
+  }
+  return changed;
+}
+
+void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool first) {
+  for (std::size_t b = 0; b < group.lines.size(); ++b)
+    for (int n = 0; n < 6; ++n) {
+      group.w[6 * b + n] = bodies.motion[group.lines[b]].at[n];
+      group.moved[6 * b + n] = bodies.motion[group.lines[b]].at[8 + n];
+    }
+  const int nodes = static_cast<int>(group.nodes.size());
+  const auto for_rows = [&](auto&& visit) {
+    for (int k = 0; k < nodes; ++k)
+      for (int r = 0; r < group.nodes[k].rows; ++r) visit(k, group.nodes[k], r);
+  };
+  const int rounds = group.drives.empty() ? 1 : most_sortings;
+  for (int round = 0; round < rounds; ++round) {
+    if (!group.drives.empty()) {
+      const bool changed = sort_drives(group, round == 0);
+      if (changed) refactor(group);
+      if (round > 0 && !changed) break;
+    }
+    for_rows([&](int k, const Node& node, int r) {
+      const int row = node.first_row + r, drive = k - group.joints;
+      if (drive >= 0 && group.held[drive] == 0) {
+        group.rhs[row] = 0;
+        return;
+      }
+      group.rhs[row] = -(along(group, node, r, group.w) + group.bias[row]);
+      if (drive >= 0) group.rhs[row] -= drives_[group.drives[drive]].compliance * group.drive_x[drive];
+    });
+    group.factor.solve(group.rhs.data());
+    for_rows([&](int k, const Node& node, int r) {
+      const double delta = group.rhs[node.first_row + r];
+      (k < group.joints ? x[node.first_row + r] : group.drive_x[k - group.joints]) += delta;
+      push(group, node, r, delta, group.w);
+    });
+  }
+  // Whoever is still beyond its bounds after the last round gives up the rest.
+  for (std::size_t k = 0; k < group.drives.size(); ++k) {
+    DriveRow& row = drives_[group.drives[k]];
+    const double within = std::clamp(group.drive_x[k], row.lower, row.upper);
+    if (within != group.drive_x[k]) push(group, group.nodes[group.joints + k], 0, within - group.drive_x[k], group.w);
+    group.drive_x[k] = row.x = within;
+  }
+  for (std::size_t b = 0; b < group.lines.size(); ++b)
+    for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[n] = static_cast<float>(group.w[6 * b + n]);
+  if (!first) return;
+
+  // Drift, out of positions alone.
+  std::fill(group.rhs.begin(), group.rhs.end(), 0.0);
+  for (int r = 0; r < group.joint_rows; ++r) group.rhs[r] = -group.shorter * group.values.C[r];
+  group.factor.solve(group.rhs.data());
+  for_rows([&](int, const Node& node, int r) { push(group, node, r, group.rhs[node.first_row + r], group.moved); });
+  for (std::size_t b = 0; b < group.lines.size(); ++b)
+    for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[8 + n] = static_cast<float>(group.moved[6 * b + n]);
+}
+
+void Articulations::hold(BodyLines& bodies, bool first) {
+  for (std::size_t i = 0; i < groups_.size(); ++i) hold_group(groups_[i], answers_[i].x, bodies, first);
+}
+
+}  // namespace rotule::realtime

@@ -1,0 +1,73 @@
+#include "step/realtime/weighing.h"
+
+#include <algorithm>
+
+namespace rotule::realtime {
+
+namespace {
+
+constexpr int patience = 8;            // steps that a few wait
+constexpr double many = 0.01;          // of all manifolds: no longer a few
+constexpr float least_upright = 0.1F;  // cosine: walls bear nothing
+
+}  // namespace
+
+bool Weighing::due(int begun, int all) {
+  waiting_ += begun;
+  ++since_;
+  if (waiting_ == 0 || (since_ < patience && waiting_ < many * all)) return false;
+  waiting_ = since_ = 0;
+  return true;
+}
+
+void Weighing::weigh(const ContactSlots& slots, const Vec3& gravity, BodyLines& bodies) {
+  const double g = gravity.norm();
+  const Eigen::Vector3f up = (-gravity / g).cast<float>();
+  const auto lines = static_cast<std::size_t>(bodies.count);
+  rests_.clear();
+  first_.assign(lines + 1, 0);
+  slots.for_each([&](const auto& family) {
+    for (const auto& colour : family.colours)
+      for (std::size_t block = 0; block < colour.hot.size(); ++block) {
+        const auto& hot = colour.hot[block];
+        for (int lane = 0; lane < colour.lanes(static_cast<int>(block)); ++lane) {
+          const float upright =
+              hot.normal.x.lane[lane] * up.x() + hot.normal.y.lane[lane] * up.y() + hot.normal.z.lane[lane] * up.z();
+          if (std::abs(upright) < least_upright) continue;
+          // The normal leads from a to b.
+          const int a = hot.a.lane[lane], b = hot.b.lane[lane];
+          rests_.push_back(upright > 0 ? Rest{b, a, upright} : Rest{a, b, -upright});
+          ++first_[rests_.back().upper];
+        }
+      }
+  });
+  int sum = 0;
+  for (int& first : first_) sum += std::exchange(first, sum);
+  sorted_.resize(rests_.size());
+  for (const Rest& rest : rests_) sorted_[first_[rest.upper]++] = rest;
+  // first_[i] is now where those of i end.
+
+  height_.resize(lines);
+  carried_.assign(lines, 0);
+  order_.clear();
+  for (int i = 1; i < bodies.count; ++i) {
+    const float* p = bodies.pose[i].at;
+    height_[i] = up.x() * p[0] + up.y() * p[1] + up.z() * p[2];
+    if (bodies.inverse_root[i / row_lanes].lane[i % row_lanes] > 0) order_.push_back(i);
+  }
+  std::sort(order_.begin(), order_.end(),
+            [&](int i, int j) { return height_[i] != height_[j] ? height_[i] > height_[j] : i < j; });
+
+  for (const int i : order_) {
+    const float root = bodies.mass_root[i / row_lanes].lane[i % row_lanes], weight = root * root * static_cast<float>(g);
+    float& load = bodies.load[i / row_lanes].lane[i % row_lanes];
+    const int begin = first_[i - 1], end = first_[i];
+    float upright = 0;
+    for (int k = begin; k < end; ++k) upright += sorted_[k].upright;
+    if (!(upright > 0)) continue;  // falls: hands on nothing
+    load = std::max(load, weight + 2 * carried_[i]);
+    for (int k = begin; k < end; ++k) carried_[sorted_[k].lower] += (weight + carried_[i]) * sorted_[k].upright / upright;
+  }
+}
+
+}  // namespace rotule::realtime
