@@ -120,10 +120,31 @@ void write_hdf5(const DriveHistory& history, const std::vector<double>& reaction
   file.finish();
 }
 
+/// Whether velocities change by more than accelerations account for: a given motion that began at once, a blow.
+bool jumps(const MotionState& a, const MotionState& b) {
+  const double h = b.time - a.time;
+  const auto jump = [h](const Vec3& before, const Vec3& after, const Vec3& rate, const Vec3& rate_after) {
+    return (after - before - 0.5 * h * (rate + rate_after)).norm() > h * (rate.norm() + rate_after.norm()) + 1e-9;
+  };
+  for (std::size_t i = 0; i < a.poses.size(); ++i)
+    if (jump(a.velocities[i], b.velocities[i], a.accelerations[i], b.accelerations[i]) ||
+        jump(a.angular_velocities[i], b.angular_velocities[i], a.angular_accelerations[i], b.angular_accelerations[i]))
+      return true;
+  return false;
+}
+
 /// The largest distance from the recorded motion when the forces are fed forward.
 double replay(const Scene& scene, const std::vector<MotionState>& motion, const DriveHistory& history) {
+  const double begin = motion.front().time;
+  const auto knows_time = [](const ForceDef& force) { return std::holds_alternative<Load>(force); };
+  const auto moves = [](const BodyDef& body) { return body.motion.has_value(); };
+  if (begin != 0 && (std::any_of(scene.forces.begin(), scene.forces.end(), knows_time) ||
+                     std::any_of(scene.bodies.begin(), scene.bodies.end(), moves)))
+    throw Error("--check", fmt::format("the motion begins at {} s, and forces or bodies of the scene know the time", begin));
+  DriveHistory from_zero = history;
+  for (double& time : from_zero.times) time -= begin;
   Scene driven = scene;
-  feed_forward(driven, history);
+  feed_forward(driven, from_zero);
   Recipe recipe = recipe_of(scene);
   recipe.formulation = AccelerationSettings{};
   recipe.correction = ProjectionSettings{};
@@ -177,10 +198,12 @@ void inverse(const InverseOptions& options) {
   DriveHistory history;
   std::vector<double> reactions;
   double unexplained = 0, at_unexplained = 0, replayed = -1;
-  bool unique = true;
+  bool unique = true, late_start = false;
   try {
     const World world(named.scene);
-    const std::vector<MotionState> motion = read_motion(file, world);
+    std::vector<MotionState> motion = read_motion(file, world);
+    late_start = motion.size() > 2 && jumps(motion[0], motion[1]);
+    if (late_start) motion.erase(motion.begin());
     InverseDynamicsSettings settings;
     for (const std::string& text : options.actuators) settings.actuators.push_back(actuator_in(text));
     InverseDynamics inverse(world, settings);
@@ -199,10 +222,7 @@ void inverse(const InverseOptions& options) {
         at_unexplained = now.time;
       }
     }
-    if (options.check) {
-      if (motion.front().time != 0) throw Error(path, "--check needs a recording that begins at time 0");
-      replayed = replay(named.scene, motion, history);
-    }
+    if (options.check) replayed = replay(named.scene, motion, history);
     if (!options.csv.empty()) write_text_file(options.csv, to_csv(history));
     if (!options.svg.empty()) write_text_file(options.svg, to_picture(history, named.name));
     if (!options.out.empty()) write_hdf5(history, reactions, world, options.out);
@@ -230,11 +250,8 @@ void inverse(const InverseOptions& options) {
                     {"rms", std::sqrt(squares / static_cast<double>(history.times.size()))}});
   }
   if (options.json) {
-    Json out = {{"scene", named.name},
-                {"frames", history.times.size()},
-                {"actuators", rows},
-                {"unexplained", unexplained},
-                {"reactions_unique", unique}};
+    Json out = {{"scene", named.name},        {"frames", history.times.size()}, {"actuators", rows},
+                {"unexplained", unexplained}, {"reactions_unique", unique},     {"first_moment_left_out", late_start}};
     if (replayed >= 0) out["replay_error"] = replayed;
     return print(out.dump(2) + "\n");
   }
@@ -248,6 +265,7 @@ void inverse(const InverseOptions& options) {
                       unexplained > 1e-6 * std::max(1.0, largest_force)
                           ? fmt::format(", at {:.4g} s: contacts, stops, or axes that need a motor", at_unexplained)
                           : "");
+  if (late_start) text += "the first moment is left out: velocities jump there, as where a given motion begins\n";
   if (!unique) text += "some joints have redundant rows: motion and motors are right, their reactions are one answer of many\n";
   if (replayed >= 0) text += fmt::format("fed forward, the motion comes back to {:.3g} (m, rad)\n", replayed);
   print(text);

@@ -73,7 +73,13 @@ void modes(const ModesOptions& options) {
   double unbalance = 0;
   try {
     World world(named.scene);
-    if (options.relax) relax(world);
+    if (options.relax) {
+      // Frequencies deserve more digits than a resting place does.
+      double heaviest = 0;
+      for (const BodyId body : world.bodies()) heaviest = std::max(heaviest, world.mass(body));
+      const double weight = heaviest * world.gravity().norm();
+      relax(world, {.force_tolerance = weight > 0 ? 1e-7 * weight : 1e-7, .linear_tolerance = 1e-4});
+    }
     if (options.at < 0 || !std::isfinite(options.at)) throw Error("--at: must be a time of the run, from 0 on");
     while (world.time() < options.at) world.step(std::min(world.recipe().dt, options.at - world.time()));
     const Linearisation l = linearise(world);
@@ -101,8 +107,8 @@ void modes(const ModesOptions& options) {
                         row["leader"].get<std::string>());
   }
   if (unbalance > balanced_enough)
-    text += fmt::format(
-        "not in equilibrium: at rest in this pose it would accelerate by {:.3g} m/s^2, rad/s^2; --relax finds one\n", unbalance);
+    text += fmt::format("not in equilibrium: at rest in this pose it would accelerate by {:.3g} m/s^2, rad/s^2{}\n", unbalance,
+                        options.relax ? "" : "; --relax finds one");
   print(text);
 }
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -57,7 +58,7 @@ struct CenterOfMassTarget {
 using Target = std::variant<PointTarget, OrientationTarget, LookTarget, CenterOfMassTarget>;
 
 enum class InverseMethod {
-  automatic,  // Newton's iteration; where that finds no pose, the damped one, and Newton's again near the end
+  automatic,  // Newton's iteration; where that finds no pose, the damped one from the start
   newton,
   damped,
 };
@@ -66,7 +67,7 @@ struct InverseSettings {
   InverseMethod method = InverseMethod::automatic;
   double tolerance = 1e-12;            // m, rad: largest error at which a pose counts as reached
   int max_iterations = 500;            // of both kinds together
-  double max_rotation = 2;             // rad, that a body turns in one iteration, at most
+  double max_rotation = 2;             // rad, that a body turns in one iteration, at most; 0.7 where there are loops or stops
   bool limits = true;                  // whether stops of joints hold
   std::vector<std::string> hold = {};  // bodies that stay where they are
 };
@@ -90,7 +91,7 @@ struct InverseReport {
 };
 
 /// Moves the world into a pose that meets the targets, or comes closest to them; the report says which. Velocities stay, made to
-/// fit the joints (A7 d); the clock stands still. Throws Error where a name is unknown, two targets are the same, or nothing can
+/// fit the joints (A7 d); the clock stands still. Throws Error where a name is unknown, a target makes no sense, or nothing can
 /// move.
 InverseReport inverse_kinematics(World& world, std::span<const Target> targets, const InverseSettings& settings = {});
 

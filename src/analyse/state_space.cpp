@@ -57,7 +57,7 @@ std::vector<DampedMode> damped_modes(const Linearisation& l) {
     const std::complex<double> lambda = solver.eigenvalues()[k];
     if (lambda.imag() < 0) continue;
     DampedMode mode{.eigenvalue = lambda, .frequency = lambda.imag() / (2 * std::numbers::pi), .shape = {}};
-    if (std::abs(lambda) > 0) mode.damping_ratio = -lambda.real() / std::abs(lambda);
+    if (std::abs(lambda) > 0) mode.damping_ratio = (0.0 - lambda.real()) / std::abs(lambda);
     mode.shape = Phi * solver.eigenvectors().col(k).head(n);
     Eigen::Index largest = 0;
     if (mode.shape.size() > 0 && mode.shape.cwiseAbs().maxCoeff(&largest) > 0) mode.shape /= mode.shape[largest];

@@ -1,5 +1,4 @@
 // The two iterations of inverse kinematics (A9) over a PoseSystem, and the choice between them.
-#include <fmt/format.h>
 #include <rotule/error.h>
 
 #include <algorithm>
@@ -70,7 +69,7 @@ class Search {
       }
       if (++since_mark > patience || !std::isfinite(error)) break;
       system_.solve(0);
-      double share = std::min(1.0, bound_ / std::max(system_.largest_turn(), 1e-300));
+      const double share = std::min(1.0, bound_ / std::max(system_.largest_turn(), 1e-300));
       const double step = share * system_.largest_step();
       if (step < no_step && error > 1e3 * no_step) {
         // A straight arm that should become shorter: the rows say that nothing can be done.

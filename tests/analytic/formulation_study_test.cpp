@@ -11,7 +11,8 @@
 namespace rotule {
 namespace {
 
-const FormulationTrial& find(const std::vector<FormulationTrial>& trials, const std::string& name, bool stabilised, double dt) {
+const FormulationTrial& trial_of(const std::vector<FormulationTrial>& trials, const std::string& name, bool stabilised,
+                                 double dt) {
   return *std::find_if(trials.begin(), trials.end(), [&](const FormulationTrial& t) {
     return t.formulation == name && t.stabilised == stabilised && t.dt == dt;
   });
@@ -24,14 +25,14 @@ TEST(FormulationStudy, TheHybridIsTheVelocityLevelForTwiceTheSolves) {
     const auto trials = compare_formulations(*scenes::build(name), {.dt = dt, .duration = 1});
     ASSERT_EQ(trials.size(), 14u);
     for (const bool stabilised : {false, true}) {
-      const FormulationTrial &velocity = find(trials, "velocity", stabilised, dt),
-                             &hybrid = find(trials, "hybrid", stabilised, dt);
+      const FormulationTrial &velocity = trial_of(trials, "velocity", stabilised, dt),
+                             &hybrid = trial_of(trials, "hybrid", stabilised, dt);
       EXPECT_NEAR(hybrid.energy_error, velocity.energy_error, 1e-6 * velocity.energy_error) << name;
       EXPECT_NEAR(hybrid.joint_error, velocity.joint_error, 1e-6 * velocity.joint_error) << name;
       EXPECT_EQ(hybrid.solves, 2 * velocity.solves) << name;
       // At equal cost half the step is better.
-      EXPECT_LT(find(trials, "velocity", stabilised, dt / 2).energy_error, 0.7 * hybrid.energy_error) << name;
-      EXPECT_LT(find(trials, "velocity", stabilised, dt / 2).joint_error, 0.7 * hybrid.joint_error) << name;
+      EXPECT_LT(trial_of(trials, "velocity", stabilised, dt / 2).energy_error, 0.7 * hybrid.energy_error) << name;
+      EXPECT_LT(trial_of(trials, "velocity", stabilised, dt / 2).joint_error, 0.7 * hybrid.joint_error) << name;
     }
   }
 }
@@ -40,8 +41,8 @@ TEST(FormulationStudy, TheTaylorTermMakesAnOrder) {
   const double dt = 4e-3;
   for (const char* name : {"pendulum", "double_pendulum"}) {
     const auto trials = compare_formulations(*scenes::build(name), {.dt = dt, .duration = 1});
-    const FormulationTrial &taylor = find(trials, "taylor", false, dt), &half = find(trials, "taylor", false, dt / 2);
-    EXPECT_LT(taylor.joint_error, 0.05 * find(trials, "velocity", false, dt).joint_error) << name;
+    const FormulationTrial &taylor = trial_of(trials, "taylor", false, dt), &half = trial_of(trials, "taylor", false, dt / 2);
+    EXPECT_LT(taylor.joint_error, 0.05 * trial_of(trials, "velocity", false, dt).joint_error) << name;
     EXPECT_NEAR(std::log2(taylor.joint_error / half.joint_error), 2, 0.4) << name;
   }
 }

@@ -15,7 +15,7 @@ namespace {
 
 using std::numbers::pi;
 
-Recipe fine(double dt = 2e-3) {
+Recipe recorded_by(double dt = 2e-3) {
   Recipe recipe = recipes::exact();
   set(recipe, "integrator", "dormand_prince_8");
   recipe.dt = dt;
@@ -106,9 +106,9 @@ struct RoundTrip {
 
 /// `moving` has the motion, `plain` the mechanism whose motors are asked for.
 RoundTrip round_trip(const Scene& moving, const Scene& plain, int steps, double dt) {
-  World world(moving, fine(dt));
+  World world(moving, recorded_by(dt));
   world.project();
-  const World mechanism(plain, fine(dt));
+  const World mechanism(plain, recorded_by(dt));
   InverseDynamics inverse(mechanism), rows(mechanism, {.by_rows = true});
   RoundTrip out;
   out.recursive = inverse.recursive();
@@ -143,7 +143,7 @@ RoundTrip round_trip(const Scene& moving, const Scene& plain, int steps, double 
     driven.bodies[i].angular_velocity = motion[0].angular_velocities[i];
   }
   feed_forward(driven, history);
-  World again(driven, fine(dt));
+  World again(driven, recorded_by(dt));
   for (int i = 1; i <= steps; ++i) {
     again.step();
     const MotionState now = motion_of(again);
@@ -191,7 +191,7 @@ TEST(InverseDynamics, APendulumAgainstItsEquation) {
                   .between = {"world", "bob"},
                   .axis = {0, -1, 0},
                   .drive = {.friction = friction, .stiffness = k, .damping = d, .rest = 0.3}});
-  const World world(scene, fine());
+  const World world(scene, recorded_by());
   InverseDynamics inverse(world);
   for (const double q : {-2.0, -0.4, 0.0, 0.9, 2.5})
     for (const double rate : {-1.5, 0.8})
@@ -216,7 +216,7 @@ TEST(InverseDynamics, APendulumAgainstItsEquation) {
 TEST(InverseDynamics, MotorsThatALoopMakesRedundantShareTheWork) {
   // Crank and rocker of a four-bar both driven: tau_1 w_1 + tau_2 w_2 = P, and the least |tau| is P w / |w|^2.
   Scene scene = scenes::four_bar();
-  World world(scene, fine());
+  World world(scene, recorded_by());
   std::vector<std::string> pins;
   for (const JointId joint : world.joints())
     for (const JointDef& def : scene.joints)
@@ -246,7 +246,7 @@ TEST(InverseDynamics, MotorsThatALoopMakesRedundantShareTheWork) {
 TEST(InverseDynamics, WhatNothingCanExertIsSaid) {
   Scene scene;
   scene.add({.name = "stone", .mass = 3, .shape = Sphere{0.1}});
-  const World world(scene, fine());
+  const World world(scene, recorded_by());
   InverseDynamics inverse(world);
   EXPECT_TRUE(inverse.actuators().empty());
   MotionState motion = motion_of(world);
@@ -254,7 +254,7 @@ TEST(InverseDynamics, WhatNothingCanExertIsSaid) {
   motion.accelerations[0] = Vec3::Zero();  // it hovers
   EXPECT_NEAR(inverse.solve(motion).unexplained, 3 * testing::g, 1e-12);
 
-  const World arm(six_axes(), fine());
+  const World arm(six_axes(), recorded_by());
   try {
     InverseDynamics wrong(arm, {.actuators = {{"axs1", ""}}});
     FAIL();
