@@ -314,7 +314,17 @@ void ContactFinder::add_meeting(const Meeting& meeting, const State& s, std::vec
     c.met = true;
     c.size = size(c.a, c.b);
   }
-  for (const Contact& c : found_) contacts.insert(std::upper_bound(contacts.begin(), contacts.end(), c, before), c);
+  // A point that is pressed in takes the place of what it was at the start: twice the same point makes no better solution, and a
+  // much harder problem.
+  for (Contact& c : found_) {
+    const auto at = std::lower_bound(contacts.begin(), contacts.end(), c, before);
+    if (meeting.pressed && at != contacts.end() && !before(c, *at)) {
+      carry_over(*at, c);
+      *at = c;
+    } else {
+      contacts.insert(std::upper_bound(at, contacts.end(), c, before), c);
+    }
+  }
 }
 
 double ContactFinder::straight_part(const State& s, std::span<const Linkage> linkages, double h) {

@@ -108,7 +108,7 @@ void ReferenceStepper::add_meetings() {
       const std::size_t had = now.contacts.size();
       finder.add_meeting(m, now.state, now.contacts);
       // Beside an inner edge of a mesh there is nothing to hold them, and nothing that anybody would meet later is put off by it.
-      if (now.contacts.size() == had) continue;
+      if (now.contacts.size() == had && !m.pressed) continue;
     }
     for (const int body : {m.a, m.b}) met_[body] = std::min(met_[body], m.time);
   }
