@@ -94,9 +94,10 @@ SceneStudy study_scene(const std::string& scene, const StudyOptions& options, co
 std::string in_short(const SceneStudy& s) {
   const TuningSummary& m = s.summary;
   std::string text = fmt::format(
-      "{:<12} {:>4} frames  contacts {:.0f} to {:.0f}  alpha {:.3f} +- {:.3f}  error {:.3g} -> {:.3g} (x {:.3f})  sweeps {:+.1f} "
+      "{:<12} {:>4} frames, {} better  contacts {:.0f} to {:.0f}  alpha {:.3f} +- {:.3f}  error {:.3g} -> {:.3g} (x {:.3f})  "
+      "sweeps {:+.1f} "
       "%",
-      s.scene, m.frames, m.contacts.least, m.contacts.most, m.alpha.mean, m.alpha.deviation, m.error_before.mean,
+      s.scene, m.frames, m.better, m.contacts.least, m.contacts.most, m.alpha.mean, m.alpha.deviation, m.error_before.mean,
       m.error_after.mean, m.error_before.mean > 0 ? m.error_after.mean / m.error_before.mean : 1.0,
       m.sweeps_before > 0 ? 100 * (m.sweeps_after / m.sweeps_before - 1) : 0.0);
   if (s.tuned_now > 0)

@@ -206,9 +206,10 @@ std::string count_range(const Spread& s) {
 
 std::vector<Table> all_tables(const std::vector<SceneStudy>& studies) {
   Table counts{"Table 3.1: constraints", {"scene", "joints", "published", "contacts", "published"}, {}};
-  Table alpha{"Table 3.2: best relaxation", {"scene", "mean", "published", "deviation", "published"}, {}};
+  Table alpha{
+      "Table 3.2: best relaxation", {"scene", "mean", "published", "deviation", "published", "frames with a better setting"}, {}};
   Table kappa{"Table 3.3: best regularisation", {"scene", "mean", "published", "deviation", "published", "frames without"}, {}};
-  Table fit{"Table 3.4: α ≈ a log10 cond(A) + b", {"scene", "a", "published", "b", "published", "explains"}, {}};
+  Table fit{"Table 3.4: α ≈ a log10 cond(A) + b", {"scene", "a", "published", "b", "published", "explains", "frames"}, {}};
   Table error{"Table 3.5: error before (first line) and after (second)",
               {"scene", "min", "published", "max", "published", "mean", "published"},
               {}};
@@ -224,12 +225,14 @@ std::vector<Table> all_tables(const std::vector<SceneStudy>& studies) {
     counts.rows.push_back(
         {title, count_range(m.joints), p ? std::to_string(p->joints) : "", count_range(m.contacts), p ? p->contacts : ""});
     alpha.rows.push_back({title, fmt::format("{:.2f}", m.alpha.mean), theirs("{:.2f}", p ? p->alpha : 0),
-                          fmt::format("{:.2f}", m.alpha.deviation), theirs("{:.2f}", p ? p->alpha_deviation : 0)});
+                          fmt::format("{:.2f}", m.alpha.deviation), theirs("{:.2f}", p ? p->alpha_deviation : 0),
+                          fmt::format("{} of {}", m.better, m.frames)});
     kappa.rows.push_back({title, fmt::format("{:.2e}", m.kappa.mean), theirs("{:.2e}", p ? p->kappa : 0),
                           fmt::format("{:.2e}", m.kappa.deviation), theirs("{:.2e}", p ? p->kappa_deviation : 0),
-                          fmt::format("{} of {}", m.without_kappa, m.frames)});
+                          fmt::format("{} of {}", m.without_kappa, m.better)});
     fit.rows.push_back({title, fmt::format("{:.3f}", m.fit.a), theirs("{:.3f}", p ? p->a : 0), fmt::format("{:.3f}", m.fit.b),
-                        theirs("{:.3f}", p ? p->b : 0), fmt::format("{:.0f} %", 100 * m.fit.explained)});
+                        theirs("{:.3f}", p ? p->b : 0), fmt::format("{:.0f} %", 100 * m.fit.explained),
+                        std::to_string(m.fit.points)});
     const auto line = [&](const std::string& name, const Spread& e, double least, double most, double mean) {
       error.rows.push_back({name, fmt::format("{:.2e}", e.least), theirs("{:.2e}", least), fmt::format("{:.2e}", e.most),
                             theirs("{:.2e}", most), fmt::format("{:.2e}", e.mean), theirs("{:.2e}", mean)});
@@ -274,41 +277,53 @@ std::vector<std::pair<std::string, std::vector<Plot>>> study_figures(const std::
 }
 
 std::vector<std::string> study_findings(const std::vector<SceneStudy>& studies, const TuningChoices& choices) {
-  std::vector<std::string> out, met, missed, means, unexplained, saturated;
-  int frames = 0, without = 0;
+  std::vector<std::string> out, met, missed, unexplained, saturated;
+  int frames = 0, better = 0, without = 0, singular = 0;
   double least_alpha = infinity, most_alpha = 0, disagreement = 0;
   for (const SceneStudy& s : studies) {
     const TuningSummary& m = s.summary;
     if (m.frames == 0) continue;
     frames += m.frames;
+    better += m.better;
     without += m.without_kappa;
-    least_alpha = std::min(least_alpha, m.alpha.mean);
-    most_alpha = std::max(most_alpha, m.alpha.mean);
+    for (const FrameRow& row : s.rows) singular += row.tuned.conditioning.rank < row.tuned.rows;
+    if (m.better > 0) {
+      least_alpha = std::min(least_alpha, m.alpha.mean);
+      most_alpha = std::max(most_alpha, m.alpha.mean);
+    }
     disagreement = std::max(disagreement, m.worst_disagreement);
     if (const PublishedScene* p = published(s.scene)) {
       const double theirs = p->after_mean / p->before_mean;
       (error_ratio(m) <= theirs ? met : missed)
           .push_back(fmt::format("{} ({:.2f}, published {:.2f})", title_of(s), error_ratio(m), theirs));
     }
-    if (m.fit.explained < 0.25) unexplained.push_back(fmt::format("{} ({:.0f} %)", title_of(s), 100 * m.fit.explained));
+    if (m.fit.points >= 10 && m.fit.explained < 0.25)
+      unexplained.push_back(fmt::format("{} ({:.0f} %)", title_of(s), 100 * m.fit.explained));
     if (m.reached_before < m.frames / 2)
       saturated.push_back(fmt::format("{} ({} of {})", title_of(s), m.frames - m.reached_before, m.frames));
   }
   if (frames == 0) return {"No frame had anything to solve."};
-  out.push_back(fmt::format(
-      "{} frames were tuned. The best relaxation is {:.2f} to {:.2f} on average by scene: above 1 everywhere, as published "
-      "(1.40 to 1.80).",
-      frames, least_alpha, most_alpha));
+  out.push_back(fmt::format("{} frames were tuned; for {} of them some setting is better than the one before.", frames, better));
+  if (better > 0)
+    out.push_back(fmt::format("Their best relaxation is {:.2f} to {:.2f} on average by scene (published: 1.40 to 1.80).",
+                              least_alpha, most_alpha));
   if (!met.empty()) out.push_back("Tuning lowers the error as much as published, or more, on: " + list_of(met) + ".");
   if (!missed.empty()) out.push_back("It lowers it less than published on: " + list_of(missed) + ".");
-  out.push_back(
-      fmt::format("Regularisation does not help: {:.0f} % of the frames are best without any.", 100.0 * without / frames));
+  if (!missed.empty() && choices.friction != "fixed")
+    out.emplace_back(
+        "Bounds of friction follow the normal here, while the published algorithm is given them as numbers: --friction fixed "
+        "does the same.");
+  if (better > 0)
+    out.push_back(fmt::format("{:.0f} % of the best settings are without regularisation.", 100.0 * without / better));
   if (!unexplained.empty())
     out.push_back(
         "The conditioning of A says little about the best relaxation: of its variance a line in log10 cond(A) explains only: " +
-        list_of(unexplained) +
-        ". A has more rows than its bodies have coordinates, so it is singular; cond(A) is taken over the eigenvalues that are "
-        "not zero.");
+        list_of(unexplained) + ".");
+  if (singular > 0)
+    out.push_back(
+        fmt::format("In {} frames A is singular, having more rows than its bodies have coordinates, or rows that repeat others; "
+                    "cond(A) is taken over the eigenvalues that are not zero.",
+                    singular));
   if (!saturated.empty())
     out.push_back(
         fmt::format("Untuned, {} sweeps do not reach the error of {:g} in most frames of: ", choices.sweeps, choices.error) +

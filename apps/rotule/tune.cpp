@@ -40,6 +40,7 @@ Json json_of(const Spread& s) { return {{"min", s.least}, {"max", s.most}, {"mea
 
 Json json_of(const TuningSummary& s) {
   return {{"frames", s.frames},
+          {"better", s.better},
           {"contacts", json_of(s.contacts)},
           {"alpha", json_of(s.alpha)},
           {"kappa", json_of(s.kappa)},
@@ -66,11 +67,11 @@ std::string table_of(const std::vector<FrameRow>& rows) {
 
 std::string words_of(const TuningSummary& s, double seconds, int tuned_now) {
   std::string text = fmt::format(
-      "{} frames: alpha {:.3f} +- {:.3f} on average; {} of them without kappa\n"
+      "{} frames, {} of them with a better setting: alpha {:.3f} +- {:.3f}, {} without kappa\n"
       "  error   {:.4g} -> {:.4g} on average (x {:.3f}), the least of each solve {:.4g} -> {:.4g}\n"
       "  sweeps  {:.0f} -> {:.0f} in all ({:+.1f} %); error asked for reached in {} -> {} frames\n"
       "  search  {:.0f} generations and {:.0f} solves per frame\n",
-      s.frames, s.alpha.mean, s.alpha.deviation, s.without_kappa, s.error_before.mean, s.error_after.mean,
+      s.frames, s.better, s.alpha.mean, s.alpha.deviation, s.without_kappa, s.error_before.mean, s.error_after.mean,
       s.error_before.mean > 0 ? s.error_after.mean / s.error_before.mean : 1.0, s.least_before.mean, s.least_after.mean,
       s.sweeps_before, s.sweeps_after, 100 * (s.sweeps_after / s.sweeps_before - 1), s.reached_before, s.reached_after,
       s.generations, s.solved);

@@ -41,8 +41,6 @@ TuningSummary summary_of(const std::vector<FrameRow>& rows, double error) {
   const auto spread = [&](const auto& value) { return spread_of(column(rows, value)); };
   out.contacts = spread([](const TunedFrame& t) { return double(t.contacts); });
   out.joints = spread([](const TunedFrame& t) { return double(t.joints); });
-  out.alpha = spread([](const TunedFrame& t) { return t.parameters.relaxation; });
-  out.kappa = spread([](const TunedFrame& t) { return t.parameters.regularisation; });
   out.error_before = spread([](const TunedFrame& t) { return t.before.error; });
   out.error_after = spread([](const TunedFrame& t) { return t.after.error; });
   out.least_before = spread([](const TunedFrame& t) { return t.before.least_error; });
@@ -53,7 +51,6 @@ TuningSummary summary_of(const std::vector<FrameRow>& rows, double error) {
     const TunedFrame& t = row.tuned;
     out.reached_before += t.before.least_error <= error;
     out.reached_after += t.after.least_error <= error;
-    out.without_kappa += t.parameters.regularisation == 0;
     out.worse += t.after.error > t.before.error && t.after.error > error;
     out.sweeps_before += t.before.sweeps;
     out.sweeps_after += t.after.sweeps;
@@ -71,8 +68,16 @@ TuningSummary summary_of(const std::vector<FrameRow>& rows, double error) {
   out.residual_after = std::exp(out.residual_after);
   std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2), ratios.end());
   out.median_ratio = ratios[ratios.size() / 2];
-  out.fit = linear_fit(column(rows, [](const TunedFrame& t) { return std::log10(t.conditioning.condition); }),
-                       column(rows, [](const TunedFrame& t) { return t.parameters.relaxation; }));
+  // A frame that is solved at once, or that nothing helps, has no best setting to speak of.
+  std::vector<FrameRow> better;
+  for (const FrameRow& row : rows)
+    if (row.tuned.fitness_after < row.tuned.fitness_before) better.push_back(row);
+  out.better = static_cast<int>(better.size());
+  for (const FrameRow& row : better) out.without_kappa += row.tuned.parameters.regularisation == 0;
+  const std::vector<double> alpha = column(better, [](const TunedFrame& t) { return t.parameters.relaxation; });
+  out.alpha = spread_of(alpha);
+  out.kappa = spread_of(column(better, [](const TunedFrame& t) { return t.parameters.regularisation; }));
+  out.fit = linear_fit(column(better, [](const TunedFrame& t) { return std::log10(t.conditioning.condition); }), alpha);
   return out;
 }
 

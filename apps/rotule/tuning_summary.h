@@ -23,8 +23,9 @@ LinearFit linear_fit(const std::vector<double>& x, const std::vector<double>& y)
 struct TuningSummary {
   int frames = 0;
   int reached_before = 0, reached_after = 0;  // frames in which the error asked for was reached
-  int without_kappa = 0;
-  int worse = 0;  // frames whose last error is larger than before: fitness looks at the least one (D8)
+  int better = 0;         // frames for which some setting is better than the one before; alpha, kappa and the fit are of these
+  int without_kappa = 0;  // of them
+  int worse = 0;          // frames whose last error is larger than before: fitness looks at the least one (D8)
   Spread contacts, joints, alpha, kappa, error_before, error_after, least_before, least_after;
   double sweeps_before = 0, sweeps_after = 0;      // of all frames
   double residual_before = 0, residual_after = 0;  // scale-free, geometric means

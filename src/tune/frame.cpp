@@ -7,7 +7,6 @@
 #include <cmath>
 #include <vector>
 
-#include "base/union_find.h"
 #include "problem/delassus.h"
 #include "problem/operators.h"
 

@@ -1,6 +1,7 @@
 // rotule tune and rotule study as a user calls them: threads, ranks and interrupted runs give the same tables.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "support/cli.h"
@@ -10,6 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 using testing::Result;
+namespace fs = std::filesystem;
 
 class TuneCli : public testing::Cli {
  protected:

@@ -17,7 +17,7 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr int n = 10;
+constexpr int dimensions = 10;
 
 struct Standard {
   const char* name;
@@ -32,13 +32,13 @@ const Standard standards[] = {
      [](const VectorXd& z, const MatrixXd& turn) {
        const VectorXd q = turn * z;
        double sum = 0;
-       for (int i = 0; i < n; ++i) sum += std::pow(1e6, static_cast<double>(i) / (n - 1)) * q[i] * q[i];
+       for (int i = 0; i < dimensions; ++i) sum += std::pow(1e6, static_cast<double>(i) / (dimensions - 1)) * q[i] * q[i];
        return sum;
      }},
     {"schwefel", 100, 1e-6, 2.38e3, true,
      [](const VectorXd& z, const MatrixXd&) {
        double sum = 0, part = 0;
-       for (int i = 0; i < n; ++i) {
+       for (int i = 0; i < dimensions; ++i) {
          part += z[i];
          sum += part * part;
        }
@@ -47,7 +47,7 @@ const Standard standards[] = {
     {"rosenbrock", 100, 1e-2, 1.08e4, false,
      [](const VectorXd& z, const MatrixXd&) {
        double sum = 0;
-       for (int i = 0; i + 1 < n; ++i) {
+       for (int i = 0; i + 1 < dimensions; ++i) {
          const double a = z[i] + 1, b = z[i + 1] + 1;
          sum += 100 * (a * a - b) * (a * a - b) + (a - 1) * (a - 1);
        }
@@ -56,7 +56,7 @@ const Standard standards[] = {
     {"rastrigin", 5, 1e-2, 7.57e4, false,
      [](const VectorXd& z, const MatrixXd&) {
        double sum = 0;
-       for (int i = 0; i < n; ++i) sum += z[i] * z[i] - 10 * std::cos(2 * std::numbers::pi * z[i]) + 10;
+       for (int i = 0; i < dimensions; ++i) sum += z[i] * z[i] - 10 * std::cos(2 * std::numbers::pi * z[i]) + 10;
        return sum;
      }},
 };
@@ -67,18 +67,18 @@ double evaluations_per_success(const Standard& f, int runs, bool active) {
   int successes = 0;
   for (int run = 0; run < runs; ++run) {
     Random random(1000 + run, 7);
-    MatrixXd entries(n, n);
+    MatrixXd entries(dimensions, dimensions);
     for (double& v : entries.reshaped()) v = random.normal();
     const MatrixXd turn = Eigen::HouseholderQR<MatrixXd>(entries).householderQ();
-    VectorXd optimum(n), start(n);
+    VectorXd optimum(dimensions), start(dimensions);
     for (double& v : optimum) v = 0.98 * f.half * (2 * random.uniform() - 1);
     for (double& v : start) v = f.half * (2 * random.uniform() - 1);
     SearchSpace space{
-        .start = start, .deviation = VectorXd::Constant(n, f.half), .lower = {}, .upper = {}, .least_deviation = {}};
+        .start = start, .deviation = VectorXd::Constant(dimensions, f.half), .lower = {}, .upper = {}, .least_deviation = {}};
     RestartSettings restarts;
     restarts.max_evaluations = 100000;
-    restarts.from = VectorXd::Constant(n, -f.half);
-    restarts.to = VectorXd::Constant(n, f.half);
+    restarts.from = VectorXd::Constant(dimensions, -f.half);
+    restarts.to = VectorXd::Constant(dimensions, f.half);
     if (f.bounded) {
       space.lower = restarts.from;
       space.upper = restarts.to;
@@ -111,8 +111,11 @@ TEST(CmaEs, NegativeWeightsSaveEvaluationsWhereAxesDiffer) {
 }
 
 TEST(CmaEs, WeightsAreThoseOfTheTutorial) {
-  const SearchSpace space{
-      .start = VectorXd::Zero(n), .deviation = VectorXd::Ones(n), .lower = {}, .upper = {}, .least_deviation = {}};
+  const SearchSpace space{.start = VectorXd::Zero(dimensions),
+                          .deviation = VectorXd::Ones(dimensions),
+                          .lower = {},
+                          .upper = {},
+                          .least_deviation = {}};
   const CmaEs plain(space, {.active = false}, 1), active(space, {}, 1);
   EXPECT_EQ(plain.population(), 10);
   EXPECT_NEAR(plain.mu_eff(), 3.167, 1e-3);  // table 1 with lambda = 10
