@@ -13,8 +13,8 @@
 namespace rotule {
 namespace {
 
+using std::numbers::pi;
 using testing::g;
-constexpr double pi = std::numbers::pi;
 
 Recipe fine(double dt = 1e-3) {
   Recipe recipe = recipes::exact();
