@@ -35,6 +35,7 @@ PUBLIC = {
     "integrators.h": "base", "integrators_adaptive.h": "base", "integrator_traits.h": "base", "contacts.h": "base", "steppers.h": "base",  # settings: names and numbers only
     "solvers.h": "base", "solver_traits.h": "base", "solver_fields.h": "base", "solver_storage.h": "base", "solver_choice.h": "base",
     "jet.h": "math",
+    "moving.h": "math",
     "problem.h": "problem",
     "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",
     "forces.h": "model", "formula.h": "model", "particles.h": "model", "mass_properties.h": "model",

@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "model/constraint_text.h"
 #include "model/content.h"
 #include "model/names.h"
 #include "progress.h"
@@ -161,7 +162,11 @@ bool keeps_energy(const Scene& scene, const Recipe& recipe) {
         },
         force);
   });
-  return std::holds_alternative<NoContactSettings>(recipe.contacts) && !needs.drives && !needs.kinematic && !damped;
+  const bool guided = std::any_of(scene.joints.begin(), scene.joints.end(), [](const JointDef& joint) {
+    const auto* constraint = std::get_if<Constraint>(&joint);
+    return constraint != nullptr && (knows_time(*constraint) || on_velocities(*constraint));
+  });
+  return std::holds_alternative<NoContactSettings>(recipe.contacts) && !needs.drives && !needs.kinematic && !damped && !guided;
 }
 
 /// Watches for the moment at which everything has come to rest and stays so (B3).

@@ -268,9 +268,10 @@ struct NamedConstant {
   friend bool operator==(const NamedConstant&, const NamedConstant&) = default;
 };
 
-/// Equations of the user's own (A2), of the bodies' positions and the time, or linear in their velocities (A14): write their values
-/// alone, derivatives follow by automatic differentiation. They are given in one of three ways: as text, as files have them; as
-/// a C++ function over any number of bodies (Scene::add_constraint); or as a function of second-order jets of two bodies.
+/// Equations of the user's own (A2), of the bodies' positions and the time, or linear in their velocities (A14): write their
+/// values alone, derivatives follow by automatic differentiation. They are given in one of three ways: as text, as files have
+/// them; as a C++ function over any number of bodies (Scene::add_constraint); or as a function of second-order jets of two
+/// bodies.
 struct Constraint {
   std::string name = {};
   Between between = {};
@@ -289,8 +290,8 @@ struct Constraint {
   Breaking breaks = {};
 };
 
-/// A pinion rolls on a rack: travel of the second body along `direction` over the angle of the first about `axis` is `radius`, both
-/// as the carrier sees them. Holds the ratio alone, as a gear does. Locks 1.
+/// A pinion rolls on a rack: travel of the second body along `direction` over the angle of the first about `axis` is `radius`,
+/// both as the carrier sees them. Holds the ratio alone, as a gear does. Locks 1.
 struct RackAndPinion {
   std::string name = {};
   Between between = {};  // pinion, rack
@@ -311,17 +312,17 @@ struct Screw {
   Breaking breaks = {};
 };
 
-/// A rope from a point of the first body over two points of the carrier to a point of the second. It holds |from - over_a| + ratio
-/// |to - over_b| as it is, both ways, or pulls alone where it may be slack. Locks 1.
+/// A rope from a point of the first body over two points of the carrier to a point of the second. It holds |from - over_a| +
+/// ratio |to - over_b| as it is, both ways, or pulls alone where it may be slack. Locks 1.
 struct Pulley {
   std::string name = {};
   Between between = {};
   std::string carrier = "world";
-  std::optional<Vec3> from = {}, to = {};         // in the world; default: centres of mass
+  std::optional<Vec3> from = {}, to = {};             // in the world; default: centres of mass
   Vec3 over_a = Vec3::Zero(), over_b = Vec3::Zero();  // in the world
-  double ratio = 1;                               // strands that hold the second body per strand of the first
-  bool slack = false;                             // whether it may hang loose
-  double restitution = 0;                         // where a slack one comes taut
+  double ratio = 1;                                   // strands that hold the second body per strand of the first
+  bool slack = false;                                 // whether it may hang loose
+  double restitution = 0;                             // where a slack one comes taut
   Breaking breaks = {};
 };
 
@@ -329,7 +330,7 @@ struct Pulley {
 /// Holds that alone. Locks 1.
 struct Differential {
   std::string name = {};
-  Between between = {};  // the two wheels
+  Between between = {};      // the two wheels
   std::string housing = {};  // the case that drives them
   std::string carrier = "world";
   Vec3 axis{0, 0, 1};
@@ -340,21 +341,21 @@ struct Differential {
 struct Rail {
   std::string name = {};
   Between between = {};
-  std::optional<Vec3> point = {};    // of the second body, in the world; default: its centre of mass
-  std::vector<Vec3> points = {};     // in the world, at least 3; the curve passes through all of them
-  bool closed = false;               // whether the last is joined to the first
+  std::optional<Vec3> point = {};  // of the second body, in the world; default: its centre of mass
+  std::vector<Vec3> points = {};   // in the world, at least 3; the curve passes through all of them
+  bool closed = false;             // whether the last is joined to the first
   Breaking breaks = {};
 };
 
-/// A follower on a cam: a point of the second body stays on a closed curve in the plane of the cam, or as far outside of it as its
-/// roller is large. Where it stands along the cam's axis is free. Locks 1.
+/// A follower on a cam: a point of the second body stays on a closed curve in the plane of the cam, or as far outside of it as
+/// its roller is large. Where it stands along the cam's axis is free. Locks 1.
 struct Cam {
   std::string name = {};
-  Between between = {};              // cam, follower
-  Vec3 axis{0, 0, 1};                // of the plane, in the world
-  std::optional<Vec3> point = {};    // of the follower, in the world; default: its centre of mass
-  std::vector<Vec3> profile = {};    // points of the cam's edge, in the world, counter-clockwise about the axis; at least 4
-  double roller = 0;                 // m, radius of the follower's roller
+  Between between = {};            // cam, follower
+  Vec3 axis{0, 0, 1};              // of the plane, in the world
+  std::optional<Vec3> point = {};  // of the follower, in the world; default: its centre of mass
+  std::vector<Vec3> profile = {};  // points of the cam's edge, in the world, counter-clockwise about the axis; at least 4
+  double roller = 0;               // m, radius of the follower's roller
   Breaking breaks = {};
 };
 
@@ -371,23 +372,23 @@ struct ConstantVelocity {
 /// plane's velocity. Locks 1 in position and 2 more in velocity.
 struct Rolling {
   std::string name = {};
-  Between between = {};              // plane, wheel
-  Vec3 at = Vec3::Zero();            // any point of the plane, in the world
-  Vec3 normal{0, 0, 1};              // of the plane, towards the wheel
-  std::optional<Vec3> center = {};   // of the wheel, in the world; default: its centre of mass
-  std::optional<Vec3> axis = {};     // of a disc, in the world; none: a ball
-  double radius = 1;                 // m
+  Between between = {};             // plane, wheel
+  Vec3 at = Vec3::Zero();           // any point of the plane, in the world
+  Vec3 normal{0, 0, 1};             // of the plane, towards the wheel
+  std::optional<Vec3> center = {};  // of the wheel, in the world; default: its centre of mass
+  std::optional<Vec3> axis = {};    // of a disc, in the world; none: a ball
+  double radius = 1;                // m
   Breaking breaks = {};
 };
 
-/// A blade or skate on a plane of the first body: the point may not move sideways, along normal x blade. Locks 1 in velocity; what
-/// keeps it on the plane is a joint of its own.
+/// A blade or skate on a plane of the first body: the point may not move sideways, along normal x blade. Locks 1 in velocity;
+/// what keeps it on the plane is a joint of its own.
 struct KnifeEdge {
   std::string name = {};
   Between between = {};
-  Vec3 at = Vec3::Zero();   // point of the blade, in the world
-  Vec3 blade{1, 0, 0};      // direction that the second body carries, in the world
-  Vec3 normal{0, 0, 1};     // of the plane, carried by the first body
+  Vec3 at = Vec3::Zero();  // point of the blade, in the world
+  Vec3 blade{1, 0, 0};     // direction that the second body carries, in the world
+  Vec3 normal{0, 0, 1};    // of the plane, carried by the first body
   Breaking breaks = {};
 };
 
@@ -395,15 +396,15 @@ struct KnifeEdge {
 struct ConeLimit {
   std::string name = {};
   Between between = {};
-  Vec3 axis{0, 0, 1};      // carried by the second body, in the world
+  Vec3 axis{0, 0, 1};               // carried by the second body, in the world
   std::optional<Vec3> center = {};  // middle of the cone, carried by the first body; default: axis
-  double angle = 1;        // rad
+  double angle = 1;                 // rad
   double restitution = 0;
   Breaking breaks = {};
 };
 
-using JointDef = std::variant<Ball, Hinge, Slider, Cylindrical, Universal, Planar, Weld, Rod, PointOnLine, LockedAxes, Gear,
-                              Constraint, RackAndPinion, Screw, Pulley, Differential, Rail, Cam, ConstantVelocity, Rolling,
-                              KnifeEdge, ConeLimit>;
+using JointDef =
+    std::variant<Ball, Hinge, Slider, Cylindrical, Universal, Planar, Weld, Rod, PointOnLine, LockedAxes, Gear, Constraint,
+                 RackAndPinion, Screw, Pulley, Differential, Rail, Cam, ConstantVelocity, Rolling, KnifeEdge, ConeLimit>;
 
 }  // namespace rotule

@@ -30,8 +30,8 @@ class Moving {
   int bodies = 0;                               // it does not depend on those from here on
   std::array<Gradient, most_bodies> by_body;    // NOLINT: those before `bodies` alone have a meaning
 
-  Moving() = default;               // NOLINT: by_body has no meaning yet
-  Moving(double v) : value(v) {}    // NOLINT: numbers are those that do not change
+  Moving() = default;                     // NOLINT: by_body has no meaning yet
+  Moving(double v) : value(v) {}          // NOLINT: numbers are those that do not change
   Moving(const Moving& o) { *this = o; }  // NOLINT: by_body as far as it has a meaning
   ~Moving() = default;
   Moving& operator=(const Moving& o) {
@@ -98,8 +98,7 @@ class Moving {
   static Moving chain2(const Moving& a, const Moving& b, double f, double fa, double fb, double faa, double fab, double fbb) {
     Moving out(f);
     out.first = fa * a.first + fb * b.first;
-    out.second =
-        fa * a.second + fb * b.second + faa * a.first * a.first + 2 * fab * a.first * b.first + fbb * b.first * b.first;
+    out.second = fa * a.second + fb * b.second + faa * a.first * a.first + 2 * fab * a.first * b.first + fbb * b.first * b.first;
     out.mix(a, b, fa, fb);
     return out;
   }
@@ -222,14 +221,14 @@ struct MovingVec3 {
 class MovingBody {
  public:
   // The engine fills these in.
-  Vec3 p = Vec3::Zero();        // of the centre of mass
-  Vec3 offset = Vec3::Zero();   // from there to the frame's origin, in body axes
-  Mat3 R = Mat3::Identity();    // body to world
-  Vec3 v = Vec3::Zero(), omega = Vec3::Zero();      // its velocities
-  Vec3 dp = Vec3::Zero(), turn = Vec3::Zero();      // the motion along which numbers are differentiated: as a rule the same
-  int index = 0;                // among the function's bodies
-  bool by_motion = false;       // whether gradients are by small motions
-  bool by_velocity = false;     // whether gradients are by velocities
+  Vec3 p = Vec3::Zero();                        // of the centre of mass
+  Vec3 offset = Vec3::Zero();                   // from there to the frame's origin, in body axes
+  Mat3 R = Mat3::Identity();                    // body to world
+  Vec3 v = Vec3::Zero(), omega = Vec3::Zero();  // its velocities
+  Vec3 dp = Vec3::Zero(), turn = Vec3::Zero();  // the motion along which numbers are differentiated: as a rule the same
+  int index = 0;                                // among the function's bodies
+  bool by_motion = false;                       // whether gradients are by small motions
+  bool by_velocity = false;                     // whether gradients are by velocities
   bool turns = true;
 
   /// Where a point of the body stands.

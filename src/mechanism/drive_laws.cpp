@@ -279,8 +279,7 @@ void DriveLaws::respond(JointedMechanism& mechanism) {
     response.setZero(mechanism.model.velocity_count());
     c.row.push(mechanism.model, 1, response);
     mechanism.respond(response);
-    for (Eigen::Index i = 0; i < count; ++i)
-      matrix_(i, k) = candidates_[i].row.along(mechanism.model, response);
+    for (Eigen::Index i = 0; i < count; ++i) matrix_(i, k) = candidates_[i].row.along(mechanism.model, response);
   }
   for (Eigen::Index i = 0; i < count; ++i)
     for (Eigen::Index k = 0; k < i; ++k) matrix_(i, k) = matrix_(k, i) = 0.5 * (matrix_(i, k) + matrix_(k, i));

@@ -87,6 +87,17 @@ void Island::evaluate(std::span<const Linkage> all, const Model& model, const Ki
     more_row += constraints.more_rows();
   }
   for (std::size_t i = 0; i < bodies.size(); ++i) kinematics.write_inverse_mass(model, bodies[i], problem.inverse_mass[i]);
+  // What is at least zero may have no gradient where it has room, as in the middle of a cone: such a row can do nothing.
+  constexpr double no_gradient = 1e-24;
+  for (std::size_t n = 0; n < first_drive_; ++n) {
+    const ConstraintBlock& block = problem.blocks[n];
+    for (int r = block.first_row; one_sided_[n] && r < block.first_row + block.rows; ++r) {
+      double square = 0;
+      for_each_body(problem, block,
+                    [&](int, const JacobianRows& J, int first) { square += J.row(first + r - block.first_row).squaredNorm(); });
+      if (square < no_gradient) problem.C[r] = 1;
+    }
+  }
 }
 
 void Island::evaluate(const IslandParts& parts, const Model& model, const Kinematics& kinematics, double t) {

@@ -186,15 +186,30 @@ ConstraintFunction function_of_text(const Constraint& constraint) {
   return out;
 }
 
-bool on_velocities(const Constraint& constraint) {
-  if (constraint.function) return false;
+namespace {
+
+/// Whether the property holds of any of the equations' values.
+template <class Property>
+bool any_equation(const Constraint& constraint, Property&& property) {
   const ConstraintFunction function = constraint.law ? constraint.law : function_of_text(constraint);
   // The numbers do not matter: what they were made of does.
   std::vector<MovingBody> bodies(constraint.law.single ? 1 : 2 + constraint.more.size());
   for (std::size_t b = 0; b < bodies.size(); ++b) bodies[b].p = Vec3(1.0, 0.3, -0.7) * static_cast<double>(b + 1);
   std::vector<Moving> s(constraint.parameters.size(), Moving(0.5)), out(static_cast<std::size_t>(function.equations));
-  function.evaluate(bodies, 0.0, s, out);
-  return std::any_of(out.begin(), out.end(), [](const Moving& row) { return row.of_velocities; });
+  Moving t(0.0);
+  t.of_time = true;
+  function.evaluate(bodies, t, s, out);
+  return std::any_of(out.begin(), out.end(), property);
+}
+
+}  // namespace
+
+bool on_velocities(const Constraint& constraint) {
+  return !constraint.function && any_equation(constraint, [](const Moving& row) { return row.of_velocities; });
+}
+
+bool knows_time(const Constraint& constraint) {
+  return constraint.function || any_equation(constraint, [](const Moving& row) { return row.of_time; });
 }
 
 }  // namespace rotule

@@ -12,5 +12,7 @@ void check_text(const Constraint& constraint, const Place& place);
 ConstraintFunction function_of_text(const Constraint& constraint);
 /// Whether any of its equations, text or function, asks for velocities.
 bool on_velocities(const Constraint& constraint);
+/// Whether any of them knows the time, or may.
+bool knows_time(const Constraint& constraint);
 
 }  // namespace rotule

@@ -18,8 +18,8 @@ MovingBody moving_body(const Model& model, int partner) {
   return out;
 }
 
-std::shared_ptr<const Equations> compile_equations(Equations equations, const Model& model, const State& state, const Joint& joint,
-                                                   const std::string& place) {
+std::shared_ptr<const Equations> compile_equations(Equations equations, const Model& model, const State& state,
+                                                   const Joint& joint, const std::string& place) {
   const int count = equations.function.equations, parameters = static_cast<int>(equations.parameters.size());
   if (count < 1 || count > Equations::most)
     throw Error(place, fmt::format("has {} equations; there can be 1 to {}", count, Equations::most));

@@ -18,9 +18,9 @@ struct Equations {
 
   ConstraintFunction function;
   std::vector<ConstraintParameter> parameters;
-  std::vector<char> on_velocities;  // per equation
+  std::vector<char> on_velocities;                                 // per equation
   bool positions = false, velocities = false, knows_time = false;  // what any of them is about
-  bool one_sided = false;           // at least zero, in place of zero
+  bool one_sided = false;                                          // at least zero, in place of zero
   double restitution = 0;
   int samples = 64;  // places at which a single parameter is first looked for
   static constexpr int most_samples = 1024;
@@ -32,7 +32,7 @@ struct Equations {
 MovingBody moving_body(const Model& model, int partner);
 /// Finds out what the equations are about by trying them where the joint's partners stand. Throws Error with the place where they
 /// do not give numbers, are not linear in velocities, or have more parameters than they can determine.
-std::shared_ptr<const Equations> compile_equations(Equations equations, const Model& model, const State& state, const Joint& joint,
-                                                   const std::string& place);
+std::shared_ptr<const Equations> compile_equations(Equations equations, const Model& model, const State& state,
+                                                   const Joint& joint, const std::string& place);
 
 }  // namespace rotule

@@ -23,9 +23,9 @@ struct NamedFunction {
   int arguments;
 };
 constexpr std::array functions{
-    NamedFunction{"sin", Op::sin, 1}, NamedFunction{"cos", Op::cos, 1}, NamedFunction{"tan", Op::tan, 1},
-    NamedFunction{"exp", Op::exp, 1}, NamedFunction{"log", Op::log, 1}, NamedFunction{"sqrt", Op::sqrt, 1},
-    NamedFunction{"abs", Op::abs, 1}, NamedFunction{"min", Op::min, 2}, NamedFunction{"max", Op::max, 2},
+    NamedFunction{"sin", Op::sin, 1},   NamedFunction{"cos", Op::cos, 1},   NamedFunction{"tan", Op::tan, 1},
+    NamedFunction{"exp", Op::exp, 1},   NamedFunction{"log", Op::log, 1},   NamedFunction{"sqrt", Op::sqrt, 1},
+    NamedFunction{"abs", Op::abs, 1},   NamedFunction{"min", Op::min, 2},   NamedFunction{"max", Op::max, 2},
     NamedFunction{"asin", Op::asin, 1}, NamedFunction{"acos", Op::acos, 1}, NamedFunction{"atan", Op::atan, 1},
     NamedFunction{"tanh", Op::tanh, 1}, NamedFunction{"wrap", Op::wrap, 1}, NamedFunction{"atan2", Op::atan2, 2}};
 
@@ -252,9 +252,7 @@ class Parser {
     push({Op::number, value});
   }
 
-  static bool in_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  }
+  static bool in_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
   std::string_view take_word() {
     const std::size_t at = at_;
     while (at_ < text_.size() && in_name(text_[at_])) ++at_;

@@ -92,8 +92,8 @@ void compile(const Constraint& constraint, const JointSite& site, Joint& joint) 
   if (constraint.at_least || constraint.at_most) {
     equations.one_sided = true;
     const double bound = constraint.at_least ? *constraint.at_least : *constraint.at_most, sign = constraint.at_least ? 1 : -1;
-    equations.function.evaluate = [inner = std::move(equations.function.evaluate), bound, sign](
-                                      MovingBodies q, const Moving& t, Parameters s, Out out) {
+    equations.function.evaluate = [inner = std::move(equations.function.evaluate), bound, sign](MovingBodies q, const Moving& t,
+                                                                                                Parameters s, Out out) {
       inner(q, t, s, out);
       for (Moving& C : out) C = sign * (C - bound);
     };
@@ -137,8 +137,7 @@ void compile(const Screw& def, const JointSite& site, Joint& joint) {
 
 void compile(const Pulley& def, const JointSite& site, Joint& joint) {
   const Vec3 from = def.from.value_or(site.centre(joint.a)), to = def.to.value_or(site.centre(joint.b));
-  for (const auto& [end, over, key] :
-       {std::tuple(&from, &def.over_a, "over_a"), std::tuple(&to, &def.over_b, "over_b")})
+  for (const auto& [end, over, key] : {std::tuple(&from, &def.over_a, "over_a"), std::tuple(&to, &def.over_b, "over_b")})
     if (*end == *over) throw Error(site.place + "/" + key, "is where the rope ends; give a point that it runs over");
   const Vec3 r_a = BodyView(site, joint.a).point(from), r_b = BodyView(site, joint.b).point(to);
   const BodyView carrier(site, joint.more[0]);
@@ -159,7 +158,8 @@ void compile(const Differential& def, const JointSite& site, Joint& joint) {
              frame_h = BodyView(site, joint.more[0]).axes(axes), frame_c = BodyView(site, joint.more[1]).axes(axes);
   finish(equations_of(1,
                       [=](MovingBodies q, const Moving&, Parameters, Out out) {
-                        const Moving wheels = angle_about(q[0], q[3], frame_a, frame_c) + angle_about(q[1], q[3], frame_b, frame_c);
+                        const Moving wheels =
+                            angle_about(q[0], q[3], frame_a, frame_c) + angle_about(q[1], q[3], frame_b, frame_c);
                         out[0] = wrap(wheels - 2 * angle_about(q[2], q[3], frame_h, frame_c));
                       }),
          site, joint);

@@ -1,6 +1,6 @@
 #pragma once
-// Kinds of joints that are written as functions (rotule/moving.h): their fields in files, what must hold of them, and how they are
-// fixed in their partners. Their rows are those of constraint/pool/function.h.
+// Kinds of joints that are written as functions (rotule/moving.h): their fields in files, what must hold of them, and how they
+// are fixed in their partners. Their rows are those of constraint/pool/function.h.
 #include "model/joint_kinds.h"
 
 namespace rotule {
@@ -65,7 +65,8 @@ void compile(const Constraint& constraint, const JointSite& site, Joint& joint);
 
 template <>
 struct Kind<RackAndPinion> {
-  static constexpr std::string_view name = "rack_and_pinion", summary = "a wheel in mesh with a rack, on axes of a third body; locks 1";
+  static constexpr std::string_view name = "rack_and_pinion",
+                                    summary = "a wheel in mesh with a rack, on axes of a third body; locks 1";
 };
 template <>
 struct SceneFields<RackAndPinion> {
@@ -129,7 +130,8 @@ void compile(const Pulley& def, const JointSite& site, Joint& joint);
 
 template <>
 struct Kind<Differential> {
-  static constexpr std::string_view name = "differential", summary = "two wheels whose angles add up to twice their case's; locks 1";
+  static constexpr std::string_view name = "differential",
+                                    summary = "two wheels whose angles add up to twice their case's; locks 1";
 };
 template <>
 struct SceneFields<Differential> {
@@ -190,7 +192,8 @@ void compile(const Cam& def, const JointSite& site, Joint& joint);
 
 template <>
 struct Kind<ConstantVelocity> {
-  static constexpr std::string_view name = "constant_velocity", summary = "a point in common, shafts that turn equally fast; locks 4";
+  static constexpr std::string_view name = "constant_velocity",
+                                    summary = "a point in common, shafts that turn equally fast; locks 4";
 };
 template <>
 struct SceneFields<ConstantVelocity> {
@@ -255,7 +258,8 @@ struct SceneFields<ConeLimit> {
   static void fields(Self& s, Visitor&& visit) {
     joint_ends(s, visit);
     visit(Field{"axis", "", "direction carried by the second body, in the world"}, s.axis, Need::direction);
-    visit(Field{"center", "", "middle of the cone, carried by the first body, in the world; default: axis"}, s.center, Need::direction);
+    visit(Field{"center", "", "middle of the cone, carried by the first body, in the world; default: axis"}, s.center,
+          Need::direction);
     visit(Field{"angle", "rad", "most that the axis leaves the middle by", 0, 3.1, true}, s.angle);
     visit(Field{"restitution", "", "where the edge of the cone is met", 0, 1}, s.restitution);
     breaking_fields(s, visit);

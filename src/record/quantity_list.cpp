@@ -33,13 +33,16 @@ void each_body(const Moment& now, std::vector<double>& out, std::size_t width, R
   for (int i = 0; i < bodies; ++i) row(inside, i, static_cast<std::size_t>(i));
 }
 
-/// One row per joint, out of the ledger, which has been brought up to this state.
+/// One row per joint, out of the ledger, which has been brought up to this state. Joints that broke keep their rows, which are zero.
 template <class Row>
 void each_joint(const Moment& now, std::vector<double>& out, std::size_t width, Row&& row) {
   const WorldImplementation& inside = implementation_of(now.world);
-  const std::size_t joints = inside.model.joints.size();
-  out.resize(width * joints);
-  for (std::size_t j = 0; j < joints; ++j) row(*inside.stepper, static_cast<int>(j), j);
+  const std::size_t joints = inside.model.joints.size(), rows = joints + static_cast<std::size_t>(inside.broken_joints);
+  out.assign(width * rows, 0);
+  for (std::size_t j = 0; j < joints; ++j) {
+    const std::size_t slot = inside.joint_slots.id(static_cast<int>(j)).index;
+    row(*inside.stepper, static_cast<int>(j), inside.broken_joints > 0 && slot < rows ? slot : j);
+  }
 }
 
 }  // namespace

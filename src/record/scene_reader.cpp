@@ -88,7 +88,8 @@ void read(const Json& json, const Place& place, EquationText& out) {
     out.lines.push_back(json.get_ref<const std::string&>());
     return;
   }
-  if (!json.is_array() || json.empty()) wrong_type(place, "an equation such as \"crank.x - cos(crank.y)\", or a list of them", json);
+  if (!json.is_array() || json.empty())
+    wrong_type(place, "an equation such as \"crank.x - cos(crank.y)\", or a list of them", json);
   out.lines.resize(json.size());
   for (std::size_t k = 0; k < json.size(); ++k) read(json[k], place / k, out.lines[k]);
 }

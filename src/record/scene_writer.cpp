@@ -100,7 +100,8 @@ std::string kind_text(const Variant& value) {
               struct_text(v.file.empty() ? v : T{.file = v.file, .scale = v.scale, .convex_parts = v.convex_parts}));
         } else if constexpr (in_files<T>) {
           if constexpr (std::is_same_v<T, Constraint>)
-            if (v.function || v.law) throw Error(fmt::format("joint {} is a C++ function, which a file cannot hold", in_quotes(v.name)));
+            if (v.function || v.law)
+              throw Error(fmt::format("joint {} is a C++ function, which a file cannot hold", in_quotes(v.name)));
           return fmt::format("{{\"{}\": {}}}", Kind<T>::name, struct_text(v));
         } else if constexpr (std::is_same_v<T, UserForce>) {
           throw Error(fmt::format("force {} is a C++ function, which a file cannot hold", in_quotes(v.name)));

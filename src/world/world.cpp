@@ -193,6 +193,7 @@ namespace {
 
 /// Takes away joints that exert more than they bear, now that a step has ended.
 const StepReport& break_joints(const World& world, WorldImplementation& w, const StepReport& report) {
+  constexpr int most_told = 10;
   w.broken.clear();
   for (int j = static_cast<int>(w.model.joints.size()) - 1; j >= 0; --j) {
     const Breaking& breaks = w.model.joints[j].breaks;
@@ -210,10 +211,13 @@ const StepReport& break_joints(const World& world, WorldImplementation& w, const
   for (const BrokenJoint& broken : w.broken)
     for (int j = static_cast<int>(w.model.joints.size()) - 1; j >= 0; --j)
       if (w.model.joints[j].name == broken.joint) w.remove_joint(j);
+  for (const BrokenJoint& broken : w.broken)
+    if (++w.broken_joints <= most_told)
+      w.start_warnings.push_back(fmt::format("joint {} broke at {:.6g} s{}", in_quotes(broken.joint), broken.time,
+                                             w.broken_joints == most_told ? "; others that break are not told" : ""));
   std::vector<ContactEvent> events = std::move(w.events);  // of the step, whatever broke at its end
   w.model_changed();
   w.events = std::move(events);
-  w.broken_joints += w.report_of_breaking.broken;
   return w.report_of_breaking;
 }
 

@@ -13,8 +13,8 @@
 namespace rotule {
 namespace {
 
+using std::numbers::pi;
 using testing::g;
-constexpr double pi = std::numbers::pi;
 
 Recipe fine(double dt = 1e-3) {
   Recipe recipe = recipes::exact();
@@ -66,7 +66,8 @@ TEST(Pulley, AtwoodsMachineAndItsTackle) {
     Scene scene;
     scene.add({.name = "one", .mass = m1, .position = Vec3(-0.5, 0, 0)});
     scene.add({.name = "two", .mass = m2, .position = Vec3(0.5, 0, 0.5)});
-    scene.add(Pulley{.name = "rope", .between = {"one", "two"}, .over_a = Vec3(-0.5, 0, 2), .over_b = Vec3(0.5, 0, 2), .ratio = ratio});
+    scene.add(
+        Pulley{.name = "rope", .between = {"one", "two"}, .over_a = Vec3(-0.5, 0, 2), .over_b = Vec3(0.5, 0, 2), .ratio = ratio});
     World world(scene, fine());
     for (int i = 0; i < 500; ++i) world.step(1e-3);
     // Tension T: m1 z1'' = T - m1 g, m2 z2'' = ratio T - m2 g, z1'' + ratio z2'' = 0.
@@ -82,7 +83,8 @@ TEST(Pulley, ASlackRopePullsOnlyWhenTaut) {
   Scene scene;
   scene.add({.name = "one", .mass = 1, .position = Vec3(-0.5, 0, 0), .velocity = Vec3(0, 0, 3)});
   scene.add({.name = "two", .mass = 1, .position = Vec3(0.5, 0, 0)});
-  scene.add(Pulley{.name = "rope", .between = {"one", "two"}, .over_a = Vec3(-0.5, 0, 2), .over_b = Vec3(0.5, 0, 2), .slack = true});
+  scene.add(
+      Pulley{.name = "rope", .between = {"one", "two"}, .over_a = Vec3(-0.5, 0, 2), .over_b = Vec3(0.5, 0, 2), .slack = true});
   for (const bool impulses : {false, true}) {
     SCOPED_TRACE(impulses);
     Recipe recipe = impulses ? recipes::balanced() : fine();
@@ -118,7 +120,8 @@ TEST(Differential, WheelsShareWhatTheCaseGives) {
   const double t = world.time(), L = 2.0 / (2 + 0.2 / 2 * (1 / 0.1 + 1 / 0.3));
   EXPECT_NEAR(world.angular_velocity("left").z(), L / 0.1 * t, 1e-7);
   EXPECT_NEAR(world.angular_velocity("right").z(), L / 0.3 * t, 1e-7);
-  EXPECT_NEAR(2 * world.angular_velocity("case").z(), world.angular_velocity("left").z() + world.angular_velocity("right").z(), 1e-10);
+  EXPECT_NEAR(2 * world.angular_velocity("case").z(), world.angular_velocity("left").z() + world.angular_velocity("right").z(),
+              1e-10);
 }
 
 TEST(Rail, ABeadKeepsItsEnergyOnASpline) {
@@ -131,7 +134,7 @@ TEST(Rail, ABeadKeepsItsEnergyOnASpline) {
   World world(scene, fine());
   const double before = world.diagnostics().energy();
   double worst = 0, error = 0;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 800; ++i) {
     world.step(1e-3);
     worst = std::max(worst, std::abs(world.diagnostics().energy() - before));
     error = std::max(error, world.joint_error(world.joint("track")).position);
@@ -153,7 +156,8 @@ TEST(Rail, ABeadKeepsItsEnergyOnASpline) {
 TEST(Rail, SaysWhereItEnds) {
   Scene scene;
   scene.add({.name = "bead", .mass = 1, .position = Vec3(0.5, 0, -0.05)});
-  scene.add(Rail{.name = "slope", .between = {"world", "bead"}, .points = {Vec3(0, 0, 0), Vec3(0.5, 0, -0.05), Vec3(1, 0, -0.2)}});
+  scene.add(
+      Rail{.name = "slope", .between = {"world", "bead"}, .points = {Vec3(0, 0, 0), Vec3(0.5, 0, -0.05), Vec3(1, 0, -0.2)}});
   World world(scene, fine(1e-2));
   try {
     for (int i = 0; i < 1000; ++i) world.step(1e-2);
@@ -172,20 +176,20 @@ TEST(Cam, AnEccentricLiftsAsItsCosine) {
     Scene scene;
     scene.add({.name = "cam", .mass = 1, .inertia = Mat3(Mat3::Identity()), .angular_velocity = Vec3(0, 0, speed)});
     std::vector<Vec3> edge;
-    for (int k = 0; k < 120; ++k) edge.emplace_back(e + r * std::cos(k * pi / 60), r * std::sin(k * pi / 60), 0);
+    for (int k = 0; k < 60; ++k) edge.emplace_back(e + r * std::cos(k * pi / 30), r * std::sin(k * pi / 30), 0);
     scene.add({.name = "rod", .mass = 0.5, .inertia = Mat3(Mat3::Identity()), .position = Vec3(e + r + roller, 0, 0.2)});
     scene.add(Hinge{.between = {"world", "cam"}, .drive = {.motion = GivenMotion{.speed = speed}}});
     scene.add(Slider{.between = {"world", "rod"}, .axis = Vec3(1, 0, 0)});
     scene.add(Cam{.name = "edge", .between = {"cam", "rod"}, .profile = edge, .roller = roller});
-    World world(scene, fine());
+    World world(scene, fine(5e-3));
     double worst = 0;
-    for (int i = 0; i < 2000; ++i) {
-      world.step(1e-3);
+    for (int i = 0; i < 400; ++i) {
+      world.step(5e-3);
       const double phi = speed * world.time(), R = r + roller;
       const double lift = e * std::cos(phi) + std::sqrt(R * R - e * e * std::sin(phi) * std::sin(phi));
       worst = std::max(worst, std::abs(world.position("rod").x() - lift));
     }
-    EXPECT_LT(worst, 1e-6) << "the spline through 120 points of a circle";
+    EXPECT_LT(worst, 1e-6) << "the spline through 60 points of a circle";
   }
 }
 
@@ -292,7 +296,8 @@ TEST(Clockwork, OfTwelveGearsKeepsItsRatios) {
     scene.add(Gear{.between = {"wheel" + std::to_string(k), "wheel" + std::to_string(k + 1)}, .teeth_a = a, .teeth_b = b});
     ratio.push_back(-ratio.back() * a / b);
   }
-  for (int k = 0; k < wheels; ++k) scene.bodies[static_cast<std::size_t>(k)].angular_velocity = Vec3(0, 0, 40 * ratio[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < wheels; ++k)
+    scene.bodies[static_cast<std::size_t>(k)].angular_velocity = Vec3(0, 0, 40 * ratio[static_cast<std::size_t>(k)]);
   // A million steps where somebody asks for them.
   const char* given = std::getenv("ROTULE_CLOCKWORK_STEPS");
   const int steps = given ? std::atoi(given) : 3000;
@@ -301,7 +306,8 @@ TEST(Clockwork, OfTwelveGearsKeepsItsRatios) {
   for (int i = 0; i < steps; ++i) {
     world.step(1e-3);
     for (int k = 0; k < wheels; ++k)
-      worst = std::max(worst, std::abs(world.angular_velocity("wheel" + std::to_string(k)).z() - 40 * ratio[static_cast<std::size_t>(k)]));
+      worst = std::max(
+          worst, std::abs(world.angular_velocity("wheel" + std::to_string(k)).z() - 40 * ratio[static_cast<std::size_t>(k)]));
   }
   for (const JointId joint : world.joints()) slip = std::max(slip, world.joint_error(joint).position);
   EXPECT_LT(worst, 1e-9);

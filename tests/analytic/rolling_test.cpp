@@ -1,5 +1,5 @@
-// Constraints on velocities (A14): wheels and balls that roll without slipping, blades that do not move sideways, against their own
-// equations of motion.
+// Constraints on velocities (A14): wheels and balls that roll without slipping, blades that do not move sideways, against their
+// own equations of motion.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
 #include <rotule/world.h>
@@ -94,7 +94,8 @@ double energy_of(const World& world) { return world.diagnostics().energy(); }
 TEST(Rolling, ACoinKeepsItsSteadyCircle) {
   Disc disc;
   const double theta = 1.1, w2 = -2.5;
-  const double w3 = (disc.I1 * w2 * w2 / std::tan(theta) - disc.m * g * disc.r * std::cos(theta)) / ((disc.I3 + disc.m * disc.r * disc.r) * w2);
+  const double w3 =
+      (disc.I1 * w2 * w2 / std::tan(theta) - disc.m * g * disc.r * std::cos(theta)) / ((disc.I3 + disc.m * disc.r * disc.r) * w2);
   disc.y = {theta, 0.2, 0, w2, w3, 0.5, -0.4};
   World world(disc.scene(), order_four());
   const double before = energy_of(world), turn = w2 / std::sin(theta);
@@ -156,7 +157,8 @@ TEST(Rolling, ABallOnATurntableRunsInCirclesAtTwoSeventhsOfItsRate) {
     const double t = world.time();
     const Vec3 v = Eigen::AngleAxisd(rate * t, Vec3::UnitZ()) * v0;
     const Vec3 p = p0 + Vec3(std::sin(rate * t) * v0.x() - (1 - std::cos(rate * t)) * v0.y(),
-                             (1 - std::cos(rate * t)) * v0.x() + std::sin(rate * t) * v0.y(), 0) / rate;
+                             (1 - std::cos(rate * t)) * v0.x() + std::sin(rate * t) * v0.y(), 0) /
+                            rate;
     worst = std::max({worst, (world.velocity("ball") - v).norm(), (world.position("ball") - p).norm()});
   }
   EXPECT_LT(worst, 1e-8);
@@ -200,7 +202,8 @@ TEST(KnifeEdge, ChaplyginsSleighFollowsItsEquations) {
   for (int i = 0; i < 3000; ++i) {
     world.step(1e-3);
     sleigh.go(1e-3, 2);
-    worst = std::max({worst, (world.position("sleigh") - sleigh.blade()).norm(), (world.velocity("sleigh") - sleigh.velocity()).norm(),
+    worst = std::max({worst, (world.position("sleigh") - sleigh.blade()).norm(),
+                      (world.velocity("sleigh") - sleigh.velocity()).norm(),
                       std::abs(world.angular_velocity("sleigh").z() - sleigh.y[1])});
     worst_energy = std::max(worst_energy, std::abs(energy_of(world) - before) / std::abs(before));
   }

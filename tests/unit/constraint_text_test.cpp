@@ -11,18 +11,18 @@
 namespace rotule {
 namespace {
 
-std::string scene_with(const std::string& constraint) {
-  return R"({"rotule": 1, "bodies": [
+std::string constrained_scene(const std::string& constraint) {
+  return R"js({"rotule": 1, "bodies": [
     {"name": "crank", "mass": 1, "inertia": [1, 1, 1], "position": [0.5403023058681398, 1, 0]},
     {"name": "left arm", "mass": 2, "inertia": [1, 1, 1], "position": [0, 3, 0]},
     {"name": "third", "mass": 2, "inertia": [1, 1, 1], "position": [0, 5, 0]}],
-    "joints": [{"constraint": )" +
-         constraint + R"(}], "recipe": "exact"})";
+    "joints": [{"constraint": )js" +
+         constraint + R"js(}], "recipe": "exact"})js";
 }
 
-std::string complaint(const std::string& constraint) {
+std::string complaint_about(const std::string& constraint) {
   try {
-    const Scene scene = parse_scene(scene_with(constraint));
+    const Scene scene = parse_scene(constrained_scene(constraint));
     World world(scene);
     for (int i = 0; i < 400; ++i) world.step(1e-2);
   } catch (const Error& error) {
@@ -32,7 +32,8 @@ std::string complaint(const std::string& constraint) {
 }
 
 TEST(ConstraintText, MeansWhatTheSameFunctionDoes) {
-  const Scene text = parse_scene(scene_with(R"({"between": ["world", "crank"], "equation": "crank.x - cos(crank.y)"})"));
+  const Scene text =
+      parse_scene(constrained_scene(R"js({"between": ["world", "crank"], "equation": "crank.x - cos(crank.y)"})js"));
   Scene function = text;
   function.joints.clear();
   function.add_constraint({"crank"}, [](auto q, auto) { return q[0].x() - cos(q[0].y()); });
@@ -44,11 +45,11 @@ TEST(ConstraintText, MeansWhatTheSameFunctionDoes) {
 }
 
 TEST(ConstraintText, KnowsPointsAxesAnglesVelocitiesConstantsAndParameters) {
-  const Scene text = parse_scene(scene_with(
-      R"({"between": ["crank", "left arm"], "more": ["third"],
+  const Scene text = parse_scene(constrained_scene(
+      R"js({"between": ["crank", "left arm"], "more": ["third"],
           "equation": ["tip.x * 'left arm'.axis_x.y + k * third.angle_z - 0.1 * t", "max(third.x, -5) + atan2(tip.y, 2)"],
           "points": [{"name": "tip", "body": "crank", "at": [0.1, 0.2, 0.3]}],
-          "constants": [{"name": "k", "value": 2.5}], "breaking_force": 100})"));
+          "constants": [{"name": "k", "value": 2.5}], "breaking_force": 100})js"));
   Scene function = text;
   function.joints.clear();
   function.add_constraint({"crank", "left arm", "third"}, [](auto q, auto t) {
@@ -63,23 +64,25 @@ TEST(ConstraintText, KnowsPointsAxesAnglesVelocitiesConstantsAndParameters) {
   run_for(b, 0.1);
   EXPECT_LT(difference(a, b), 1e-12);
 
-  const Scene rate = parse_scene(scene_with(R"({"between": ["world", "crank"], "equation": "crank.vx + crank.y * crank.wz"})"));
+  const Scene rate =
+      parse_scene(constrained_scene(R"js({"between": ["world", "crank"], "equation": "crank.vx + crank.y * crank.wz"})js"));
   EXPECT_NO_THROW(World(rate, recipes::exact()));
-  const Scene curve = parse_scene(scene_with(
-      R"({"between": ["world", "crank"], "equation": ["crank.x - cos(s)", "crank.y - s", "crank.z"],
-          "parameters": [{"name": "s", "from": -20, "to": 20}]})"));
+  const Scene curve = parse_scene(constrained_scene(
+      R"js({"between": ["world", "crank"], "equation": ["crank.x - cos(s)", "crank.y - s", "crank.z"],
+          "parameters": [{"name": "s", "from": -20, "to": 20}]})js"));
   World on_curve(curve, recipes::exact());
   run_for(on_curve, 0.1);
   EXPECT_NEAR(on_curve.position("crank").x(), std::cos(on_curve.position("crank").y()), 1e-12);
 }
 
 TEST(ConstraintText, ComesBackFromAFile) {
-  const std::string one = R"({"between": ["world", "crank"], "equation": "crank.x - cos(crank.y)", "at_least": 0, "restitution": 0.5})";
-  const std::string many = R"({"between": ["crank", "left arm"], "more": ["third"], "equation": ["third.x + s", "tip.y - k"],
+  const std::string one =
+      R"js({"between": ["world", "crank"], "equation": "crank.x - cos(crank.y)", "at_least": 0, "restitution": 0.5})js";
+  const std::string many = R"js({"between": ["crank", "left arm"], "more": ["third"], "equation": ["third.x + s", "tip.y - k"],
     "points": [{"name": "tip", "body": "crank", "at": [1, 0, 0]}], "constants": [{"name": "k", "value": 1}],
-    "parameters": [{"name": "s", "from": -1, "to": 1, "periodic": true}]})";
+    "parameters": [{"name": "s", "from": -1, "to": 1, "periodic": true}]})js";
   for (const std::string& constraint : {one, many}) {
-    const Scene scene = parse_scene(scene_with(constraint));
+    const Scene scene = parse_scene(constrained_scene(constraint));
     const std::string written = to_json(scene);
     EXPECT_EQ(to_json(parse_scene(written)), written);
     const auto& was = std::get<Constraint>(scene.joints[0]);
@@ -96,7 +99,7 @@ TEST(ConstraintText, ComesBackFromAFile) {
 
 TEST(ConstraintText, SaysWhatMakesNoSense) {
   const auto equation = [](const std::string& text) {
-    return complaint(R"({"between": ["world", "crank"], "equation": ")" + text + R"("})");
+    return complaint_about(R"js({"between": ["world", "crank"], "equation": ")js" + text + R"js("})js");
   };
   const auto has = [](const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -106,7 +109,7 @@ TEST(ConstraintText, SaysWhatMakesNoSense) {
   has(equation("crank.x + crank.q"), ">>>crank.q");
   has(equation("crank.x +"), "missing");
   has(equation("(crank.x"), "missing");
-  has(equation("crank.x / 0"), "not finite");
+  has(equation("crank.x / 0"), "not a finite number where its bodies stand");
   has(equation("crank.x * 1/0"), "not a finite number");
   has(equation("crank.x * 10^999"), "not a finite number");
   has(equation(std::string(50, '(') + "crank.x" + std::string(50, ')')), "nested more than");
@@ -116,16 +119,20 @@ TEST(ConstraintText, SaysWhatMakesNoSense) {
   has(equation("sqrt(-1 - crank.x^2)"), "not a finite number where its bodies stand");
   has(equation("crank.vx^2 - 1"), "not linear in velocities");
   has(equation("'left arm.x"), "closing");
-  has(complaint(R"({"between": ["world", "crank"]})"), "missing key \"equation\"");
-  has(complaint(R"({"between": ["world", "crank"], "equation": []})"), "must be an equation");
-  has(complaint(R"({"between": ["world", "crank"], "equation": "s", "parameters": [{"name": "s"}]})"), "take away");
-  has(complaint(R"({"between": ["world", "crank"], "equation": "crank.x - k", "constants": [{"name": "t", "value": 1}]})"), "taken already");
-  has(complaint(R"({"between": ["world", "crank"], "equation": "p.x", "points": [{"name": "p", "body": "nobody"}]})"), "none of the constraint's bodies");
+  has(complaint_about(R"js({"between": ["world", "crank"]})js"), "missing key \"equation\"");
+  has(complaint_about(R"js({"between": ["world", "crank"], "equation": []})js"), "must be an equation");
+  has(complaint_about(R"js({"between": ["world", "crank"], "equation": "s", "parameters": [{"name": "s"}]})js"), "take away");
+  has(complaint_about(
+          R"js({"between": ["world", "crank"], "equation": "crank.x - k", "constants": [{"name": "t", "value": 1}]})js"),
+      "taken already");
+  has(complaint_about(R"js({"between": ["world", "crank"], "equation": "p.x", "points": [{"name": "p", "body": "nobody"}]})js"),
+      "none of the constraint's bodies");
 }
 
 TEST(ConstraintText, ThatTurnsIntoNoNumberEndsTheRunByName) {
   // It holds the crank's height on a curve that ends where the root does.
-  const std::string text = complaint(R"({"name": "edge", "between": ["world", "crank"], "equation": "crank.x - 0.5403023058681398 + sqrt(0.3 + crank.z) - sqrt(0.3)"})");
+  const std::string text = complaint_about(
+      R"js({"name": "edge", "between": ["world", "crank"], "equation": "crank.x - 0.5403023058681398 + sqrt(0.3 + crank.z) - sqrt(0.3)"})js");
   EXPECT_NE(text.find("edge"), std::string::npos) << text;
   EXPECT_NE(text.find("no longer"), std::string::npos) << text;
 }

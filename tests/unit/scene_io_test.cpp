@@ -28,6 +28,7 @@ struct Bits {
   void put(bool x) { all.push_back(x ? "true" : "false"); }
   void put(const std::string& x) { all.push_back(x); }
   void put(const Formula& x) { all.push_back(x.text); }
+  void put(const EquationText& x) { put(x.lines); }
   void put(const Quat& q) {
     for (int k = 0; k < 4; ++k) put(q.coeffs()[k]);
   }
@@ -128,7 +129,35 @@ Scene everything() {
                  .axis_b = axis(),
                  .teeth_a = 17,
                  .teeth_b = 40,
-                 .internal = true});
+                 .internal = true,
+                 .breaks = {.force = 1e3 / 7, .torque = 1.0 / 3}});
+  scene.add(
+      RackAndPinion{.between = {"body_1", "body_2"}, .carrier = "body_4", .axis = axis(), .direction = axis(), .radius = 0.1});
+  scene.add(Screw{.between = {"body_3", "body_4"}, .at = vector(), .axis = axis(), .pitch = -0.03});
+  scene.add(Pulley{.between = {"body_1", "body_5"},
+                   .carrier = "ground",
+                   .from = vector(),
+                   .over_a = vector(),
+                   .over_b = vector(),
+                   .ratio = 2.0 / 3,
+                   .slack = true,
+                   .restitution = 0.3});
+  scene.add(Differential{.between = {"body_1", "body_2"}, .housing = "body_3", .carrier = "body_4", .axis = axis()});
+  scene.add(Rail{.between = {"body_1", "body_2"}, .point = vector(), .points = {vector(), vector(), vector()}, .closed = true});
+  scene.add(
+      Cam{.between = {"body_1", "body_2"}, .axis = axis(), .profile = {vector(), vector(), vector(), vector()}, .roller = 0.1});
+  scene.add(ConstantVelocity{.between = {"body_5", "body_6"}, .at = vector(), .axis = axis()});
+  scene.add(Rolling{
+      .between = {"ground", "body_7"}, .at = vector(), .normal = axis(), .center = vector(), .axis = axis(), .radius = 0.7});
+  scene.add(KnifeEdge{.between = {"ground", "body_8"}, .at = vector(), .blade = axis(), .normal = axis()});
+  scene.add(ConeLimit{.between = {"body_1", "body_2"}, .axis = axis(), .center = axis(), .angle = 0.4, .restitution = 0.2});
+  scene.add(Constraint{.between = {"body_1", "body_2"},
+                       .more = {"body_3"},
+                       .at_least = 1.0 / 7,
+                       .restitution = 0.1,
+                       .equation = {"body_1.x - k * tip.y", "body_3.z"},
+                       .points = {{"tip", "body_2", vector()}},
+                       .constants = {{"k", number()}}});
 
   scene.impulses = {{.body = "body_1", .impulse = vector()}, {.body = "body_2", .impulse = vector(), .at = vector()}};
   scene.walls = {{.name = "left", .at = vector(), .normal = axis(), .restitution = 0.75, .sticking = true}};

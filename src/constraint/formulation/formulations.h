@@ -20,8 +20,8 @@ void held_rows(RowValues& values, const VecX& u_0, double g, const ConstraintPro
 void stabilisation_pull(const RowValues& values, const VecX& velocity, double beta_position, double beta_velocity, double h,
                         const ConstraintProblem& problem, VecX& pull);
 void formulate_velocity(const RowValues& values, const VecX& velocity, double baumgarte_over_h, ConstraintProblem& problem);
-/// Rows that are at least zero (their multipliers are) may use up the room that they have: adds `share` of it to what is asked for,
-/// 1/h of rates, 2/h^2 of accelerations.
+/// Rows that are at least zero (their multipliers are) may use up the room that they have: adds `share` of it to what is asked
+/// for, 1/h of rates, 2/h^2 of accelerations.
 void leave_room(const RowValues& values, double share, ConstraintProblem& problem);
 /// Those that are met within a step of h, coming from velocities `before`, leave with a share `restitution` of their rates.
 void bounce_row(const RowValues& values, const ConstraintBlock& block, int row, double restitution, const VecX& before,

@@ -13,8 +13,8 @@ namespace rotule {
 
 namespace {
 
-constexpr int most_newton_steps = 50;        // from a sample to the parameters' values
-constexpr double parameter_margin = 1e-9;    // of the range: by which they may leave it
+constexpr int most_newton_steps = 50;      // from a sample to the parameters' values
+constexpr double parameter_margin = 1e-9;  // of the range: by which they may leave it
 using Misfit = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, Equations::most, 1>;
 using ByParameters = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, Equations::most, Moving::most_parameters>;
 using Parameters = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, Moving::most_parameters, 1>;
@@ -84,7 +84,7 @@ class Evaluation {
 
  private:
   const FunctionJoint& joint_;
-  union {  // as many as there are partners: the others are not made
+  union {                                   // as many as there are partners: the others are not made
     MovingBody body_[Moving::most_bodies];  // NOLINT(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays)
   };
   std::array<Moving, Moving::most_parameters> s_;
@@ -199,7 +199,7 @@ class Elimination {
     constexpr int grid = 16;
     static_assert(grid * grid <= Equations::most_samples);
     const int per = count_ == 1 ? std::min(equations.samples, Equations::most_samples) : grid, second = count_ == 1 ? 1 : grid;
-    std::array<double, Equations::most_samples> size;  // NOLINT: written below
+    std::array<double, Equations::most_samples> size, nearest;  // NOLINT: written below; |F|, and about its least value around
     const auto sample = [&](int i, int j) {
       Parameters s(count_);
       const auto at = [&](int k, int place, int places) {
@@ -213,19 +213,33 @@ class Elimination {
     for (int i = 0; i < per; ++i)
       for (int j = 0; j < second; ++j) {
         put(sample(i, j));
-        size[static_cast<std::size_t>(i * second + j)] = residual(look()).norm();
+        const std::span<const Moving> F = look();
+        const auto place = static_cast<std::size_t>(i * second + j);
+        size[place] = residual(F).norm();
+        const ByParameters F_s = by_parameters(F);
+        nearest[place] = size[place];
+        for (int k = 0; k < count_; ++k) {
+          const auto& [name, from, to, periodic] = equations.parameters[static_cast<std::size_t>(k)];
+          nearest[place] -= F_s.col(k).norm() * (to - from) / ((k == 0 ? per : second) - 1);
+        }
       }
     const auto neighbour = [&](int k, int place, int places, int by) {
       const int next = place + by;
       if (equations.parameters[static_cast<std::size_t>(k)].periodic) return (next + places) % places;
       return std::clamp(next, 0, places - 1);
     };
-    Parameters best = sample(0, 0);
-    double least = infinity, least_slip = infinity, largest = 0;
-    for (int i = 0; i < per * second; ++i) largest = std::max(largest, size[static_cast<std::size_t>(i)]);
+    // The smallest first: what cannot come as near is not looked at.
+    const auto* const smallest = std::min_element(size.begin(), size.begin() + per * second);
+    const int start = static_cast<int>(smallest - size.begin());
+    const double largest = *std::max_element(size.begin(), size.begin() + per * second);
+    constexpr double about_equal = 1e-4;  // of the largest
+    Parameters best = sample(start / second, start % second);
+    double least = descend(best), least_slip = slip_at(best);
     for (int i = 0; i < per; ++i)
       for (int j = 0; j < second; ++j) {
-        const double own = size[static_cast<std::size_t>(i * second + j)];
+        const auto place = static_cast<std::size_t>(i * second + j);
+        const double own = size[place];
+        if (nearest[place] > least + about_equal * largest) continue;
         bool lowest = true;
         for (const int di : {-1, 0, 1})
           for (const int dj : {-1, 0, 1})
@@ -234,7 +248,6 @@ class Elimination {
         if (!lowest) continue;
         Parameters s = sample(i, j);
         const double norm = descend(s);
-        constexpr double about_equal = 1e-4;  // of the largest
         if (!(norm < least + about_equal * largest)) continue;
         const double slip = slip_at(s);
         if (norm < least - about_equal * largest || slip < least_slip) {
@@ -244,14 +257,15 @@ class Elimination {
         }
       }
     if (!std::isfinite(least))
-      throw Error("joint \"" + *joint_.name + "\"", "no values of its parameters fit; look at its equations and at the range of its parameters");
+      throw Error("joint \"" + *joint_.name + "\"",
+                  "no values of its parameters fit; look at its equations and at the range of its parameters");
     put(best);
     for (int k = 0; k < count_; ++k) {
       const auto& [name, from, to, periodic] = equations.parameters[static_cast<std::size_t>(k)];
       if (!periodic && (best[k] < from || best[k] > to))
-        throw Error("joint \"" + *joint_.name + "\"",
-                    "has come to the end of its " + (name.empty() ? "parameter" : "parameter " + name) +
-                        "; give a longer range, or stop it before");
+        throw Error("joint \"" + *joint_.name + "\"", "has come to the end of its " +
+                                                          (name.empty() ? "parameter" : "parameter " + name) +
+                                                          "; give a longer range, or stop it before");
     }
   }
   /// What of the bodies' velocities is left that the parameters cannot follow, with what does not fit in position.
@@ -404,8 +418,12 @@ void add_function_hessian(const FunctionJoint& joint, std::span<const BodyLanes<
     if (joint.moves[static_cast<std::size_t>(p)])
       for (int k = 0; k < (joint.body[static_cast<std::size_t>(p)].turns ? 6 : 3); ++k)
         motion[static_cast<std::size_t>(motions++)] = {p, k};
-  const auto column = [&](int i) { return 6 * motion[static_cast<std::size_t>(i)].first + motion[static_cast<std::size_t>(i)].second; };
-  const auto go = [&](int i, double by) { evaluation.direction(motion[static_cast<std::size_t>(i)].first, motion[static_cast<std::size_t>(i)].second, by); };
+  const auto column = [&](int i) {
+    return 6 * motion[static_cast<std::size_t>(i)].first + motion[static_cast<std::size_t>(i)].second;
+  };
+  const auto go = [&](int i, double by) {
+    evaluation.direction(motion[static_cast<std::size_t>(i)].first, motion[static_cast<std::size_t>(i)].second, by);
+  };
 
   if (equations.positions) {
     const auto bend = [&] {

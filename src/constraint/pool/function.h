@@ -2,9 +2,9 @@
 // Constraints written as functions over any number of bodies (A2, A14), on numbers that know how they change (rotule/moving.h):
 //   on positions    C = 0:    J = dC/dq,  C_t = dC/dt,  gamma = second derivative along the motion,
 //   on velocities   w = 0:    J = dw/du,  C_t = w - J u,  gamma = dw/dt at constant velocities; C is zero: they do not drift.
-// Parameters s of a function F(q, s, t) are eliminated where it is evaluated. s is where |F| is least (searched from the function's
-// whole range, so that nothing has to be remembered), and with N an orthonormal basis of what is perpendicular to dF/ds the rows
-// are N^T F = 0, fewer by as many as there are parameters. As N^T dF/ds = 0,
+// Parameters s of a function F(q, s, t) are eliminated where it is evaluated. s is where |F| is least (searched from the
+// function's whole range, so that nothing has to be remembered), and with N an orthonormal basis of what is perpendicular to
+// dF/ds the rows are N^T F = 0, fewer by as many as there are parameters. As N^T dF/ds = 0,
 //   J = N^T dF/dq,   gamma = N^T d2F along (u, ds/dt, 1),   ds/dt = -(dF/ds)^+ (dF/dq u + dF/dt).
 // N is that of the moment: on the constraint its own change multiplies F = 0 and dF/dt = 0.
 //
@@ -18,10 +18,10 @@ namespace rotule {
 /// One joint of the pool. Bodies are given by the joint's partners.
 struct FunctionJoint {
   std::shared_ptr<const Equations> equations;
-  std::array<MovingBody, Moving::most_bodies> body;   // what does not change of them
-  std::array<bool, Moving::most_bodies> moves{};      // whether it can be moved
-  std::array<bool, Moving::most_bodies> still{};      // whether it never moves at all
-  int partners = 0, first = 0;                        // q[0] is the partner `first`
+  std::array<MovingBody, Moving::most_bodies> body;  // what does not change of them
+  std::array<bool, Moving::most_bodies> moves{};     // whether it can be moved
+  std::array<bool, Moving::most_bodies> still{};     // whether it never moves at all
+  int partners = 0, first = 0;                       // q[0] is the partner `first`
   std::shared_ptr<const std::string> name;
 };
 
@@ -91,8 +91,8 @@ class FunctionPool {
     for (int r = 0; r < number; ++r) {
       if (!held.empty() && !held[r].in_force) rows[r] = none();
       const FunctionRow& from = rows[r];
-      const Row<double> row{from.C,           from.gamma,       from.J[0].head<3>(), from.J[0].tail<3>(),
-                            from.J[1].head<3>(), from.J[1].tail<3>(), from.C_t};
+      const Row<double> row{
+          from.C, from.gamma, from.J[0].head<3>(), from.J[0].tail<3>(), from.J[1].head<3>(), from.J[1].tail<3>(), from.C_t};
       if constexpr (count == 2) {
         write(row);
       } else {
