@@ -48,7 +48,7 @@ Values values_of(const CLI::Option& option) {
   if (is("--solver") || is("--solvers")) return {{}, "solvers", false};
   if (is("--quantities")) return {{}, "quantities", false};
   if (is("--reference")) return {{"fine", "invariant"}, {}, false};
-  for (const char* file : {"FILE", "--record", "--record-problems", "--out", "--svg", "--html", "--csv", "--write"})
+  for (const char* file : {"FILE", "--record", "--record-problems", "--out", "--svg", "--html", "--csv", "--write", "--others"})
     if (is(file)) return {{}, {}, true};
   return {};
 }

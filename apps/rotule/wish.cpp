@@ -192,7 +192,9 @@ std::vector<std::pair<std::string, Recipe>> families(const Scene& scene) {
     out.emplace_back(std::move(name), recipe);
   };
   const auto described = [](const Recipe& r) {
-    return fmt::format("{}, {}, {}", name_of(r.integrator), name_of(r.formulation), name_of(r.solver));
+    if (std::holds_alternative<VelocitySettings>(r.formulation)) return fmt::format("impulses, {}", name_of(r.solver));
+    const bool usual = std::holds_alternative<AccelerationSettings>(r.formulation);
+    return fmt::format("{}{}{}", name_of(r.integrator), usual ? "" : ", ", usual ? "" : name_of(r.formulation));
   };
   std::vector<Recipe> bases;
   for (const Dial dial : {Dial::realtime, Dial::balanced, Dial::exact}) bases.push_back(recipe_for(scene, dial));
@@ -201,8 +203,7 @@ std::vector<std::pair<std::string, Recipe>> families(const Scene& scene) {
     std::string name = described(base);
     std::visit(
         [&](const auto& method) {
-          if constexpr (requires { method.relative_tolerance; })
-            name += fmt::format(", tolerance {:.0e}", method.relative_tolerance);
+          if constexpr (requires { method.relative_tolerance; }) name += fmt::format(" {:.0e}", method.relative_tolerance);
         },
         base.integrator);
     add(name, base);
@@ -219,19 +220,19 @@ std::vector<std::pair<std::string, Recipe>> families(const Scene& scene) {
     for (const double tolerance : {1e-3, 1e-6}) {
       Recipe other = base;
       other.solver = AutoSettings{.tolerance = tolerance};
-      add(fmt::format("impulses, auto to {:.0e}", tolerance), other);
+      add(fmt::format("auto to {:.0e}", tolerance), other);
       other.solver = NncgSettings{.tolerance = tolerance, .max_iterations = 100};
-      add(fmt::format("impulses, nncg to {:.0e}", tolerance), other);
+      add(fmt::format("nncg to {:.0e}", tolerance), other);
     }
     for (const int sweeps : {10, 30}) {
       Recipe other = base;
       other.solver = PgsSettings{.relaxation = automatic_relaxation, .tolerance = 1e-4, .max_iterations = sweeps};
-      add(fmt::format("impulses, pgs with relaxation auto, {} sweeps", sweeps), other);
+      add(fmt::format("pgs auto, {} sweeps", sweeps), other);
     }
     for (const int substeps : {2, 4, 8, 16}) {
       Recipe other = base;
       other.stepper = RealtimeStepperSettings{.substeps = substeps};
-      add(fmt::format("realtime stepper, {} substeps", substeps), other);
+      add(fmt::format("realtime, {} substeps", substeps), other);
     }
   }
   return out;
@@ -378,11 +379,11 @@ int wish_command(const WishOptions& options) {
                   met ? "the wish is met" : "nothing meets the wish; the nearest is", measure, reference.words, reference.doubt);
   text += fmt::format("  found         {}, {} a frame: error {:.2g}, {:.3g} ms of CPU per frame of 1/60 s\n\n", best->family,
                       steps == 1 ? "1 step" : fmt::format("{} steps", steps), best->error, best->milliseconds);
-  text += fmt::format("  {:<58} {:>9} {:>10} {:>10}\n", "all that was tried", "steps", "error", "ms/frame");
+  text += fmt::format("  {:<28} {:>11} {:>10} {:>10}\n", "all that was tried", "steps/frame", "error", "ms/frame");
   for (const Tried& one : tried) {
     int count = 1;
     static_cast<void>(in_frames(one.recipe, count));
-    text += fmt::format("{} {:<58} {:>9} {:>10} {:>10}\n", &one == best ? " *" : "  ", one.family, count,
+    text += fmt::format("{} {:<28} {:>11} {:>10} {:>10}\n", &one == best ? " *" : "  ", one.family, count,
                         std::isfinite(one.error) ? fmt::format("{:.2e}", one.error) : "-",
                         std::isfinite(one.milliseconds) ? fmt::format("{:.3g}", one.milliseconds) : "-");
   }
