@@ -265,6 +265,9 @@ void learn(const LearnOptions& options) {
                         std::pow(10.0, row.left - rows[0].left));
   text += "  learned from all of them:";
   for (const std::size_t k : learned) text += fmt::format(" [{}]", name_of(all[k]));
+  const Stump question = best_stump(lessons, files, all.size(), everything);
+  text += fmt::format("\n  the question: {} below {:.4g}: [{}], else [{}]", feature_names[question.feature], question.threshold,
+                      name_of(all[question.below]), name_of(all[question.above]));
   print(text + "\n" + (options.out.empty() ? "" : options.out + ": written\n"));
 }
 

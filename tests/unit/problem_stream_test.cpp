@@ -201,7 +201,7 @@ TEST(ProblemFeatures, SayWhatIsThere) {
         Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(scale.asDiagonal() * A * scale.asDiagonal()).eigenvalues().maxCoeff();
     const double coupling = finder.find(p).coupling;
     EXPECT_LE(coupling, largest * (1 + 1e-12));
-    EXPECT_GE(coupling, 0.5 * largest);
+    EXPECT_GE(coupling, 0.4 * largest);
   }
   ConstraintProblem warm = testing::sphere_pile(10);
   EXPECT_EQ(finder.find(warm).activity, 0);
