@@ -30,6 +30,7 @@ constexpr double trusted = 0.2;             // of the error asked for: what the 
 constexpr double reference_share = 0.25;    // of the time allowed for all
 constexpr double hopeless = 8;              // times the budget, beyond which finer steps are not tried
 constexpr int finest_halvings = 12;
+constexpr double reserve = 0.9;  // of the budget, that a choice may use: times vary
 
 double cpu_now() {
   timespec t{};
@@ -243,19 +244,24 @@ std::vector<std::pair<std::string, Recipe>> families(const Scene& scene) {
 double shortfall(const Tried& one, const WishOptions& options) {
   double out = -infinity;
   if (options.error) out = std::max(out, std::log10(one.error / *options.error));
-  if (options.budget) out = std::max(out, std::log10(one.milliseconds / *options.budget));
+  if (options.budget) out = std::max(out, std::log10(one.milliseconds / (reserve * *options.budget)));
   return out;
 }
 
-/// What is to be had: of those that meet the wish the cheapest, or, where time alone is asked for, the most accurate; of none,
-/// the nearest.
+/// What is to be had: of those that meet the wish the cheapest; where time alone is asked for, the cheapest that is about as
+/// accurate as any within it; of none, the nearest.
 const Tried* best_of(const std::vector<Tried>& all, const WishOptions& options) {
+  constexpr double about = 2;
+  double least = infinity;  // error of those that meet the wish
+  for (const Tried& one : all)
+    if (shortfall(one, options) <= 0) least = std::min(least, one.error);
+  const auto good = [&](const Tried& one) {
+    return shortfall(one, options) <= 0 && (options.error || one.error <= about * least);
+  };
   const Tried* best = nullptr;
   const auto better = [&](const Tried& a, const Tried& b) {
-    const bool meets_a = shortfall(a, options) <= 0, meets_b = shortfall(b, options) <= 0;
-    if (meets_a != meets_b) return meets_a;
-    if (!meets_a) return shortfall(a, options) < shortfall(b, options);
-    return options.error ? a.milliseconds < b.milliseconds : a.error < b.error;
+    if (good(a) != good(b)) return good(a);
+    return good(a) ? a.milliseconds < b.milliseconds : shortfall(a, options) < shortfall(b, options);
   };
   for (const Tried& one : all)
     if (std::isfinite(one.error) && (best == nullptr || better(one, *best))) best = &one;
