@@ -48,7 +48,7 @@ void export_scene(const ExportOptions& options) {
     const RecordedProblem recorded = read_problem(options.scene, options.frame, options.island);
     const std::string name = fmt::format("{}, frame {}, island {}", options.scene, options.frame, options.island);
     try {
-      return write_fclib(options.out, name, recorded.problem, view(recorded.x));
+      return write_fclib(options.out, name, recorded.problem, rotule::view(recorded.x));
     } catch (const Error& error) {
       throw Error(name, error.what());
     }

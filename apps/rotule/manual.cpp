@@ -49,8 +49,8 @@ Values values_of(const CLI::Option& option) {
   if (is("--quantities")) return {{}, "quantities", false};
   if (is("--method")) return {{"automatic", "newton", "damped"}, {}, false};
   if (is("--reference")) return {{"fine", "invariant"}, {}, false};
-  for (const char* file :
-       {"FILE", "--record", "--record-problems", "--out", "--svg", "--html", "--csv", "--write", "--motion", "--state-space"})
+  for (const char* file : {"FILE", "--record", "--record-problems", "--out", "--svg", "--html", "--csv", "--write", "--motion",
+                           "--state-space", "--others"})
     if (is(file)) return {{}, {}, true};
   return {};
 }

@@ -3,7 +3,9 @@
 #include <rotule/error.h>
 #include <rotule/solve.h>
 
+#include <algorithm>
 #include <chrono>
+#include <ctime>
 
 #include "record/fclib_file.h"
 #include "record/json_text.h"
@@ -47,8 +49,15 @@ struct Curve {
   std::vector<double> iterations, milliseconds, residual;
 };
 
+double cpu_milliseconds() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return 1e3 * static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_nsec);
+}
+
 Curve curve_of(const ConstraintProblem& problem, const NamedSolver& solver, double goal, double limit) {
   using Clock = std::chrono::steady_clock;
+  constexpr double worth_repeating = 100;  // ms
   Curve out{.solver = std::string(solver.name), .iterations = {}, .milliseconds = {}, .residual = {}};
   if (!why_not(problem, solver.settings).empty()) return out;
   SolverChoice chosen = solver.settings;
@@ -63,12 +72,16 @@ Curve curve_of(const ConstraintProblem& problem, const NamedSolver& solver, doub
   const auto start = Clock::now();
   for (int count = 1; count <= most; count = std::max(count + 1, count * 5 / 4)) {
     if (bound != nullptr) *bound = count;
-    const auto before = Clock::now();
-    solve(problem, chosen, workspace, x, report);
-    const std::chrono::duration<double, std::milli> taken = Clock::now() - before;
+    double least = infinity;  // ms of CPU, of the faster of two where they are short
+    for (int again = 0; again < 2; ++again) {
+      const double before = cpu_milliseconds();
+      solve(problem, chosen, workspace, x, report);
+      least = std::min(least, cpu_milliseconds() - before);
+      if (least > worth_repeating) break;
+    }
     if (out.iterations.empty() || report.iterations > out.iterations.back()) {
       out.iterations.push_back(report.iterations);
-      out.milliseconds.push_back(taken.count());
+      out.milliseconds.push_back(least);
       out.residual.push_back(residual(problem, x).scale_free);
     }
     if (report.converged || std::chrono::duration<double>(Clock::now() - start).count() > limit) break;
@@ -79,7 +92,7 @@ Curve curve_of(const ConstraintProblem& problem, const NamedSolver& solver, doub
 std::string curves_svg(const std::string& name, const std::vector<Curve>& curves) {
   Plot by_iterations{.title = name, .x = {"iterations", true}, .y = {"residual", true}, .series = {}}, by_time = by_iterations;
   by_time.title = "";
-  by_time.x.label = "time [ms]";
+  by_time.x.label = "CPU time [ms]";
   for (const Curve& curve : curves) {
     if (curve.iterations.empty()) continue;
     const bool alone = curve.iterations.size() == 1;

@@ -53,7 +53,7 @@ std::vector<Standing> standings(const std::vector<Bout>& bouts, std::size_t goal
 
 std::string cell(const std::string& text) { return fmt::format("<td class=\"number\">{}</td>", html_escaped(text)); }
 
-std::string counted(std::size_t count, const char* one, const char* many) {
+std::string number_of(std::size_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
@@ -144,7 +144,7 @@ std::vector<Plot> performance_profiles(const std::vector<Bout>& bouts, const std
     double farthest = 10;
     for (const Standing& one : all) farthest = std::max(farthest, one.ratios.back());
     Plot plot{
-        .title = fmt::format("To a residual of {:.0e}: share of {} solved", goals[k], counted(solved, "problem", "problems")),
+        .title = fmt::format("To a residual of {:.0e}: share of {} solved", goals[k], number_of(solved, "problem", "problems")),
         .x = {"at most so many times the time of the fastest", true},
         .y = {"share of the problems", false},
         .series = {}};
@@ -169,7 +169,7 @@ std::vector<Plot> performance_profiles(const std::vector<Bout>& bouts, const std
 std::string tournament_page(const std::vector<Bout>& bouts, const std::vector<double>& goals, double limit) {
   const std::size_t solvers = bouts.front().trials.size();
   std::string body = fmt::format("<h1>A tournament of solvers</h1>\n<p class=\"quiet\">{} on {}, each for at most {} s.</p>\n",
-                                 counted(solvers, "solver", "solvers"), counted(bouts.size(), "problem", "problems"), limit);
+                                 number_of(solvers, "solver", "solvers"), number_of(bouts.size(), "problem", "problems"), limit);
   body += "<h2>Who won</h2>\n";
   std::string tables;
   const std::vector<Plot> plots = performance_profiles(bouts, goals);

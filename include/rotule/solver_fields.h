@@ -23,8 +23,6 @@ constexpr void iteration_fields(Settings& s, Visitor&& visit, std::string_view i
 inline constexpr Field relaxation_field{"relaxation", "", "1 is Gauss-Seidel, towards 2 over-relaxes", 0, 2, true};
 /// For solvers that find the relaxation themselves while they solve: 0, or "auto" in files.
 inline constexpr double automatic_relaxation = 0;
-inline constexpr Field relaxation_or_auto_field{
-    "relaxation", "", "1 is Gauss-Seidel, towards 2 over-relaxes; auto (0): the best of a race of eight", 0, 2, false, "auto"};
 inline constexpr Field storage_field{"storage", "", "how A is held"};
 inline constexpr Field pivot_field{"pivot_tolerance", "", "a pivot this small against its diagonal marks a redundant row", 0,
                                    1e-3};

@@ -10,7 +10,18 @@ namespace rotule {
 
 namespace {
 
-constexpr int powers = 4;
+constexpr int powers = 2;
+
+/// j . W j, W being the inverse mass of one body.
+double square_by(const Mat6& W, bool coupled, const double* j) {
+  double sum = 0;
+  for (int part = 0; part < 6; part += 3)
+    for (int r = part; r < part + 3; ++r)
+      sum += j[r] * (W(r, part) * j[part] + W(r, part + 1) * j[part + 1] + W(r, part + 2) * j[part + 2]);
+  if (coupled)
+    for (int r = 0; r < 3; ++r) sum += 2 * j[r] * (W(r, 3) * j[3] + W(r, 4) * j[4] + W(r, 5) * j[5]);
+  return sum;
+}
 
 }  // namespace
 
@@ -36,8 +47,11 @@ ProblemFeatures FeatureFinder::find(const ConstraintProblem& problem) {
     out.contacts += bounded ? 1 : 0;
     loaded += bounded && pushed ? 1 : 0;
     if (problem.has_matrix()) continue;
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r) scale_[r] = problem.C[r];
     double lightest = infinity, heaviest = 0;  // 1 / m of those that move
-    for_each_body(problem, block, [&](int body, const JacobianRows&, int) {
+    for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
+      for (int k = 0; k < block.rows; ++k)
+        scale_[block.first_row + k] += square_by(problem.inverse_mass[body], problem.coupled, J.data() + 6 * (first + k));
       const double inverse = problem.inverse_mass[body](0, 0);
       if (!(inverse > 0)) return;
       touching_[body] = 1;
@@ -46,8 +60,6 @@ ProblemFeatures FeatureFinder::find(const ConstraintProblem& problem) {
       heaviest = std::max(heaviest, inverse);
     });
     if (heaviest > 0) out.mass_ratio = std::max(out.mass_ratio, heaviest / lightest);
-    for (int r = block.first_row; r < block.first_row + block.rows; ++r)
-      scale_[r] = problem.C[r] + diagonal_entry(problem, block, r);
   }
   if (problem.has_matrix()) {
     const auto& [start, column, value] = problem.matrix;
@@ -71,7 +83,7 @@ ProblemFeatures FeatureFinder::find(const ConstraintProblem& problem) {
   x_.resize(n);
   y_.resize(n);
   for (int r = 0; r < n; ++r) x_[r] = 1 + 0.25 * ((r * 7919) % 17 - 8) / 8.0;
-  for (int k = 0; k <= powers && n > 0; ++k) {
+  for (int k = 0; k < powers && n > 0; ++k) {
     double length = 0;
     for (const double v : x_) length += v * v;
     if (!(length > 0)) break;

@@ -20,8 +20,7 @@ bool is_fclib_file(const std::string& path);
 ConstraintProblem read_fclib(const std::string& path);
 /// The problem in the reduced form, with x as its /solution. Throws Error where a law is one that the format does not know:
 /// bounds without friction, friction boxes, torsion and rolling.
-void write_fclib(const std::string& path, const std::string& title, const ConstraintProblem& problem,
-                 std::span<const double> x);
+void write_fclib(const std::string& path, const std::string& title, const ConstraintProblem& problem, std::span<const double> x);
 /// A copy of the file with x as its /solution: r, u, and v and l where the form has them. An older solution is left out.
 void write_fclib_solution(const std::string& from, const std::string& to, const ConstraintProblem& problem,
                           std::span<const double> x);

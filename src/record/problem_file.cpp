@@ -74,20 +74,24 @@ class ProblemChecksum {
     const auto* bytes = reinterpret_cast<const unsigned char*>(values);
     const std::size_t size = count * sizeof(T);
     std::size_t at = 0;
-    for (; at + sizeof(std::uint64_t) <= size; at += sizeof(std::uint64_t)) {
-      std::uint64_t word;
-      std::memcpy(&word, bytes + at, sizeof(word));
-      mix(word);
+    for (; at + sizeof(lanes_) <= size; at += sizeof(lanes_)) {
+      std::uint64_t words[4];
+      std::memcpy(words, bytes + at, sizeof(words));
+      for (int k = 0; k < 4; ++k) mix(lanes_[k], words[k]);
     }
     std::uint64_t rest = size;
-    for (; at < size; ++at) rest = (rest << 8) | bytes[at];
-    mix(rest);
+    for (; at < size; ++at) mix(rest, bytes[at]);
+    mix(lanes_[0], rest);
   }
-  [[nodiscard]] std::int64_t value() const { return std::bit_cast<std::int64_t>(sum_); }
+  [[nodiscard]] std::int64_t value() const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t lane : lanes_) mix(sum, lane);
+    return std::bit_cast<std::int64_t>(sum);
+  }
 
  private:
-  void mix(std::uint64_t word) { sum_ = (std::rotl(sum_, 23) ^ word) * 0x9e3779b97f4a7c15ULL; }
-  std::uint64_t sum_ = 0x243f6a8885a308d3ULL;
+  static void mix(std::uint64_t& sum, std::uint64_t word) { sum = (std::rotl(sum, 23) ^ word) * 0x9e3779b97f4a7c15ULL; }
+  std::uint64_t lanes_[4] = {0x243f6a8885a308d3ULL, 0x13198a2e03707344ULL, 0xa4093822299f31d0ULL, 0x082efa98ec4e6c89ULL};
 };
 
 std::int64_t checksum(const ConstraintProblem& p, const Flat& flat, std::span<const double> x) {

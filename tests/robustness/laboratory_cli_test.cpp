@@ -68,7 +68,7 @@ TEST_F(LaboratoryCli, LearnsAndSaysWhatItIsWorth) {
 
 TEST_F(LaboratoryCli, AWishIsMetByTheRecipeGiven) {
   const Result result =
-      rotule("wish double_pendulum --error 1e-6 --duration 0.5 --limit 20 --out ../in/recipe.json --svg ../in/curve.svg --json");
+      rotule("wish double_pendulum --error 1e-6 --duration 0.3 --limit 2 --out ../in/recipe.json --svg ../in/curve.svg --json");
   ASSERT_EQ(result.status, 0) << result.err << result.out;
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_TRUE(json["met"].get<bool>());

@@ -29,8 +29,14 @@ HWY_INLINE void store(Lanes x, RaceLanes& to, int part) { hn::Store(x, RaceTag()
 
 /// w of a row; two sums, so that additions need not wait for each other.
 HWY_INLINE Lanes row_of(const RaceRows& rows, int r, int part) {
-  const RaceRows::Term *term = rows.terms.data() + rows.term_start[r], *const end = rows.terms.data() + rows.term_start[r + 1];
   Lanes even = all(-rows.problem->b[r]), odd = all(0);
+  const RaceRows::Partners partners = rows.partners[r];
+  const double* const line = rows.lines.data() + 24 * static_cast<std::ptrdiff_t>(r);
+  if (partners.a >= 0)
+    for (int k = 0; k < 6; ++k) even = even + all(line[k]) * load(rows.state[partners.a + k], part);
+  if (partners.b >= 0)
+    for (int k = 0; k < 6; ++k) odd = odd + all(line[6 + k]) * load(rows.state[partners.b + k], part);
+  const RaceRows::Term *term = rows.terms.data() + rows.term_start[r], *const end = rows.terms.data() + rows.term_start[r + 1];
   for (; term + 1 < end; term += 2) {
     even = even + all(term[0].value) * load(rows.state[term[0].place], part);
     odd = odd + all(term[1].value) * load(rows.state[term[1].place], part);
@@ -40,11 +46,16 @@ HWY_INLINE Lanes row_of(const RaceRows& rows, int r, int part) {
 }
 
 HWY_INLINE void push_row(RaceRows& rows, int r, int part, Lanes dx) {
+  const auto push = [&](double value, RaceLanes& place) HWY_ATTR { store(load(place, part) + all(value) * dx, place, part); };
+  const RaceRows::Partners partners = rows.partners[r];
+  const double* const line = rows.lines.data() + 24 * static_cast<std::ptrdiff_t>(r) + 12;
+  if (partners.a >= 0)
+    for (int k = 0; k < 6; ++k) push(line[k], rows.state[partners.a + k]);
+  if (partners.b >= 0)
+    for (int k = 0; k < 6; ++k) push(line[6 + k], rows.state[partners.b + k]);
   const RaceRows::Term* const end = rows.pushes.data() + rows.push_start[r + 1];
-  for (const RaceRows::Term* push = rows.pushes.data() + rows.push_start[r]; push < end; ++push) {
-    RaceLanes& place = rows.state[push->place];
-    store(load(place, part) + all(push->value) * dx, place, part);
-  }
+  for (const RaceRows::Term* further = rows.pushes.data() + rows.push_start[r]; further < end; ++further)
+    push(further->value, rows.state[further->place]);
 }
 
 struct Sums {
@@ -153,6 +164,8 @@ void RelaxationRace::prepare(const ConstraintProblem& problem, bool formed) {
   rows_.pushes.clear();
   rows_.term_start.assign(1, 0);
   rows_.push_start.assign(1, 0);
+  rows_.partners.assign(n, {});
+  rows_.lines.resize(formed ? 0 : 24 * static_cast<std::size_t>(n));
   const auto add = [](std::vector<RaceRows::Term>& list, double value, std::int64_t place) {
     if (value != 0) list.push_back({value, place});
   };
@@ -170,15 +183,28 @@ void RelaxationRace::prepare(const ConstraintProblem& problem, bool formed) {
         }
   } else {
     for (const ConstraintBlock& block : problem.blocks)
-      for (int k = 0; k < block.rows; ++k, end_row()) {
-        add(rows_.terms, problem.C[block.first_row + k], block.first_row + k);
-        for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
-          const Vec6 j = J.row(first + k).transpose(), Wj = multiply_inverse_mass(problem, body, j);
+      for (int r = block.first_row; r < block.first_row + block.rows; ++r, end_row()) {
+        add(rows_.terms, problem.C[r], r);
+        double* const line = rows_.lines.data() + 24 * static_cast<std::ptrdiff_t>(r);
+        const auto partner = [&](int body, const JacobianRows& J, double* j, std::int32_t& place) {
+          if (body < 0 || problem.inverse_mass[body].isZero(0)) return;
+          place = n + 6 * body;
+          const Vec6 row = J.row(r).transpose(), Wj = multiply_inverse_mass(problem, body, row);
+          std::copy(row.begin(), row.end(), j);
+          std::copy(Wj.begin(), Wj.end(), j + 12);
+        };
+        partner(block.body_a, problem.J_a, line, rows_.partners[r].a);
+        partner(block.body_b, problem.J_b, line + 6, rows_.partners[r].b);
+        for (int k = block.first_more; k < block.first_more + block.more_count; ++k) {
+          const auto [body, first] = problem.more[k];
+          if (problem.inverse_mass[body].isZero(0)) continue;
+          const Vec6 j = problem.J_more.row(first + r - block.first_row).transpose(),
+                     Wj = multiply_inverse_mass(problem, body, j);
           for (int c = 0; c < 6; ++c) {
-            add(rows_.terms, Wj.isZero(0) ? 0.0 : j[c], n + 6 * body + c);
+            add(rows_.terms, j[c], n + 6 * body + c);
             add(rows_.pushes, Wj[c], n + 6 * body + c);
           }
-        });
+        }
       }
   }
   rows_.state.resize(static_cast<std::size_t>(n) + (formed ? 0 : 6 * static_cast<std::size_t>(problem.bodies())));
@@ -189,13 +215,20 @@ void RelaxationRace::prepare(const ConstraintProblem& problem, bool formed) {
       return;
     }
     for (int r = 0; r < block.rows; ++r)
-      for (int c = 0; c < block.rows; ++c) D[r * block.rows + c] = r == c ? problem.C[block.first_row + r] : 0.0;
-    for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
       for (int c = 0; c < block.rows; ++c) {
-        const Vec6 Wj = multiply_inverse_mass(problem, body, J.row(first + c).transpose());
-        for (int r = 0; r < block.rows; ++r) D[r * block.rows + c] += J.row(first + r).dot(Wj.transpose());
+        const double *const j = rows_.lines.data() + 24 * static_cast<std::ptrdiff_t>(block.first_row + r),
+                            *const Wj = rows_.lines.data() + 24 * static_cast<std::ptrdiff_t>(block.first_row + c) + 12;
+        const RaceRows::Partners partners = rows_.partners[block.first_row];
+        double sum = r == c ? problem.C[block.first_row + r] : 0.0;
+        if (partners.a >= 0) sum += Eigen::Map<const Vec6>(j).dot(Eigen::Map<const Vec6>(Wj));
+        if (partners.b >= 0) sum += Eigen::Map<const Vec6>(j + 6).dot(Eigen::Map<const Vec6>(Wj + 6));
+        for (int k = block.first_more; k < block.first_more + block.more_count; ++k) {
+          const auto [body, first] = problem.more[k];
+          sum += problem.J_more.row(first + r).dot(
+              multiply_inverse_mass(problem, body, problem.J_more.row(first + c).transpose()).transpose());
+        }
+        D[r * block.rows + c] = sum;
       }
-    });
   };
   list_units(problem, diagonal, rows_.units);
   rows_.last.resize(n);

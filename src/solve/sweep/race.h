@@ -3,10 +3,11 @@
 // sweep of four costs about as much as a sweep of one. Lanes know nothing of each other; the same bits come out whatever the
 // width of registers.
 //
-// x and, where A is not formed, the bodies' velocities u = M^-1 J^T x are one array of lanes, the state. A row is a sum of terms
-// over it,
-//   w_r = sum value * state[place] - b_r,
-// and a change of x_r adds value * dx to some places: none where A is formed.
+// x and, where A is not formed, the bodies' velocities u = M^-1 J^T x are one array of lanes, the state. A row is a sum over it:
+// of J times the velocities of two bodies, and of further terms,
+//   w_r = J_a u_a + J_b u_b + sum value * state[place] - b_r,
+// and a change of x_r adds M^-1 J^T dx to those velocities, and value * dx to further places. Where A is formed its entries are
+// the terms, and there are no bodies.
 #include <rotule/problem.h>
 
 #include <cstdint>
@@ -31,6 +32,12 @@ struct RaceRows {
     double value;
     std::int64_t place;  // in the state
   };
+  /// Where the velocities of a row's two bodies begin in the state; -1 where one does not move.
+  struct Partners {
+    std::int32_t a = -1, b = -1;
+  };
+  std::vector<Partners> partners;                    // per row
+  std::vector<double> lines;                         // per row: J_a, J_b, M^-1 J_a, M^-1 J_b; none where A is formed
   std::vector<std::int32_t> term_start, push_start;  // per row, one more than rows
   std::vector<Term> terms, pushes;
   std::vector<RowUnit> units;
