@@ -33,7 +33,8 @@ void each_body(const Moment& now, std::vector<double>& out, std::size_t width, R
   for (int i = 0; i < bodies; ++i) row(inside, i, static_cast<std::size_t>(i));
 }
 
-/// One row per joint, out of the ledger, which has been brought up to this state. Joints that broke keep their rows, which are zero.
+/// One row per joint, out of the ledger, which has been brought up to this state. Joints that broke keep their rows, which are
+/// zero.
 template <class Row>
 void each_joint(const Moment& now, std::vector<double>& out, std::size_t width, Row&& row) {
   const WorldImplementation& inside = implementation_of(now.world);

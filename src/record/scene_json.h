@@ -27,8 +27,7 @@ struct SceneFields<AxisAngle> {
 
 /// Alternatives of joints, shapes, solids and forces that files can hold.
 template <class T>
-inline constexpr bool in_files =
-    !std::is_same_v<T, std::monostate> && !std::is_same_v<T, UserForce>;
+inline constexpr bool in_files = !std::is_same_v<T, std::monostate> && !std::is_same_v<T, UserForce>;
 
 /// The recipe as it would stand in a scene file, every field written out: recordings must outlive today's defaults.
 std::string to_complete_json(const Recipe& recipe);
