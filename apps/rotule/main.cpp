@@ -4,6 +4,8 @@
 #include <rotule/error.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -83,6 +85,23 @@ void add_exactness(CLI::App* command, Exactness& exactness) {
                           "realtime, balanced or exact: the recipe of that name that fits the scene; or a file (.json) with one");
   command->add_option("--accuracy", exactness.accuracy, "relative error that is wanted, e.g. 1e-6: the recipe that fits")
       ->excludes(dial);
+}
+
+/// Whether `tune` was given recorded problems, and not a scene.
+bool is_recording(const std::string& name) { return name.ends_with(".h5") || name.ends_with(".hdf5"); }
+
+/// Options that mean nothing for what `tune` was given are refused: those of recordings for a scene, those of a wish for a
+/// recording.
+void refuse_others(const CLI::App& command, const std::vector<std::string>& of_wishes, bool recording) {
+  constexpr std::array<const char*, 4> of_both{"FILE", "--error", "--out", "--json"};
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || std::find(of_both.begin(), of_both.end(), name) != of_both.end()) continue;
+    const bool wish = std::find(of_wishes.begin(), of_wishes.end(), name) != of_wishes.end();
+    if (wish == recording)
+      throw rotule::Error(name, recording ? "is for scenes; a recording's frames are tuned without it"
+                                          : "is for recordings of problems (.h5); a scene's recipe is looked for without it");
+  }
 }
 
 /// "2ms", "500us", "0.1s"; a number alone is in milliseconds.
@@ -316,9 +335,10 @@ int main(int argc, char** argv) {
   tournament_command->add_flag("--json", tournament_options.json, "one JSON object on stdout");
 
   TuneOptions tune_options;
-  CLI::App* tune_command =
-      app.add_subcommand("tune", "the best settings of projected Gauss-Seidel for every recorded frame, by CMA-ES");
-  tune_command->add_option("FILE", tune_options.file, "problems recorded by rotule run --record-problems")->required();
+  CLI::App* tune_command = app.add_subcommand(
+      "tune", "the best settings of projected Gauss-Seidel for every recorded frame, by CMA-ES; of a scene: as wish");
+  tune_command->add_option("FILE", tune_options.file, "problems recorded by rotule run --record-problems, .h5; or a scene")
+      ->required();
   add_tuning(tune_command, tune_options.choices);
   tune_command->add_option("--frames", tune_options.frames, "frames taken, evenly spread; else all")->check(CLI::PositiveNumber);
   tune_command->add_option("--every", tune_options.every, "every N-th recorded frame")->check(CLI::PositiveNumber);
@@ -356,13 +376,14 @@ int main(int argc, char** argv) {
   wish_command_line->add_option("SCENE", wish_options.scene, "file or name")->required();
   wish_command_line->add_option("--error", wish_options.error, "relative error that is wanted, e.g. 1e-4")
       ->check(CLI::PositiveNumber);
-  wish_command_line->add_option("--budget", budget, "CPU time per frame of 1/60 s, e.g. 2ms or 500us");
-  wish_command_line->add_option("--duration", wish_options.duration, "seconds of the scene to compare; else its own, at most 2")
-      ->check(CLI::PositiveNumber);
-  wish_command_line->add_option("--limit", wish_options.limit, "seconds of CPU for all that is tried")
-      ->check(CLI::PositiveNumber);
+  for (CLI::App* command : {wish_command_line, tune_command}) {
+    command->add_option("--budget", budget, "CPU time per frame of 1/60 s, e.g. 2ms or 500us");
+    command->add_option("--duration", wish_options.duration, "seconds of the scene to compare; else its own, at most 2")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--limit", wish_options.limit, "seconds of CPU for all that is tried")->check(CLI::PositiveNumber);
+    command->add_option("--svg", wish_options.svg, "draw error against time of all that was tried");
+  }
   wish_command_line->add_option("--out", wish_options.out, "write the recipe to this file, for run --recipe");
-  wish_command_line->add_option("--svg", wish_options.svg, "draw error against time of all that was tried");
   wish_command_line->add_flag("--json", wish_options.json, "one JSON object on stdout");
 
   ViewOptions view_options;
@@ -428,10 +449,21 @@ int main(int argc, char** argv) {
     if (report_command->parsed()) report(report_options);
     if (solve_command->parsed()) solve_recorded(solve_options);
     if (tournament_command->parsed() && !tournament(tournament_options)) return bad_input;
-    if (tune_command->parsed()) tune_recording(tune_options);
+    if (tune_command->parsed()) {
+      const bool recording = is_recording(tune_options.file);
+      refuse_others(*tune_command, {"--budget", "--duration", "--limit", "--svg"}, recording);
+      if (recording) {
+        tune_recording(tune_options);
+      } else {
+        wish_options.scene = tune_options.file;
+        if (tune_command->get_option("--error")->count() > 0) wish_options.error = tune_options.choices.error;
+        wish_options.out = tune_options.out;
+        wish_options.json = tune_options.json;
+      }
+    }
     if (study_command->parsed()) study(study_options);
     if (learn_command->parsed()) learn(learn_options);
-    if (wish_command_line->parsed()) {
+    if (wish_command_line->parsed() || !wish_options.scene.empty()) {
       if (!budget.empty()) wish_options.budget = milliseconds_of(budget);
       return wish_command(wish_options);
     }
