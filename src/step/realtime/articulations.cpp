@@ -286,12 +286,14 @@ void Articulations::stiffen(const Linkage& linkage, const VecX& x, Group& group,
     const double mass_root = 1 / double(motion.at[6]),
                  heavier = std::sqrt(mass_root * mass_root + step_ * step_ * K.linear[i].norm());
     const Eigen::Matrix3d S = inverse_inertia_root(pose.at), inertia_root = S.inverse();
+    const double turning = (S * K.angular[i] * S).norm(), sliding = K.linear[i].norm() / (mass_root * mass_root);
+    if (std::max(turning, sliding) * step_ * step_ < least_stiffness) continue;
     const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes(inertia_root * inertia_root + step_ * step_ * K.angular[i]);
     const Eigen::Matrix3d root = axes.operatorInverseSqrt();
-    // Velocities stay; their whitened forms are of the inertia in force.
-    const Eigen::Vector3d w = axes.operatorSqrt() * (S * Eigen::Vector3d(motion.at[3], motion.at[4], motion.at[5]));
+    // Momenta stay, as in an implicit step: what is too stiff to be followed is damped.
+    const Eigen::Vector3d w = root * (inertia_root * Eigen::Vector3d(motion.at[3], motion.at[4], motion.at[5]));
     for (int k = 0; k < 3; ++k) {
-      motion.at[k] = static_cast<float>(motion.at[k] * heavier / mass_root);
+      motion.at[k] = static_cast<float>(motion.at[k] * mass_root / heavier);
       motion.at[3 + k] = static_cast<float>(w[k]);
     }
     motion.at[6] = static_cast<float>(1 / heavier);
