@@ -259,6 +259,65 @@ TEST(RealtimeStepper, PlacingABodyElsewhereIsSeen) {
   EXPECT_NEAR(world.position("b").z(), 1.5, 5e-3);
 }
 
+TEST(RealtimeStepper, AThousandKilogramsStandOnNineBoxesOfOne) {
+  Scene scene = on_ground(0.6);
+  for (int i = 0; i < 10; ++i)
+    scene.add({.name = "b" + std::to_string(i),
+               .mass = i < 9 ? 1.0 : 1000.0,
+               .position = {0, 0, 0.5 + i},
+               .shape = Box{},
+               .material = "all"});
+  World world(scene, fast());
+  double deepest = 0, farthest = 0;
+  for (int i = 0; i < 600; ++i) {
+    world.step();
+    deepest = std::max(deepest, world.diagnostics().penetration);
+    farthest = std::max(farthest, (world.position("b9") - Vec3(0, 0, 9.5)).norm());
+  }
+  EXPECT_LT(deepest, 0.01);
+  EXPECT_LT(farthest, 0.05);
+  // Its weight is what it is: inertia alone is scaled.
+  double force = 0;
+  for (const ContactResult& c : world.contacts())
+    if (c.body_a == world.body("ground") || c.body_b == world.body("ground")) force += c.force.norm();
+  EXPECT_NEAR(force, 1009 * g, 0.02 * 1009 * g);
+}
+
+TEST(RealtimeStepper, TellsWhoBeginsAndCeasesToTouch) {
+  Scene scene = on_ground();
+  scene.add({.name = "ball", .mass = 1.0, .position = {0, 0, 0.6}, .shape = Sphere{.radius = 0.1}, .material = "all"});
+  World world(scene, fast());
+  int begun = 0, ended = 0;
+  const auto run_counting = [&](double seconds) {
+    for (int i = 0; i < std::lround(seconds * 60); ++i) {
+      world.step();
+      for (const ContactEvent& event : world.events()) ++(event.begins ? begun : ended);
+    }
+  };
+  run_counting(1);
+  EXPECT_GE(begun, 1);
+  EXPECT_EQ(begun, ended + 1);
+  EXPECT_TRUE(world.touching(world.body("ball"), world.body("ground")));
+  world.set_velocity(world.body("ball"), {0, 0, 3}, Vec3::Zero());
+  run_counting(0.2);
+  EXPECT_EQ(begun, ended);
+  EXPECT_FALSE(world.touching(world.body("ball"), world.body("ground")));
+}
+
+TEST(RealtimeStepper, TheReferencesJudgeGradesIt) {
+  Scene scene = on_ground();
+  for (int i = 0; i < 3; ++i)
+    scene.add({.name = "b" + std::to_string(i), .mass = 1.0, .position = {0, 0, 0.5 + i}, .shape = Box{}, .material = "all"});
+  World world(scene, fast());
+  world.keep_problems(true);
+  EXPECT_EQ(world.step().residual > 0, true);
+  run(world, 2);
+  const double resting = world.step().residual;
+  EXPECT_GT(resting, 0);
+  EXPECT_LT(resting, 0.05);  // of the velocity that is at stake in a step
+  EXPECT_EQ(world.diagnostics().residual, resting);
+}
+
 TEST(RealtimeStepper, SaysWhatItCannotRun) {
   const auto refusal = [](const Scene& scene, const Recipe& recipe) -> std::string {
     try {

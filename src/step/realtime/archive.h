@@ -28,6 +28,7 @@ void Touches::archive(Archive& io) {
   io(free_touches_);
   io(free_proxies_);
   io(points_);
+  io(begun_);
   if constexpr (!Archive::writes) restore();
 }
 
@@ -35,6 +36,9 @@ void Touches::archive(Archive& io) {
 
 template <class Archive>
 void RealtimeStepper::archive(Archive& io) {
+  // Contacts that ended since the last step are among the changes that wait for the next one.
+  for (const auto& [a, b] : touches_.ended) records_->counts.change(a, b, -1);
+  touches_.ended.clear();
   io(totals);
   io(evaluations_);
   io(last_h_);

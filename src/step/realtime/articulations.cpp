@@ -4,17 +4,20 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <numbers>
 
 #include "constraint/geometric_stiffness.h"
+#include "math/rotation.h"
 
 namespace rotule::realtime {
 
 namespace {
 
 constexpr double pivot_tolerance = 1e-10;  // below this share of its diagonal, a row follows from others
-/// Stiffness is looked at where it may reach this share of a body's inertia in a substep.
-constexpr double least_stiffness = 0.02;
+/// h^2 K over inertia from which on stiffness is taken in. A step by itself stands 4; neighbours in a chain double it.
+constexpr double least_stiffness = 0.25;
+/// Of the speed at which overlaps are pushed out: drift leaves no speed behind, and may go faster.
+constexpr double most_drift = 4;
 
 Eigen::Matrix3d inverse_inertia_root(const float* pose) {
   Eigen::Matrix3d S;
@@ -66,8 +69,6 @@ void Articulations::build(const Linkage& linkage, Group& group) const {
     for (int k = 0; k < block.more_count; ++k) add_side(linkage.constraints.more()[block.first_more + k].body);
     edges.push_back({block.body_a, block.body_b});
     tree = tree && block.more_count == 0;
-    const Joint& joint = model_.joints[block.source];
-    group.reach.push_back(std::max(joint.X_A.position.norm(), joint.X_B.position.norm()));
   }
   const auto local = [&](int body) {
     const auto found = std::lower_bound(linkage.bodies.begin(), linkage.bodies.end(), body);
@@ -116,6 +117,11 @@ void Articulations::build(const Linkage& linkage, Group& group) const {
   group.moved = group.w;
   group.bias.assign(row, 0);
   group.rhs = group.bias;
+  group.drift.assign(group.joint_rows, 0);
+  group.led.assign(group.drives.size(), 0);
+  group.twist.assign(body_count, 0);
+  group.pull = group.twist;
+  group.stiffness.assign(body_count, Mat3::Zero());
   group.drive_x.setZero(static_cast<Eigen::Index>(group.drives.size()));
   group.held.assign(group.drives.size(), 0);
   group.rows.blocks = blocks;
@@ -145,7 +151,16 @@ void Articulations::look(const State& s, double t, double h, int parts, double s
   step_ = h;
   part_ = h / parts;
   push_speed_ = push_speed;
-  kinematics_.update(model_, s, t);
+  // Forces turn with rows, once per step, while velocities grow from part to part: rows of a pose this far ahead make up for it,
+  // so that what swings neither gains nor loses (articulations.h).
+  const double lead = 0.5 * (h - part_);
+  ahead_ = s;
+  for (const Linkage& linkage : linkages_)
+    for (const int body : linkage.bodies) {
+      ahead_.p[body] += lead * s.v(body);
+      ahead_.theta[body] = turn(s.theta[body], Vec3(lead * s.omega(body)));
+    }
+  kinematics_.update(model_, ahead_, t + lead);
   if (!drives_.empty()) evaluate_drives(model_, kinematics_, part_, drives_);
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     Group& group = groups_[i];
@@ -153,24 +168,59 @@ void Articulations::look(const State& s, double t, double h, int parts, double s
     VecX& x = answers_[i].x;
     x *= scale;
     group.drive_x *= scale;
-    linkage.constraints.evaluate(kinematics_, t, group.rows, group.values);
+    linkage.constraints.evaluate(kinematics_, t + lead, group.rows, group.values);
+    take_velocities(s, linkage, group);
 
-    // What turning adds within the step, as far as a step can follow it.
-    double drift = 0;
+    double most = 0;
     for (int k = 0; k < group.joints; ++k) {
       const ConstraintBlock& block = group.rows.blocks[k];
       double spin = 0;
       for (const int place : {block.body_a, block.body_b})
         if (place >= 0) spin = std::max(spin, kinematics_.bodies[linkage.bodies[place]].omega.squaredNorm());
-      const double ahead = 0.5 * h / (1 + h * h * spin);
+      // Of an arc, 1 - cos lies inside; a half of the angle's square is what gamma knows.
+      const double angle = std::min(h * std::sqrt(spin), std::numbers::pi);
+      const double share = angle > 1e-3 ? 2 * (1 - std::cos(angle)) / (angle * angle) : 1;
       for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
-        group.bias[r] = group.values.C_t[r] + ahead * group.values.gamma[r];
-        drift = std::max(drift, std::abs(group.values.C[r]));
+        const double gamma = share * group.values.gamma[r];
+        group.bias[r] = group.values.C_t[r] + 0.5 * h * gamma;
+        // C at the start, seen from ahead; and what velocities of the middle do to positions, but for the lead.
+        group.drift[r] = group.values.C[r] - lead * rate_of(group, block, r) + 0.5 * lead * lead * gamma - h * lead * gamma;
+        most = std::max(most, std::abs(group.drift[r]));
       }
     }
-    group.shorter = drift > push_speed * h ? push_speed * h / drift : 1;
+    const double fastest = most_drift * push_speed * h;
+    group.shorter = most > fastest ? fastest / most : 1;
+    for (std::size_t k = 0; k < group.drives.size(); ++k) {
+      const DriveRow& row = drives_[group.drives[k]];
+      double rate = 0;
+      for (int n = 0; n < 6; ++n) {
+        if (model_.movable(row.a)) rate += row.J_a[n] * s.u[6 * row.a + n];
+        if (model_.movable(row.b)) rate += row.J_b[n] * s.u[6 * row.b + n];
+      }
+      group.led[k] = lead * (rate + row.given);
+    }
     stiffen(linkage, x, group, bodies);
   }
+}
+
+void Articulations::take_velocities(const State& s, const Linkage& linkage, Group& group) {
+  for (std::size_t k = 0; k < linkage.bodies.size(); ++k)
+    for (int n = 0; n < 6; ++n) group.w[6 * k + n] = s.u[6 * linkage.bodies[k] + n];
+}
+
+double Articulations::rate_of(const Group& group, const ConstraintBlock& block, int row) {
+  double rate = group.values.C_t[row];
+  const auto add = [&](const JacobianRows& J, int at, int body) {
+    if (body < 0) return;
+    for (int n = 0; n < 6; ++n) rate += J(at, n) * group.w[6 * body + n];
+  };
+  add(group.rows.J_a, row, block.body_a);
+  add(group.rows.J_b, row, block.body_b);
+  for (int m = 0; m < block.more_count; ++m) {
+    const BlockPartner& partner = group.rows.more[block.first_more + m];
+    add(group.rows.J_more, partner.first + row - block.first_row, partner.body);
+  }
+  return rate;
 }
 
 bool Articulations::has_torques() const {
@@ -196,47 +246,59 @@ void Articulations::add_torques(VecX& forces) const {
 }
 
 void Articulations::stiffen(const Linkage& linkage, const VecX& x, Group& group, BodyLines& bodies) {
-  // A bound first: forces times levers against inertias, forces over lengths of rods against masses. Few scenes come near it.
-  double torque = 0, tension = 0;
+  // An estimate first, body by body, from what the joint's point does alone: K = +-((lambda . rho) 1 - (lambda rho^T + rho
+  // lambda^T)/2), against the inertia; locked rotations by their torque, rods by force over length against the mass. Few come
+  // near.
+  std::fill(group.stiffness.begin(), group.stiffness.end(), Mat3::Zero());
+  std::fill(group.twist.begin(), group.twist.end(), 0.0);
+  std::fill(group.pull.begin(), group.pull.end(), 0.0);
   for (int k = 0; k < group.joints; ++k) {
     const ConstraintBlock& block = group.rows.blocks[k];
     const Joint& joint = model_.joints[block.source];
-    double reach = group.reach[k];
-    if (block.body_a >= 0 && block.body_b >= 0) reach = std::max(reach, (kinematics_[joint.a].p - kinematics_[joint.b].p).norm());
-    for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
-      const bool turns = group.rows.J_a.row(r).head<3>().isZero(0) && group.rows.J_b.row(r).head<3>().isZero(0);
-      torque += std::abs(x[r]) * (turns ? 1 : reach);
-      if (joint.length > 0) tension += std::abs(x[r]) / joint.length;
-    }
+    const auto forces = x.segment(block.first_row, block.rows);
+    const auto add = [&](int body, bool second) {
+      if (body < 0) return;
+      const JacobianRows& J = second ? group.rows.J_b : group.rows.J_a;
+      const Vec3 rho = linkage.constraints.lever(k, kinematics_, second),
+                 push = J.middleRows(block.first_row, block.rows).leftCols<3>().transpose() * forces;
+      const Mat3 twisted = push * rho.transpose();
+      group.stiffness[body] += push.dot(rho) * Mat3::Identity() - 0.5 * (twisted + twisted.transpose());
+      if (joint.locked[3] || joint.locked[4] || joint.locked[5]) group.twist[body] += forces.lpNorm<1>();
+      if (joint.length > 0) group.pull[body] += forces.lpNorm<1>() / joint.length;
+    };
+    add(block.body_a, false);
+    add(block.body_b, true);
   }
-  double least_inertia = infinity, least_mass = infinity;
-  for (const int line : group.lines) {
-    const float* pose = bodies.pose[line].at;
-    const double root = std::max({double(pose[10]), double(pose[13]), double(pose[15])}), light = bodies.motion[line].at[6];
-    least_inertia = std::min(least_inertia, 1 / (root * root));
-    least_mass = std::min(least_mass, 1 / (light * light));
+  bool stiff = false;
+  for (std::size_t i = 0; i < group.lines.size(); ++i) {
+    const float *pose = bodies.pose[group.lines[i]].at, light = bodies.motion[group.lines[i]].at[6];
+    const Mat3 S = inverse_inertia_root(pose);
+    const double turning = (S * group.stiffness[i] * S).norm() + group.twist[i] * S.squaredNorm();
+    stiff = stiff || std::max(turning, group.pull[i] * light * light) * step_ * step_ / part_ > least_stiffness;
   }
-  if (torque * part_ < least_stiffness * least_inertia && tension * part_ < least_stiffness * least_mass) return;
+  if (!stiff) return;
 
-  LumpedStiffness K;
-  const VecX lambda = x / part_;
-  lump_stiffness(linkage.constraints, kinematics_, 0, lambda, static_cast<int>(group.lines.size()), K);
+  lambda_ = x / part_;
+  LumpedStiffness& K = lumped_;
+  lump_stiffness(linkage.constraints, kinematics_, 0, lambda_, static_cast<int>(group.lines.size()), K);
   for (std::size_t i = 0; i < group.lines.size(); ++i) {
     Line &motion = bodies.motion[group.lines[i]], &pose = bodies.pose[group.lines[i]];
     const double mass_root = 1 / double(motion.at[6]),
-                 heavier = std::sqrt(mass_root * mass_root + part_ * part_ * K.linear[i].norm());
+                 heavier = std::sqrt(mass_root * mass_root + step_ * step_ * K.linear[i].norm());
     const Eigen::Matrix3d S = inverse_inertia_root(pose.at), inertia_root = S.inverse();
-    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes(inertia_root * inertia_root + part_ * part_ * K.angular[i]);
-    const Eigen::Matrix3d stiff = axes.operatorInverseSqrt();
-    // Velocities stay; their whitened forms are of the inertia in force.
-    const Eigen::Vector3d w = axes.operatorSqrt() * (S * Eigen::Vector3d(motion.at[3], motion.at[4], motion.at[5]));
+    const double turning = (S * K.angular[i] * S).norm(), sliding = K.linear[i].norm() / (mass_root * mass_root);
+    if (std::max(turning, sliding) * step_ * step_ < least_stiffness) continue;
+    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes(inertia_root * inertia_root + step_ * step_ * K.angular[i]);
+    const Eigen::Matrix3d root = axes.operatorInverseSqrt();
+    // Momenta stay, as in an implicit step: what is too stiff to be followed is damped.
+    const Eigen::Vector3d w = root * (inertia_root * Eigen::Vector3d(motion.at[3], motion.at[4], motion.at[5]));
     for (int k = 0; k < 3; ++k) {
-      motion.at[k] = static_cast<float>(motion.at[k] * heavier / mass_root);
+      motion.at[k] = static_cast<float>(motion.at[k] * mass_root / heavier);
       motion.at[3 + k] = static_cast<float>(w[k]);
     }
     motion.at[6] = static_cast<float>(1 / heavier);
     constexpr int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
-    for (int k = 0; k < 6; ++k) pose.at[10 + k] = static_cast<float>(stiff(at[k][0], at[k][1]));
+    for (int k = 0; k < 6; ++k) pose.at[10 + k] = static_cast<float>(root(at[k][0], at[k][1]));
   }
 }
 
@@ -313,8 +375,7 @@ void Articulations::measure(const State& s, double t) {
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     Group& group = groups_[i];
     linkages_[i].constraints.evaluate(kinematics_, t, group.rows, group.values);
-    for (std::size_t k = 0; k < group.lines.size(); ++k)
-      for (int n = 0; n < 6; ++n) group.w[6 * k + n] = s.u[6 * linkages_[i].bodies[k] + n];
+    take_velocities(s, linkages_[i], group);
   }
 }
 
@@ -324,19 +385,8 @@ JointError Articulations::error(int joint) const {
   const ConstraintBlock& block = group.rows.blocks[number];
   JointError out;
   for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
-    double rate = group.values.C_t[r];
-    const auto add = [&](const JacobianRows& J, int row, int body) {
-      if (body < 0) return;
-      for (int n = 0; n < 6; ++n) rate += J(row, n) * group.w[6 * body + n];
-    };
-    add(group.rows.J_a, r, block.body_a);
-    add(group.rows.J_b, r, block.body_b);
-    for (int m = 0; m < block.more_count; ++m) {
-      const BlockPartner& partner = group.rows.more[block.first_more + m];
-      add(group.rows.J_more, partner.first + r - block.first_row, partner.body);
-    }
     out.position = std::max(out.position, std::abs(group.values.C[r]));
-    out.velocity = std::max(out.velocity, std::abs(rate));
+    out.velocity = std::max(out.velocity, std::abs(rate_of(group, block, r)));
   }
   return out;
 }

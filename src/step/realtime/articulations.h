@@ -8,11 +8,14 @@
 // loops, whose redundant rows get a pivot of zero). So mass ratios and lengths of chains do not matter: there is nothing to
 // converge. Impulses x are those of a substep; repeated in each (begin_substep), they are corrected by delta alone.
 //
-// Three things keep positions right with rows that are those of the step's start:
-//   b = C_t + h/2 gamma   rows turn with the bodies: velocities are those of the step's middle, and errors of second order go;
-//   drift                 what is left of C is taken out of positions alone, in the first substep: it leaves no speed behind;
-//   stiffness             joint forces turn too: where that is too stiff for a substep, bodies get the inertia h^2 K besides
-//                         (constraint/geometric_stiffness.h), so that no tension is too high.
+// Rows are made once per step. What keeps motion right all the same:
+//   lead        rows are those of a pose ahead by (h - h/n)/2 at the step's velocities. Positions go on by the mean of the parts'
+//               velocities, (n + 1)/(2 n) of what is new in them; rows of the start would make every pendulum gain energy, and
+//               with this lead the map from step to step has determinant 1, as the symplectic methods have;
+//   b           C_t + h/2 gamma: rows turn with the bodies, and velocities are those of the step's middle;
+//   drift       what is left of C is taken out of positions alone, in the first part: it leaves no speed behind;
+//   stiffness   joint forces turn too: where that is too stiff for a step, bodies get the inertia h^2 K besides
+//               (constraint/geometric_stiffness.h), so that no tension is too high.
 //
 // Limits, motors, springs and friction (constraint/pool/drive.h) are further rows with bounds. Those within their bounds are
 // solved with the joints; those at a bound push with it. Who is which is carried from substep to substep, and looked at again
@@ -21,6 +24,7 @@
 
 #include <vector>
 
+#include "constraint/geometric_stiffness.h"
 #include "constraint/pool/drive.h"
 #include "linalg/block_ldlt.h"
 #include "mechanism/linkage.h"
@@ -98,7 +102,10 @@ class Articulations {
     std::vector<Product> products;
     std::vector<double> W, w, moved;
     std::vector<double> bias, rhs;
-    std::vector<double> reach;  // m, per joint: the longer lever
+    std::vector<double> drift;        // per row of joints, at the start of the step
+    std::vector<double> led;          // per drive: how far the pose ahead is on its axis
+    std::vector<Mat3> stiffness;      // of the last impulses, by body, N m s
+    std::vector<double> twist, pull;  // bounds of what is not in it, N m s and N s/m
     BlockLdlt factor;
     std::vector<std::int32_t> redundant;
     ConstraintProblem rows;
@@ -111,14 +118,17 @@ class Articulations {
   };
 
   void build(const Linkage& linkage, Group& group) const;
+  static void take_velocities(const State& s, const Linkage& linkage, Group& group);
+  /// dC/dt, of velocities just taken.
+  static double rate_of(const Group& group, const ConstraintBlock& block, int row);
   void stiffen(const Linkage& linkage, const VecX& x, Group& group, BodyLines& bodies);
   void whiten(const BodyLines& bodies, Group& group) const;
   void refactor(Group& group);
   void hold_group(Group& group, VecX& x, BodyLines& bodies, bool first);
   bool sort_drives(Group& group, bool first_round);
   [[nodiscard]] double drive_bias(const Group& group, int k) const;
-  static double along(const Group& group, const Node& node, int row, const std::vector<double>& of);
-  static void push(const Group& group, const Node& node, int row, double x, std::vector<double>& to);
+  static double along(const Group& group, const Node& node, const std::vector<double>& of);
+  static void push(const Group& group, const Node& node, const double* x, std::vector<double>& to);
 
   const Model& model_;
   std::vector<Linkage> linkages_;
@@ -127,6 +137,9 @@ class Articulations {
   std::vector<DriveRow> drives_;
   std::vector<std::pair<int, int>> places_;  // by joint: linkage, block
   Kinematics kinematics_;
+  State ahead_;
+  LumpedStiffness lumped_;
+  VecX lambda_;
   double step_ = 0, part_ = 0, push_speed_ = 0;
 };
 

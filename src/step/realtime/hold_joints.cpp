@@ -13,22 +13,23 @@ constexpr double limit_share = 0.2;  // of what is beyond a limit, taken back in
 
 }  // namespace
 
-double Articulations::along(const Group& group, const Node& node, int row, const std::vector<double>& of) {
+double Articulations::along(const Group& group, const Node& node, const std::vector<double>& of) {
   double sum = 0;
-  for (int k = 0; k < node.sides; ++k) {
-    const Side& side = group.sides[node.first_side + k];
-    const double *W = group.W.data() + side.values + 6 * row, *w = of.data() + 6 * side.body;
+  for (int k = node.first_side; k < node.first_side + node.sides; ++k) {
+    const double *W = group.W.data() + group.sides[k].values, *w = of.data() + 6 * group.sides[k].body;
     for (int n = 0; n < 6; ++n) sum += W[n] * w[n];
   }
   return sum;
 }
 
-void Articulations::push(const Group& group, const Node& node, int row, double x, std::vector<double>& to) {
-  for (int k = 0; k < node.sides; ++k) {
-    const Side& side = group.sides[node.first_side + k];
-    const double* W = group.W.data() + side.values + 6 * row;
-    double* w = to.data() + 6 * side.body;
-    for (int n = 0; n < 6; ++n) w[n] += x * W[n];
+void Articulations::push(const Group& group, const Node& node, const double* x, std::vector<double>& to) {
+  for (int k = node.first_side; k < node.first_side + node.sides; ++k) {
+    const double* W = group.W.data() + group.sides[k].values;
+    double* w = to.data() + 6 * group.sides[k].body;
+    double v[6] = {w[0], w[1], w[2], w[3], w[4], w[5]};
+    for (int r = 0; r < node.rows; ++r, W += 6)
+      for (int n = 0; n < 6; ++n) v[n] += x[r] * W[n];
+    for (int n = 0; n < 6; ++n) w[n] = v[n];
   }
 }
 
@@ -41,8 +42,7 @@ void Articulations::prepare(BodyLines& bodies) {
     std::fill(group.w.begin(), group.w.end(), 0.0);
     for (int k = 0; k < static_cast<int>(group.nodes.size()); ++k) {
       const Node& node = group.nodes[k];
-      for (int r = 0; r < node.rows; ++r)
-        push(group, node, r, k < group.joints ? x[node.first_row + r] : group.drive_x[k - group.joints], group.w);
+      push(group, node, k < group.joints ? x.data() + node.first_row : group.drive_x.data() + k - group.joints, group.w);
     }
     for (std::size_t b = 0; b < group.lines.size(); ++b)
       for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[n] += static_cast<float>(group.w[6 * b + n]);
@@ -53,7 +53,7 @@ void Articulations::prepare(BodyLines& bodies) {
 double Articulations::drive_bias(const Group& group, int k) const {
   const DriveRow& row = drives_[group.drives[k]];
   const Node& node = group.nodes[group.joints + k];
-  const double rate = along(group, node, 0, group.w), way = along(group, node, 0, group.moved);
+  const double rate = along(group, node, group.w), way = along(group, node, group.moved) - group.led[k];
   const auto drive = [&]() -> const Drive& {
     const auto& all = model_.joints[row.joint].drives;
     return std::find_if(all.begin(), all.end(), [&](const auto& axis) { return axis.axis == row.axis; })->drive;
@@ -88,14 +88,15 @@ bool Articulations::sort_drives(Group& group, bool first_round) {
       const double* W = group.W.data() + group.sides[node.first_side + side].values;
       for (int n = 0; n < 6; ++n) own += W[n] * W[n];
     }
-    const double wrong = along(group, node, 0, group.w) + bias + row.compliance * x;
+    const double wrong = along(group, node, group.w) + bias + row.compliance * x;
     const double wanted = own > 0 ? x - wrong / own : x;
     const bool held = wanted > row.lower && wanted < row.upper;
     if (held != (group.held[k] != 0)) changed = true;
     group.held[k] = held ? 1 : 0;
     if (held) continue;
     const double bound = wanted <= row.lower ? row.lower : row.upper;
-    push(group, node, 0, bound - x, group.w);
+    const double rest = bound - x;
+    push(group, node, &rest, group.w);
     x = bound;
   }
   return changed;
@@ -108,10 +109,6 @@ void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool fi
       group.moved[6 * b + n] = bodies.motion[group.lines[b]].at[8 + n];
     }
   const int nodes = static_cast<int>(group.nodes.size());
-  const auto for_rows = [&](auto&& visit) {
-    for (int k = 0; k < nodes; ++k)
-      for (int r = 0; r < group.nodes[k].rows; ++r) visit(k, group.nodes[k], r);
-  };
   const int rounds = group.drives.empty() ? 1 : most_sortings;
   for (int round = 0; round < rounds; ++round) {
     if (!group.drives.empty()) {
@@ -119,27 +116,34 @@ void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool fi
       if (changed) refactor(group);
       if (round > 0 && !changed) break;
     }
-    for_rows([&](int k, const Node& node, int r) {
-      const int row = node.first_row + r, drive = k - group.joints;
-      if (drive >= 0 && group.held[drive] == 0) {
-        group.rhs[row] = 0;
-        return;
+    // -(W w + b): what is wrong.
+    for (int k = 0; k < nodes; ++k) {
+      const Node& node = group.nodes[k];
+      double* rhs = group.rhs.data() + node.first_row;
+      const double* bias = group.bias.data() + node.first_row;
+      const int drive = k - group.joints;
+      if (drive >= 0) {
+        rhs[0] = 0;
+        if (group.held[drive] == 0) continue;
+        rhs[0] = -drives_[group.drives[drive]].compliance * group.drive_x[drive];
       }
-      group.rhs[row] = -(along(group, node, r, group.w) + group.bias[row]);
-      if (drive >= 0) group.rhs[row] -= drives_[group.drives[drive]].compliance * group.drive_x[drive];
-    });
+      for (int r = 0; r < node.rows; ++r) rhs[r] = (drive >= 0 ? rhs[r] : 0) - bias[r];
+      for (int side = node.first_side; side < node.first_side + node.sides; ++side) {
+        const double *W = group.W.data() + group.sides[side].values, *w = group.w.data() + 6 * group.sides[side].body;
+        for (int r = 0; r < node.rows; ++r, W += 6)
+          rhs[r] -= W[0] * w[0] + W[1] * w[1] + W[2] * w[2] + W[3] * w[3] + W[4] * w[4] + W[5] * w[5];
+      }
+    }
     group.factor.solve(group.rhs.data());
-    for_rows([&](int k, const Node& node, int r) {
-      const double delta = group.rhs[node.first_row + r];
-      (k < group.joints ? x[node.first_row + r] : group.drive_x[k - group.joints]) += delta;
-      push(group, node, r, delta, group.w);
-    });
+    for (int r = 0; r < group.joint_rows; ++r) x[r] += group.rhs[r];
+    for (std::size_t k = 0; k < group.drives.size(); ++k) group.drive_x[k] += group.rhs[group.joint_rows + k];
+    for (const Node& node : group.nodes) push(group, node, group.rhs.data() + node.first_row, group.w);
   }
   // Whoever is still beyond its bounds after the last round gives up the rest.
   for (std::size_t k = 0; k < group.drives.size(); ++k) {
     DriveRow& row = drives_[group.drives[k]];
     const double within = std::clamp(group.drive_x[k], row.lower, row.upper);
-    if (within != group.drive_x[k]) push(group, group.nodes[group.joints + k], 0, within - group.drive_x[k], group.w);
+    if (const double rest = within - group.drive_x[k]; rest != 0) push(group, group.nodes[group.joints + k], &rest, group.w);
     group.drive_x[k] = row.x = within;
   }
   for (std::size_t b = 0; b < group.lines.size(); ++b)
@@ -148,9 +152,9 @@ void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool fi
 
   // Drift, out of positions alone.
   std::fill(group.rhs.begin(), group.rhs.end(), 0.0);
-  for (int r = 0; r < group.joint_rows; ++r) group.rhs[r] = -group.shorter * group.values.C[r];
+  for (int r = 0; r < group.joint_rows; ++r) group.rhs[r] = -group.shorter * group.drift[r];
   group.factor.solve(group.rhs.data());
-  for_rows([&](int, const Node& node, int r) { push(group, node, r, group.rhs[node.first_row + r], group.moved); });
+  for (const Node& node : group.nodes) push(group, node, group.rhs.data() + node.first_row, group.moved);
   for (std::size_t b = 0; b < group.lines.size(); ++b)
     for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[8 + n] = static_cast<float>(group.moved[6 * b + n]);
 }

@@ -7,7 +7,7 @@ namespace rotule::realtime {
 namespace {
 
 constexpr int patience = 8;            // steps that a few wait
-constexpr double many = 0.01;          // of all manifolds: no longer a few
+constexpr double many = 0.1;           // of all manifolds: no longer a few
 constexpr float least_upright = 0.1F;  // cosine: walls bear nothing
 
 }  // namespace
