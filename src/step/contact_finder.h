@@ -55,8 +55,8 @@ class ContactFinder {
 
   /// Whether the surfaces touch, for all that matters.
   [[nodiscard]] bool touching(const Contact& c) const { return c.gap <= touch(c.a, c.b); }
-  /// Whether they are further inside each other than tolerances explain. What lifts them out is of the step that let them in, which
-  /// may have the energy for it; a step that finds them at rest has none.
+  /// Whether they are further inside each other than tolerances explain. What lifts them out is of the step that let them in,
+  /// which may have the energy for it; a step that finds them at rest has none.
   [[nodiscard]] bool overlaps(const Contact& c) const { return c.law.stiffness == 0 && -c.gap > rules_.slop(c.size); }
   /// The longest part of a step in which no body that a joint holds, with something near enough to be hit, turns so far that its
   /// path is no longer near to straight.
