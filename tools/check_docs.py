@@ -59,18 +59,19 @@ def ends_of(name):
 def commands_of_program(source):
     """The options of each command, as CLI11 is told of them."""
     commands, variables = {}, {}
-    for variable, name in re.findall(r"(\w+)\s*=\s*\w+\.add_subcommand\(\s*\"([a-z]+)\"", source):
+    for variable, name in re.findall(r"(\w+)\s*=\s*\w+\.add_subcommand\(\s*\"([a-z-]+)\"", source):
         variables[variable] = name
         commands[name] = {"--help"}
     given = re.findall(r"(\w+)\s*->\s*add_(?:option|flag)\(\s*\"([^\"]+)\"", source)
     for variable, names in given:
         if variable in variables:
             commands[variables[variable]].update(OPTION.findall(names.replace("!", " ")))
-    # Options that several commands share, added by a function that calls its command `command`.
-    shared = {option for variable, names in given if variable == "command" for option in OPTION.findall(names)}
-    for variable in re.findall(r"\badd_exactness\((\w+),", source):
-        if variable in variables:
-            commands[variables[variable]].update(shared)
+    # Options that several commands share, each group added by a function that calls its command `command`.
+    for function, body in re.findall(r"^void (add_\w+)\(CLI::App\* command.*?\{\n(.*?)^\}", source, re.S | re.M):
+        shared = {option for names in re.findall(r"add_(?:option|flag)\(\s*\"([^\"]+)\"", body) for option in OPTION.findall(names)}
+        for variable in re.findall(rf"\b{function}\((\w+),", source):
+            if variable in variables:
+                commands[variables[variable]].update(shared)
     return commands
 
 

@@ -87,6 +87,15 @@ void add_exactness(CLI::App* command, Exactness& exactness) {
       ->excludes(dial);
 }
 
+/// What a wish has besides its error, in `wish` and in `tune` of a scene.
+void add_wish(CLI::App* command, WishOptions& options, std::string& budget) {
+  command->add_option("--budget", budget, "CPU time per frame of 1/60 s, e.g. 2ms or 500us");
+  command->add_option("--duration", options.duration, "seconds of the scene to compare; else its own, at most 2")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--limit", options.limit, "seconds of CPU for all that is tried")->check(CLI::PositiveNumber);
+  command->add_option("--svg", options.svg, "draw error against time of all that was tried");
+}
+
 /// Whether `tune` was given recorded problems, and not a scene.
 bool is_recording(const std::string& name) { return name.ends_with(".h5") || name.ends_with(".hdf5"); }
 
@@ -376,13 +385,8 @@ int main(int argc, char** argv) {
   wish_command_line->add_option("SCENE", wish_options.scene, "file or name")->required();
   wish_command_line->add_option("--error", wish_options.error, "relative error that is wanted, e.g. 1e-4")
       ->check(CLI::PositiveNumber);
-  for (CLI::App* command : {wish_command_line, tune_command}) {
-    command->add_option("--budget", budget, "CPU time per frame of 1/60 s, e.g. 2ms or 500us");
-    command->add_option("--duration", wish_options.duration, "seconds of the scene to compare; else its own, at most 2")
-        ->check(CLI::PositiveNumber);
-    command->add_option("--limit", wish_options.limit, "seconds of CPU for all that is tried")->check(CLI::PositiveNumber);
-    command->add_option("--svg", wish_options.svg, "draw error against time of all that was tried");
-  }
+  add_wish(wish_command_line, wish_options, budget);
+  add_wish(tune_command, wish_options, budget);
   wish_command_line->add_option("--out", wish_options.out, "write the recipe to this file, for run --recipe");
   wish_command_line->add_flag("--json", wish_options.json, "one JSON object on stdout");
 
