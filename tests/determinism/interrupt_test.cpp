@@ -95,8 +95,10 @@ void expect_no_trace(const Scene& scene, int steps, int& interruptions) {
 
 TEST(Interrupt, LeavesNoTraceWithContacts) {
   int interruptions = 0;
-  expect_no_trace(with(ball_at_wall(), "budget_iterations", "4"), 4, interruptions);
-  expect_no_trace(with(scenes::ragdoll_heap(), "threads", "2"), 4, interruptions);
+  for (int again = 0; again < 2; ++again) {  // in memory that was used before, too: no byte of a snapshot is left to chance
+    expect_no_trace(with(ball_at_wall(), "budget_iterations", "4"), 4, interruptions);
+    expect_no_trace(with(scenes::ragdoll_heap(), "threads", "2"), 4, interruptions);
+  }
   EXPECT_GT(interruptions, 0);
 }
 

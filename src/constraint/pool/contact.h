@@ -35,6 +35,7 @@ struct Contact {
   Vec6 x = Vec6::Zero();           // impulses of the last solve, N s and N m s
   Vec6 given = Vec6::Zero();       // velocities of its rows that nobody solves for: of kinematic bodies and belts
   Vec3 belt = Vec3::Zero();        // m/s, of the belt on b relative to that on a, along the surfaces
+  std::array<char, 8> more_spare = {};
 
   /// Rows of its block: the normal; sliding, if there is friction; turning; rolling.
   [[nodiscard]] bool slides() const { return law.static_friction > 0; }
@@ -49,6 +50,8 @@ struct Contact {
     return x[0] * normal + (slides() ? Vec3(x[1] * tangent + x[2] * bitangent) : Vec3::Zero());
   }
 };
+
+static_assert(sizeof(Contact) == 32 + 46 * sizeof(double), "has holes");
 
 /// The point at which two surfaces count as touching, for any lane type: between their material points.
 template <class L>

@@ -10,6 +10,7 @@
 //   C = q - target(t),  C_t = -target',  gamma = J' u - target''.
 #include <rotule/problem.h>
 
+#include <array>
 #include <numbers>
 #include <vector>
 
@@ -22,16 +23,19 @@ namespace rotule {
 struct DriveRow {
   enum class Kind : std::uint8_t { lower, upper, motor, friction, spring };
   Kind kind = Kind::motor;
+  std::array<char, 3> spare = {};  // no byte of a snapshot is left to chance
   int joint = 0, axis = 0;
   int a = world_body, b = world_body;
+  std::array<char, 4> more_spare = {};
+  double bias = 0;  // w = J u + C x + bias
   Vec6 J_a = Vec6::Zero(), J_b = Vec6::Zero();
-  double bias = 0;                             // w = J u + C x + bias
   double given = 0;                            // of that, what a kinematic partner does
   double compliance = 0;                       // C
   double lower = -infinity, upper = infinity;  // impulses
   double overshoot = 0;                        // m, rad: how far a limit is exceeded
   double x = 0;                                // the last answer
 };
+static_assert(sizeof(DriveRow) == 24 + 19 * sizeof(double), "has holes");
 
 /// The coordinate q of a free axis and its gradient, for any lane type.
 template <class L>
