@@ -12,6 +12,7 @@ namespace rotule {
 namespace {
 
 constexpr int most_events = 1000;        // per step; bounces end then, and at twice as many events are no longer located
+constexpr int most_stretches = 200000;   // of a step: one that has not ended by then chases what jumps between evaluations
 constexpr int patient_stretches = 100;   // stretches of a step, before more slip counts as none
 constexpr int most_at_once = 50;         // events without any time between them
 constexpr double no_event_time = 1e-13;  // of the step
@@ -196,8 +197,11 @@ void TouchingMotion::advance_by(AnyMethod& method, State& s, double t, double h)
     touching_.close_velocities(s, t);
     booked_ = mechanism_.now.flow;
     const double made = make(method, s, t, end - t);
+    if (++stretches > most_stretches)
+      throw Error("contacts",
+                  "the step does not end: error control finds no smooth stretch; take integrator=rk4, or formulation=velocity");
     // Slip that winds round zero many times before it stops is let go earlier, at a millionth of the fastest speed at most.
-    if (++stretches % patient_stretches == 0) touching_.standing_share = std::min(10 * touching_.standing_share, 1e-6);
+    if (stretches % patient_stretches == 0) touching_.standing_share = std::min(10 * touching_.standing_share, 1e-6);
     const Located located = locating ? first_event(method, s, t, made) : Located{};
     const bool cut = located.share < 1 || located.event.cause != TouchingMechanism::Cause::none;
     if constexpr (has_error_control_of_touching<AnyMethod>) method.book_inner_step(touching_);
