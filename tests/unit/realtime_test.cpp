@@ -8,11 +8,12 @@
 #include <numbers>
 
 #include "support/allocation_counter.h"
+#include "support/constants.h"
 
 namespace rotule {
 namespace {
 
-constexpr double g = 9.81;
+using testing::g;
 
 Recipe fast(double dt = 1.0 / 60, int substeps = 4) {
   Recipe recipe = recipes::fastest();
