@@ -269,6 +269,7 @@ void ContactFinder::sweep(const State& s, std::span<const Passage> passages, dou
     const int a = body_of_[p], b = body_of_[q];
     const double least = touch(a, b);
     if (!may_touch(a, b) || !among(contacts, a, b) || way(passages, a, b, h) <= least) return {};
+    if (surface_between(model_, a, b).stiffness > 0) return {};  // soft surfaces sink, as far as their springs say
     return {least, ahead(a, b)};
   };
   world_.press(motions_, h, std::ref(depths), met_, recipe_.threads);

@@ -140,7 +140,7 @@ const std::vector<Malformed> malformed_scenes{
     {joint(R"({"ball": {"between": ["a", 1]}})"), "/joints/0/ball/between/1: must be a string, is a number"},
     {joint(R"({"ball": {"at": [0, 0, 0]}})"), "/joints/0/ball: missing key \"between\""},
     {joint(R"({"bal": {"between": ["a", "b"]}})"), "/joints/0: unknown joint \"bal\"; did you mean \"ball\"?"},
-    {joint(R"({"constraint": {"between": ["a", "b"]}})"), "/joints/0: unknown joint \"constraint\""},
+    {joint(R"({"constraint": {"between": ["a", "b"]}})"), "/joints/0/constraint: missing key \"equation\""},
     {joint(R"({})"), "/joints/0: must have one key, the kind of joint, has 0"},
     {joint(R"("ball")"), "/joints/0: must be an object with one key, the kind of joint, is a string"},
     {joint(R"({"ball": {"between": ["a", "b"], "axis": [0, 0, 1]}})"), "/joints/0/ball: unknown key \"axis\""},
