@@ -114,9 +114,10 @@ void feed_forward(Scene& scene, const DriveHistory& history) {
   }
   for (auto& [j, force] : driven) {
     const auto name_of_partner = [&](int partner) { return partner == world_body ? std::string("world") : model.name(partner); };
-    scene.add(UserForce{.name = fmt::format("{}_drive", force.joint.name),
-                        .between = {name_of_partner(force.joint.a), name_of_partner(force.joint.b)},
-                        .values = std::move(force)});
+    UserForce out{.name = fmt::format("{}_drive", force.joint.name),
+                  .between = {name_of_partner(force.joint.a), name_of_partner(force.joint.b)}};
+    out.values = std::move(force);
+    scene.add(out);
   }
 }
 

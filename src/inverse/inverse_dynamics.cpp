@@ -217,8 +217,7 @@ void InverseDynamics::Inside::required_forces(double t) {
   add_weight(model, force);
   add_forces(model, s, t, 1, scratch, force);
   add_gyroscopic(model, kinematics, force);
-  for (std::size_t j = 0; j < model.joints.size(); ++j) {
-    const Joint& joint = model.joints[j];
+  for (const Joint& joint : model.joints) {
     for (const Joint::AxisDrive& each : joint.drives) {
       const DriveAxis<double> at = drive_axis(joint, each.axis, kinematics);
       const BodyLanes<double>&a = kinematics[joint.a], &b = kinematics[joint.b];
@@ -267,15 +266,16 @@ void InverseDynamics::Inside::put_joint(int j, const Vec3& F, const Vec3& T) {
 }
 
 void InverseDynamics::Inside::walk() {
-  for (auto step_of = order.rbegin(); step_of != order.rend(); ++step_of) {
-    const Joint& joint = model.joints[step_of->joint];
-    const int child = step_of->child_is_b ? joint.b : joint.a, parent = step_of->child_is_b ? joint.a : joint.b;
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const Placement& step_of = order[i];
+    const Joint& joint = model.joints[step_of.joint];
+    const int child = step_of.child_is_b ? joint.b : joint.a, parent = step_of.child_is_b ? joint.a : joint.b;
     const BodyLanes<double>& b = kinematics[joint.b];
     const Vec3 point = b.p + b.R * joint.X_B.position;
     const Vec3 F = force.segment<3>(6 * child);
     const Vec3 T = force.segment<3>(6 * child + 3) + (kinematics.bodies[child].p - point).cross(F);
-    const double sign = step_of->child_is_b ? 1 : -1;
-    put_joint(step_of->joint, sign * F, sign * T);
+    const double sign = step_of.child_is_b ? 1 : -1;
+    put_joint(step_of.joint, sign * F, sign * T);
     if (!model.movable(parent)) continue;
     force.segment<3>(6 * parent) += F;
     force.segment<3>(6 * parent + 3) += T + (point - kinematics.bodies[parent].p).cross(F);

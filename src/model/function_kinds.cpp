@@ -127,8 +127,8 @@ void compile(const Screw& def, const JointSite& site, Joint& joint) {
                       [=](MovingBodies q, const Moving&, Parameters, Out out) {
                         const MovingVec3 e = q[1].point(r_b) - q[0].point(r_a), z = q[0].direction(frame_a.col(2));
                         for (int k = 0; k < 2; ++k) {
-                          out[static_cast<std::size_t>(k)] = q[0].direction(frame_a.col(k)).dot(e);
-                          out[static_cast<std::size_t>(2 + k)] = z.dot(q[1].direction(frame_b.col(k)));
+                          out[k] = q[0].direction(frame_a.col(k)).dot(e);
+                          out[2 + k] = z.dot(q[1].direction(frame_b.col(k)));
                         }
                         out[4] = per_radian * wrap(z.dot(e) / per_radian - angle_about(q[1], q[0], frame_b, frame_a));
                       }),

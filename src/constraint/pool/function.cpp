@@ -214,7 +214,7 @@ class Elimination {
       for (int j = 0; j < second; ++j) {
         put(sample(i, j));
         const std::span<const Moving> F = look();
-        const auto place = static_cast<std::size_t>(i * second + j);
+        const int place = i * second + j;
         size[place] = residual(F).norm();
         const ByParameters F_s = by_parameters(F);
         nearest[place] = size[place];
@@ -237,14 +237,13 @@ class Elimination {
     double least = descend(best), least_slip = slip_at(best);
     for (int i = 0; i < per; ++i)
       for (int j = 0; j < second; ++j) {
-        const auto place = static_cast<std::size_t>(i * second + j);
+        const int place = i * second + j;
         const double own = size[place];
         if (nearest[place] > least + about_equal * largest) continue;
         bool lowest = true;
         for (const int di : {-1, 0, 1})
           for (const int dj : {-1, 0, 1})
-            lowest = lowest && own <= size[static_cast<std::size_t>(neighbour(0, i, per, di) * second +
-                                                                    (count_ > 1 ? neighbour(1, j, second, dj) : 0))];
+            lowest = lowest && own <= size[neighbour(0, i, per, di) * second + (count_ > 1 ? neighbour(1, j, second, dj) : 0)];
         if (!lowest) continue;
         Parameters s = sample(i, j);
         const double norm = descend(s);
@@ -301,7 +300,7 @@ void write_gradient(const FunctionJoint& joint, const Moving& from, FunctionRow&
   const int asked = joint.partners > 4 ? Moving::most_bodies : joint.partners;  // as wide as the joint's pool
   for (int k = 0; k < asked; ++k) out.J[static_cast<std::size_t>(k)].setZero();
   for (int b = 0; b < from.bodies; ++b)
-    out.J[static_cast<std::size_t>(b + joint.first)] = Eigen::Map<const Vec6>(from.by_body[static_cast<std::size_t>(b)].data());
+    out.J[b + joint.first] = Eigen::Map<const Vec6>(from.by_body[static_cast<std::size_t>(b)].data());
 }
 
 void check_finite(const FunctionJoint& joint, const FunctionRow& row) {
