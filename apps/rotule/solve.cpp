@@ -56,7 +56,7 @@ double cpu_milliseconds() {
 }
 
 Curve curve_of(const ConstraintProblem& problem, const NamedSolver& solver, double goal, double limit) {
-  using Clock = std::chrono::steady_clock;
+  using SteadyClock = std::chrono::steady_clock;
   constexpr double worth_repeating = 100;  // ms
   Curve out{.solver = std::string(solver.name), .iterations = {}, .milliseconds = {}, .residual = {}};
   if (!why_not(problem, solver.settings).empty()) return out;
@@ -69,7 +69,7 @@ Curve curve_of(const ConstraintProblem& problem, const NamedSolver& solver, doub
   SolveReport report;
   const Budget in_time(signal_bell(), limit);
   const SolveBudget one_solve;
-  const auto start = Clock::now();
+  const auto start = SteadyClock::now();
   for (int count = 1; count <= most; count = std::max(count + 1, count * 5 / 4)) {
     if (bound != nullptr) *bound = count;
     double least = infinity;  // ms of CPU, of the faster of two where they are short
@@ -84,7 +84,7 @@ Curve curve_of(const ConstraintProblem& problem, const NamedSolver& solver, doub
       out.milliseconds.push_back(least);
       out.residual.push_back(residual(problem, x).scale_free);
     }
-    if (report.converged || std::chrono::duration<double>(Clock::now() - start).count() > limit) break;
+    if (report.converged || std::chrono::duration<double>(SteadyClock::now() - start).count() > limit) break;
   }
   return out;
 }

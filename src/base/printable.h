@@ -6,8 +6,8 @@
 
 namespace rotule {
 
-/// The text with control characters but newlines and tabs (C0, DEL, C1), marks that change the direction of reading, and bytes
-/// that are not UTF-8 escaped, as JSON escapes them: what was valid JSON stays so.
+/// The text with control characters (below 32 but newlines and tabs, 127 to 159), marks that change the direction of reading, and
+/// bytes that are not UTF-8 escaped, as JSON escapes them: what was valid JSON stays so.
 std::string printable(std::string_view text);
 
 /// A name as tables and messages show it: on one line, and with the middle left out (…) where it is longer than about 80
