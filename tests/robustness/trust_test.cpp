@@ -57,24 +57,35 @@ std::string hostile_scene() {
 TEST_F(Cli, NamesNeverReachATerminalRaw) {
   const std::string scene = file("hostile.json", hostile_scene());
   ASSERT_EQ(rotule("run " + scene + " --quiet --record ../in/motion.h5").status, 0);
-  for (const std::string& command :
-       {"run " + scene, "run " + scene + " --json", "run " + scene + " --until-equilibrium --estimate-error", "check " + scene,
-        "check " + scene + " --json", "modes " + scene, "recipe " + scene, "export " + scene, "plot ../in/motion.h5 --list",
-        std::string("plot ../in/motion.h5"), "convergence " + scene + " --integrators rk4 --steps 5,10",
-        "ik " + scene + " --target nobody=0,0,1", "run " + scene + " --set integrator=none"}) {
+  const std::vector<std::string> commands{"run " + scene,
+                                          "run " + scene + " --json",
+                                          "run " + scene + " --until-equilibrium",
+                                          "run " + scene + " --estimate-error",
+                                          "check " + scene,
+                                          "check " + scene + " --json",
+                                          "modes " + scene,
+                                          "recipe " + scene,
+                                          "export " + scene,
+                                          "plot ../in/motion.h5 --list",
+                                          "plot ../in/motion.h5",
+                                          "convergence " + scene + " --integrators rk4 --steps 5,10",
+                                          "ik " + scene + " --target nobody=0,0,1",
+                                          "run " + scene + " --set integrator=none"};
+  for (const std::string& command : commands) {
+    // Files for other programs have names whole, texts for people do not.
+    const bool for_programs = command.ends_with("--json") || command.starts_with("export") || command.ends_with(".h5");
     const Result result = rotule(command);
     for (const std::string& text : {result.out, result.err}) {
       for (const char c : text)
         EXPECT_TRUE(c == '\n' || c == '\t' || static_cast<unsigned char>(c) >= 0x20) << command << ": " << static_cast<int>(c);
       EXPECT_EQ(text.find('\x7f'), text.npos) << command;
       EXPECT_EQ(text.find("\xc2\x9b"), text.npos) << command;
-      EXPECT_EQ(text.find("\n  warning\\u007f"), text.npos) << command << " lets a name begin a line";
+      const bool forged = text.find("\n  warning\\u007f") != text.npos;
+      EXPECT_FALSE(forged && !for_programs) << command << " lets a name begin a line";
     }
-    // Files for other programs have names whole, texts for people do not.
-    const bool for_programs = command.ends_with("--json") || command.starts_with("export") || command.ends_with(".h5");
-    if (!for_programs)
-      EXPECT_EQ((result.out + result.err).find(std::string(600, 'n')), std::string::npos) << command << " echoes a name whole";
-    if (command.ends_with("--json")) EXPECT_NO_THROW(static_cast<void>(Json::parse(result.out))) << command;
+    const bool echoed = (result.out + result.err).find(std::string(600, 'n')) != std::string::npos;
+    EXPECT_FALSE(echoed && !for_programs) << command << " echoes a name whole";
+    EXPECT_TRUE(!command.ends_with("--json") || Json::accept(result.out)) << command;
   }
 }
 
