@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
 #include "record/scene_json.h"
@@ -19,25 +20,26 @@ std::string_view name_of(Remark::Grade grade) {
 
 std::string report(const std::string& name, const Recipe& recipe, const Checkup& c) {
   std::string out =
-      fmt::format("{}: bodies {} ({} fixed), joints {}, islands {}\n", name, c.bodies, c.fixed, c.joints, c.islands);
+      fmt::format("{}: bodies {} ({} fixed), joints {}, islands {}\n", shown(name), c.bodies, c.fixed, c.joints, c.islands);
   int redundant = 0;
   for (const Redundancy& r : c.redundant) redundant += r.rows;
   out += fmt::format("  degrees of freedom   {} = 6 x {}{} - {}\n", c.degrees_of_freedom, c.bodies - c.fixed,
                      c.particles ? fmt::format(" + 3 x {}", c.particles) : "", c.rank);
   out += fmt::format("  equations            {}, {} redundant\n", c.rows, redundant);
   for (const Redundancy& r : c.redundant)
-    out += fmt::format("    joint {}: {} of its equations follow from others{}\n", r.joint, r.rows,
+    out += fmt::format("    joint {}: {} of its equations follow from others{}\n", shown(r.joint), r.rows,
                        c.conflicts.empty() ? "; motion is right, forces are not unique" : "");
   out += fmt::format("  largest mass ratio   {:.4g} across a joint\n", c.largest_mass_ratio);
   for (const Checkup::MassRatio& m : c.mass_ratios)
-    out += fmt::format("    joint {}: {} weighs {:.4g} times {}\n", m.joint, m.heavy, m.ratio, m.light);
+    out += fmt::format("    joint {}: {} weighs {:.4g} times {}\n", shown(m.joint), shown(m.heavy), m.ratio, shown(m.light));
   out += fmt::format("  recipe               {}, {}, contacts {}, {}, dt {} s\n", name_of(recipe.integrator),
                      name_of(recipe.formulation), name_of(recipe.contacts), name_of(recipe.solver), shortest(recipe.dt));
   if (std::isfinite(c.stable_step)) out += fmt::format("  largest stable step  about {:.3g} s\n", c.stable_step);
   if (c.ms_per_step > 0)
     out += fmt::format("  cost                 {:.3g} ms per step; {:.3g} s for the {} s of the run\n", c.ms_per_step,
                        1e-3 * c.ms_per_step * recipe.duration / recipe.dt, shortest(recipe.duration));
-  for (const Remark& remark : c.remarks) out += fmt::format("  {:<8} {}\n", name_of(remark.grade), text_of(remark));
+  for (const Remark& remark : c.remarks)
+    out += fmt::format("  {:<8} {}\n", name_of(remark.grade), shown_message(text_of(remark)));
   if (c.remarks.empty()) out += "  nothing to remark\n";
   return out;
 }
@@ -95,8 +97,9 @@ std::string in_one_line(const std::vector<Remark>& remarks, const std::string& s
   const auto count =
       std::count_if(remarks.begin(), remarks.end(), [](const Remark& r) { return r.grade != Remark::Grade::note; });
   if (count == 0) return {};
-  return fmt::format("{}: {} (rotule check says all){} {}\n", scene, count == 1 ? "1 remark" : fmt::format("{} remarks", count),
-                     count == 1 ? ":" : ", the gravest:", text_of(remarks.front()));
+  return fmt::format("{}: {} (rotule check says all){} {}\n", shown(scene),
+                     count == 1 ? "1 remark" : fmt::format("{} remarks", count),
+                     count == 1 ? ":" : ", the gravest:", shown_message(text_of(remarks.front())));
 }
 
 void check(const CheckOptions& options) {

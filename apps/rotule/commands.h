@@ -72,9 +72,9 @@ class ErrorWatch {
   std::unique_ptr<Inside> inside_;
 };
 
-/// All of `text` to stdout; throws Error where it cannot be written.
+/// All of `text` to stdout, printable (base/printable.h); throws Error where it cannot be written.
 void print(const std::string& text);
-/// One line on stderr, whatever the message holds.
+/// One line on stderr, printable, whatever the message holds.
 void complain(std::string message);
 
 struct RunOptions {

@@ -3,6 +3,7 @@
 #include <rotule/error.h>
 #include <rotule/formulation_study.h>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
 #include "record/json_text.h"
@@ -64,8 +65,9 @@ void compare(const CompareOptions& options) {
                       {"seconds", t.seconds}});
     return print(Json{{"scene", named.name}, {"rows", rows}}.dump(2) + "\n");
   }
-  std::string text = fmt::format("{}: formulations compared\n{:<26} {:>10} {:>12} {:>12} {:>12} {:>9} {:>10}\n", named.name,
-                                 "formulation", "dt [s]", "energy lost", "energy error", "joint error", "solves", "seconds");
+  std::string text =
+      fmt::format("{}: formulations compared\n{:<26} {:>10} {:>12} {:>12} {:>12} {:>9} {:>10}\n", shown(named.name),
+                  "formulation", "dt [s]", "energy lost", "energy error", "joint error", "solves", "seconds");
   for (const FormulationTrial& t : trials) {
     const std::string start = fmt::format("{:<26} {:>10}", label_of(t), shortest(t.dt));
     text += t.blew_up ? fmt::format("{} {:>12}\n", start, "blew up")

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
 #include "record/json_text.h"
@@ -200,7 +201,7 @@ void convergence(const ConvergenceOptions& options) {
   }
   std::string text =
       fmt::format("{}: {} s; errors against rk4 with {} steps\n{:<20} {:>8} {:>12} {:>6} {:>7} {:>12} {:>6} {:>12} {:>10}\n",
-                  named.name, shortest(recipe.duration), reference_factor * finest, "integrator", "steps", "energy error",
+                  shown(named.name), shortest(recipe.duration), reference_factor * finest, "integrator", "steps", "energy error",
                   "order", "energy", "state error", "order", "evaluations", "seconds");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& r = rows[i];

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
 #include "model/content.h"
@@ -114,16 +115,13 @@ void apply_settings(Recipe& recipe, const std::vector<std::string>& settings) {
   }
 }
 
-void print(const std::string& text) {
+void print(const std::string& given) {
+  const std::string text = printable(given);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     throw Error("standard output cannot be written");
 }
 
-void complain(std::string message) {
-  for (char& c : message)
-    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-  std::fprintf(stderr, "rotule: %s\n", message.c_str());
-}
+void complain(std::string message) { std::fprintf(stderr, "rotule: %s\n", shown_message(message).c_str()); }
 
 double energy_scale(const Vec3& gravity, double initial_energy, double largest_kinetic) {
   return gravity.isZero(0) && initial_energy > 0 ? initial_energy : largest_kinetic;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
 
@@ -197,13 +198,14 @@ void ik(const IkOptions& options) {
       out["course"].push_back({{"method", name_of(i.method)}, {"error", i.error}, {"step", i.step}});
     return print(out.dump(2) + "\n");
   }
-  std::string text =
-      fmt::format("{}: inverse kinematics\n{:>9}  {:<8} {:>12} {:>12}\n", named.name, "iteration", "method", "error", "step");
+  std::string text = fmt::format("{}: inverse kinematics\n{:>9}  {:<8} {:>12} {:>12}\n", shown(named.name), "iteration", "method",
+                                 "error", "step");
   for (std::size_t k = 0; k < report.course.size(); ++k)
     text += fmt::format("{:>9}  {:<8} {:>12.3e} {:>12.3e}\n", k + 1, name_of(report.course[k].method), report.course[k].error,
                         report.course[k].step);
   for (std::size_t k = 0; k < targets.size(); ++k)
-    text += fmt::format("{}: error {:.3e}\n", text_of(targets[k]), report.target_errors[k]);
+    text += fmt::format("{}: error {:.3e}\n", shown(text_of(targets[k])), report.target_errors[k]);
+  for (std::string& joint : report.at_limits) joint = shown(joint);
   if (!report.at_limits.empty()) text += fmt::format("at their limits: {}\n", fmt::join(report.at_limits, ", "));
   text += fmt::format("{}; {} iterations, targets {:.3e}, joints {:.3e} (m, rad)\n", verdict, report.iterations, report.error,
                       report.joint_error);

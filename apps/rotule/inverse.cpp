@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
 #include "record/hdf5_file.h"
@@ -255,10 +256,10 @@ void inverse(const InverseOptions& options) {
     if (replayed >= 0) out["replay_error"] = replayed;
     return print(out.dump(2) + "\n");
   }
-  std::string text = fmt::format("{}: motors for {} moments of {}\n{:<28} {:>14} {:>10} {:>14}\n", named.name,
+  std::string text = fmt::format("{}: motors for {} moments of {}\n{:<28} {:>14} {:>10} {:>14}\n", shown(named.name),
                                  history.times.size(), path, "actuator", "largest", "at [s]", "rms");
   for (const Json& row : rows)
-    text += fmt::format("{:<28} {:>10.4g} {:<3} {:>10.4g} {:>10.4g} {:<3}\n", row["actuator"].get<std::string>(),
+    text += fmt::format("{:<28} {:>10.4g} {:<3} {:>10.4g} {:>10.4g} {:<3}\n", shown(row["actuator"].get<std::string>()),
                         row["largest"].get<double>(), row["unit"].get<std::string>(), row["at"].get<double>(),
                         row["rms"].get<double>(), row["unit"].get<std::string>());
   text += fmt::format("left unexplained by joints and motors: {:.3g} N, N m at most{}\n", unexplained,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
 #include "record/hdf5_file.h"
@@ -98,13 +99,13 @@ void modes(const ModesOptions& options) {
     print(Json{{"scene", named.name}, {"unbalance", unbalance}, {"modes", rows}}.dump(2) + "\n");
     return;
   }
-  std::string text = fmt::format("{}: modes\n{:>4} {:>13} {:>9} {:>26}  {}\n", named.name, "", "frequency", "damping",
+  std::string text = fmt::format("{}: modes\n{:>4} {:>13} {:>9} {:>26}  {}\n", shown(named.name), "", "frequency", "damping",
                                  "eigenvalue [1/s]", "moves most");
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const Json& row = rows[k];
     text += fmt::format("{:>4} {:>10.5g} Hz {:>9.4f} {:>12.5g} {:>+12.5g} i  {}\n", k + 1, row["frequency"].get<double>(),
                         row["damping_ratio"].get<double>(), row["real"].get<double>(), row["imaginary"].get<double>(),
-                        row["leader"].get<std::string>());
+                        shown(row["leader"].get<std::string>()));
   }
   if (unbalance > balanced_enough)
     text += fmt::format("not in equilibrium: at rest in this pose it would accelerate by {:.3g} m/s^2, rad/s^2{}\n", unbalance,

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "base/printable.h"
 #include "commands.h"
 #include "record/html_page.h"
 #include "record/json_text.h"
@@ -69,7 +70,7 @@ class Recorded {
 std::string listed(const std::string& title, const std::vector<QuantityName>& names) {
   std::string text = title + "\n";
   for (const QuantityName& quantity : names)
-    text += fmt::format("  {:<32}  {}{}\n", quantity.name, quantity.meaning,
+    text += fmt::format("  {:<32}  {}{}\n", shown(quantity.name), quantity.meaning,
                         quantity.unit.empty() ? "" : fmt::format(" [{}]", quantity.unit));
   return text;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
 #include "model/content.h"
@@ -56,7 +57,7 @@ void show_recipe(const RecipeOptions& options) {
     if (!reason.empty()) throw Error(named.origin, fmt::format("{}; {}", reason, remedy_for(recipe, content.needs).flags));
     return print(fields.dump(2) + "\n");
   }
-  std::string text = fmt::format("{}: the recipe {}\n", named.name,
+  std::string text = fmt::format("{}: the recipe {}\n", shown(named.name),
                                  options.exactness.accuracy ? fmt::format("for an accuracy of {}", *options.exactness.accuracy)
                                  : options.exactness.dial.empty() ? std::string("of the scene")
                                                                   : options.exactness.dial);

@@ -13,6 +13,7 @@
 #include <map>
 #include <thread>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
 #include "model/constraint_text.h"
@@ -114,6 +115,13 @@ void count_picks(const World& world, std::map<std::string, std::int64_t>& picks)
 
 std::string counted(std::int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+/// Numbers whose squares and products are too large for doubles would pass as infinite energies.
+void require_finite_sums(const World& world, const Diagnostics& now) {
+  if (std::isfinite(now.energy()) && now.linear_momentum.allFinite() && now.angular_momentum.allFinite()) return;
+  throw Error(fmt::format("step {}", world.steps()),
+              "the sums of energy or momentum overflow: masses, speeds, lengths or forces are too large to be multiplied");
 }
 
 /// Whether nothing outside pulls or holds: only then does momentum stay what it is.
@@ -226,7 +234,7 @@ std::string equilibrium_text(const Json& e) {
   std::string out = fmt::format("  equilibrium   not reached; {} still moving{}\n", e["moving_count"].get<int>(),
                                 e["moving"].empty() ? ", but it did not last" : ":");
   for (const Json& m : e["moving"])
-    out += fmt::format("    {:<16}  {:.3g} m/s, {:.3g} N left\n", m["name"].get<std::string>(),
+    out += fmt::format("    {:<16}  {:.3g} m/s, {:.3g} N left\n", shown(m["name"].get<std::string>()),
                        std::max(m["speed"].get<double>(), m["angular_speed"].get<double>()),
                        std::max(m["force"].get<double>(), m["torque"].get<double>()));
   return out;
@@ -244,7 +252,8 @@ std::string estimate_text(const Json& e) {
   return fmt::format(
       "  error         about {:.2g} m{} at the end ({:.2g} m at worst), {:.2g} rad, {:.2g} m/s, {:.2g} J; by a second run with "
       "{}\n",
-      number("position"), e["body"].get<std::string>().empty() ? "" : fmt::format(" (of {})", e["body"].get<std::string>()),
+      number("position"),
+      e["body"].get<std::string>().empty() ? "" : fmt::format(" (of {})", shown(e["body"].get<std::string>())),
       number("worst_position"), number("angle"), number("speed"), number("energy"), e["second_run"].get<std::string>());
 }
 
@@ -305,7 +314,7 @@ std::string balance_text(const Json& energy) {
 std::string table(const Json& r, double duration, bool free) {
   const auto number = [&](const char* group, const char* key) { return r[group][key].get<double>(); };
   std::string out = fmt::format(
-      "{}: {}, {}, {} of {} s ({:.6g} s)\n", r["scene"].get<std::string>(),
+      "{}: {}, {}, {} of {} s ({:.6g} s)\n", shown(r["scene"].get<std::string>()),
       r["particles"].get<int>() > 0
           ? counted(r["bodies"].get<int>(), "body", "bodies") + ", " + counted(r["particles"].get<int>(), "particle", "particles")
           : counted(r["bodies"].get<int>(), "body", "bodies"),
@@ -344,7 +353,7 @@ std::string table(const Json& r, double duration, bool free) {
                        r["steps"].get<std::int64_t>(), number("budget", "worst_residual"));
   if (r.contains("equilibrium")) out += equilibrium_text(r["equilibrium"]);
   out += fmt::format("  state hash    {}\n", r["state_hash"].get<std::string>());
-  for (const auto& warning : r["warnings"]) out += fmt::format("  warning       {}\n", warning.get<std::string>());
+  for (const auto& warning : r["warnings"]) out += fmt::format("  warning       {}\n", shown_message(warning.get<std::string>()));
   return out;
 }
 
@@ -365,11 +374,13 @@ void run_in_slices(const NamedScene& named, const Recipe& recipe, std::int64_t s
   try {
     World world(named.scene, recipe);
     const Diagnostics start = world.diagnostics();
+    require_finite_sums(world, start);
     const auto before = std::chrono::steady_clock::now();
     const PararealReport report =
         heeding_signals([&] { return run_parareal(world, static_cast<double>(steps) * recipe.dt, settings); });
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - before;
     const Diagnostics end = world.diagnostics();
+    require_finite_sums(world, end);
     if (options.json) {
       const Json result = {{"scene", named.name},           {"slices", settings.slices},
                            {"rounds", report.rounds},       {"fine_slices", report.fine_slices},
@@ -381,8 +392,8 @@ void run_in_slices(const NamedScene& named, const Recipe& recipe, std::int64_t s
       print(fmt::format(
           "{}: {:.6g} s in {} slices of time\n  parareal      {}, {} fine slices, last jump {:.3g}, error left {:.3g}{}\n"
           "  energy        {:.9g} J -> {:.9g} J\n  time          {:.4g} s\n  state hash    {:016x}\n",
-          named.name, world.time(), settings.slices, counted(report.rounds, "round", "rounds"), report.fine_slices, report.jump,
-          report.estimate, report.converged ? "" : " (not converged)", start.energy(), end.energy(), taken.count(),
+          shown(named.name), world.time(), settings.slices, counted(report.rounds, "round", "rounds"), report.fine_slices,
+          report.jump, report.estimate, report.converged ? "" : " (not converged)", start.energy(), end.energy(), taken.count(),
           world.state_hash()));
     }
   } catch (const Error& error) {
@@ -444,6 +455,7 @@ void run(const RunOptions& options) {
 
   world.keep_books(true);
   const Diagnostics start = world.diagnostics();
+  about_scene([&] { require_finite_sums(world, start); });
   const auto [linear_start, angular_start] = momentum_scales(world);
   const double falls_from = height_energy(world);
   const bool chooses = recipe.solver.holds<AutoSettings>();
@@ -476,6 +488,7 @@ void run(const RunOptions& options) {
       if (problems && i % options.every == 0)
         for (int k = 0; k < world.islands(); ++k) problems->append(i, world.time(), k, world.problem(k), world.multipliers(k));
       now = about_scene([&] { return world.diagnostics(); });
+      about_scene([&] { require_finite_sums(world, now); });
       tallies.add({report, taken.count()}, now);
       if (second) about_scene([&] { second->follow(world); });
       if (chooses) count_picks(world, picks);

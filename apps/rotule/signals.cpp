@@ -53,6 +53,7 @@ void answer_signals() {
     ::sigaction(signal, nullptr, &before);
     if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);  // nohup and shells' background jobs stay deaf
   }
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its largest is a write that fails, and is told and tidied as a full disk
 }
 
 int signal_received() { return first_signal; }

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "analyse/remarks.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
 #include "integrate/stability.h"
@@ -204,8 +205,8 @@ void scene_steps(const StabilityOptions& options) {
     table.push_back(std::move(row));
   }
   if (options.json) return print(Json{{"scene", named.name}, {"fastest", fastest}, {"rows", table}}.dump(2) + "\n");
-  std::string text = fmt::format("{}: fastest mode {:.6g} rad/s\n{:<24} {:>16} {:>16} {:>9}\n", named.name, fastest, "integrator",
-                                 "predicted [s]", "observed [s]", "ratio");
+  std::string text = fmt::format("{}: fastest mode {:.6g} rad/s\n{:<24} {:>16} {:>16} {:>9}\n", shown(named.name), fastest,
+                                 "integrator", "predicted [s]", "observed [s]", "ratio");
   for (const Json& row : table) {
     const auto cell = [](const Json& x) {
       return x.is_null() ? "-" : x.is_string() ? x.get<std::string>() : fmt::format("{:.6g}", x.get<double>());

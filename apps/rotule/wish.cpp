@@ -11,6 +11,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
 #include "model/content.h"
@@ -383,7 +384,7 @@ int wish_command(const WishOptions& options) {
     return met ? 0 : 1;
   }
   std::string text =
-      fmt::format("{}: {}\n  error is      the {}\n  reference     {}; two such runs differ by {:.2g}\n", named.name,
+      fmt::format("{}: {}\n  error is      the {}\n  reference     {}; two such runs differ by {:.2g}\n", shown(named.name),
                   met ? "the wish is met" : "nothing meets the wish; the nearest is", measure, reference.words, reference.doubt);
   text += fmt::format("  found         {}, {} a frame: error {:.2g}, {:.3g} ms of CPU per frame of 1/60 s\n\n", best->family,
                       steps == 1 ? "1 step" : fmt::format("{} steps", steps), best->error, best->milliseconds);

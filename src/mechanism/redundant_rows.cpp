@@ -1,5 +1,6 @@
 #include "mechanism/redundant_rows.h"
 
+#include <rotule/error.h>
 #include <rotule/solvers/ldlt.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "base/budget.h"
 #include "base/spans.h"
 #include "problem/operators.h"
+#include "solve/direct/sparse_system.h"
 #include "solve/solve.h"
 
 namespace rotule {
@@ -24,6 +26,62 @@ constexpr double poor_pivot = 1e-3;
 /// A dropped row of which more than so many dependent pivots are left, once the kept ones have been taken out of it, follows from
 /// them no longer.
 constexpr double independent_remainder = 10;
+/// Beyond so many null vectors, what is so small a share of the largest number of one is taken for the zero that it would be
+/// without rounding and slack: tables of thousands are then sparse.
+constexpr int many_null_vectors = 64;
+constexpr double negligible_share = 1e-9;
+
+/// Numbers of a null vector that are not zero, by ascending row, and the largest of them.
+struct NullVector {
+  std::vector<std::pair<int, double>> entries;
+  double largest = 0;
+  int row = 0;
+
+  void find_largest() {
+    largest = 0;
+    for (const auto& [r, value] : entries)
+      if (std::abs(value) > largest) {
+        largest = std::abs(value);
+        row = r;
+      }
+  }
+  [[nodiscard]] double at(int r) const {
+    const auto found =
+        std::lower_bound(entries.begin(), entries.end(), r, [](const auto& entry, int x) { return entry.first < x; });
+    return found != entries.end() && found->first == r ? found->second : 0;
+  }
+  /// this -= factor other
+  void subtract(const NullVector& other, double factor, std::vector<std::pair<int, double>>& scratch) {
+    scratch.clear();
+    auto a = entries.begin();
+    for (const auto& [r, value] : other.entries) {
+      while (a != entries.end() && a->first < r) scratch.push_back(*a++);
+      const double mine = a != entries.end() && a->first == r ? (a++)->second : 0;
+      if (const double left = mine - value * factor; left != 0) scratch.emplace_back(r, left);
+    }
+    scratch.insert(scratch.end(), a, entries.end());
+    std::swap(entries, scratch);
+    find_largest();
+  }
+};
+
+/// The rows on which null vectors lean most, by elimination with complete pivoting.
+void rows_leaned_on(std::vector<NullVector>& vectors, std::vector<int>& rows) {
+  const int count = static_cast<int>(vectors.size());
+  std::vector<std::pair<int, double>> scratch;
+  for (int k = 0; k < count; ++k) {
+    if (k % 64 == 0) Budget::listen();
+    int most = k;
+    for (int other = k + 1; other < count; ++other)
+      if (vectors[other].largest > vectors[most].largest) most = other;
+    std::swap(vectors[most], vectors[k]);
+    const NullVector& pivot = vectors[k];
+    rows[k] = pivot.row;
+    const double value = pivot.at(pivot.row);
+    for (int other = k + 1; other < count; ++other)
+      if (const double share = vectors[other].at(pivot.row); share != 0) vectors[other].subtract(pivot, share / value, scratch);
+  }
+}
 
 }  // namespace
 
@@ -92,15 +150,20 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
   if (rows_.empty()) return;
   const int count = static_cast<int>(rows_.size());
 
-  // Null vectors: what the other rows must carry to stand in for each dropped one.
+  // Null vectors: what the other rows must carry to stand in for each dropped one. All have the same matrix, and one factor.
   null_vectors_.resize(problem.rows(), count);
+  write_compliance(problem);
+  problem.b.setZero();
+  factor(problem, workspace);
+  auto& system = workspace.get<SparseSystem>();
+  problem.C.setZero();
   for (int k = 0; k < count; ++k) {
-    problem.C.setZero();
+    Budget::listen();
     unit_.setZero();
     unit_[rows_[k]] = 1;
-    multiply(problem, view(unit_), view(velocities_), view(problem.b));
-    write_compliance(problem);
-    factor(problem, workspace);
+    multiply(problem, view(unit_), view(velocities_), view(x_));
+    system.solve(view(x_));
+    if (!x_.allFinite()) throw Error("joints", "what their equations have in common is not finite: the motion has blown up");
     null_vectors_.col(k) = unit_ - x_;
   }
   for (const ConstraintBlock& block : problem.blocks)
@@ -113,16 +176,14 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
     for (int r = 0; r < problem.rows(); ++r) ambiguous_[r] |= std::abs(null_vectors_(r, k)) > 1e-6 * largest;
   }
 
-  // The rows on which they lean most.
+  std::vector<NullVector> vectors(static_cast<std::size_t>(count));
   for (int k = 0; k < count; ++k) {
-    Eigen::Index row = 0, column = 0;
-    null_vectors_.rightCols(count - k).cwiseAbs().maxCoeff(&row, &column);
-    column += k;
-    null_vectors_.col(column).swap(null_vectors_.col(k));
-    rows_[k] = static_cast<int>(row);
-    for (int other = k + 1; other < count; ++other)
-      null_vectors_.col(other) -= null_vectors_.col(k) * (null_vectors_(row, other) / null_vectors_(row, k));
+    const double least = count > many_null_vectors ? negligible_share * null_vectors_.col(k).cwiseAbs().maxCoeff() : 0;
+    for (int r = 0; r < problem.rows(); ++r)
+      if (const double value = null_vectors_(r, k); std::abs(value) > least) vectors[k].entries.emplace_back(r, value);
+    vectors[k].find_largest();
   }
+  rows_leaned_on(vectors, rows_);
   std::sort(rows_.begin(), rows_.end());
   write_compliance(problem);
   problem.b.setZero();

@@ -128,6 +128,7 @@ struct BesideFolder {
 
 void write_vtk(const RecordedMotion& motion, double rate, const std::string& path) {
   const fs::path whole(path);
+  static_cast<void>(place_for_file(path));  // frames lie beside it: a pipe has no beside
   const std::string stem = whole.stem().string(), folder_name = stem + "_frames";
   const fs::path folder = whole.parent_path() / folder_name;
   std::error_code error;

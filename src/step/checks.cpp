@@ -1,5 +1,6 @@
 #include "step/checks.h"
 
+#include <fmt/format.h>
 #include <rotule/error.h>
 
 #include <algorithm>
@@ -28,20 +29,42 @@ void check_drives(const Model& model, const Recipe& recipe) {
   }
 }
 
+namespace {
+
+/// m, m/s, rad/s: beyond it energies and moments, which multiply two such numbers with a mass, overflow.
+constexpr double largest_of_motion = 1e100;
+
+/// Also false for what is no number.
+bool is_within(const auto& numbers) { return (numbers.array().abs() <= largest_of_motion).all(); }
+
+/// What is said of something that is not within.
+std::string words_on_overflow(bool finite, const Vec3& position, const auto& velocity, std::string_view remedy) {
+  if (!finite || !position.allFinite() || !velocity.allFinite())
+    return fmt::format("its motion is no longer a number; take a smaller step or {}", remedy);
+  if (!is_within(position))
+    return fmt::format(
+        "it is {:.3g} m from the origin, and sums overflow beyond {:g}; if it was not put there, take a smaller step or {}",
+        position.stableNorm(), largest_of_motion, remedy);
+  return fmt::format(
+      "its speed is {:.3g} m/s (or rad/s), and sums overflow beyond {:g}; if it was not given, take a smaller step or {}",
+      velocity.stableNorm(), largest_of_motion, remedy);
+}
+
+}  // namespace
+
 void require_finite(const Model& model, const State& s) {
-  if (s.u.allFinite() && s.x.allFinite()) {
+  if (is_within(s.u) && is_within(s.x)) {
     bool finite = true;
-    for (int i = 0; finite && i < s.bodies(); ++i) finite = s.p[i].allFinite() && s.theta[i].coeffs().allFinite();
+    for (int i = 0; finite && i < s.bodies(); ++i) finite = is_within(s.p[i]) && s.theta[i].coeffs().allFinite();
     if (finite) return;
   }
   for (int i = 0; i < s.bodies(); ++i)
-    if (!s.p[i].allFinite() || !s.theta[i].coeffs().allFinite() || !s.u.segment<6>(6 * i).allFinite())
+    if (const Vec6 u = s.u.segment<6>(6 * i); !is_within(s.p[i]) || !s.theta[i].coeffs().allFinite() || !is_within(u))
       throw Error("body \"" + model.bodies[i].name + "\"",
-                  "its motion is no longer a number; take a smaller step or another method");
+                  words_on_overflow(s.theta[i].coeffs().allFinite(), s.p[i], u, "another method"));
   for (int k = 0; k < s.particles(); ++k)
-    if (!s.particle_position(k).allFinite() || !s.particle_velocity(k).allFinite())
-      throw Error("particle \"" + model.particles.name(k) + "\"",
-                  "its motion is no longer a number; take a smaller step or an implicit method");
+    if (const Vec3 p = s.particle_position(k), v = s.particle_velocity(k); !is_within(p) || !is_within(v))
+      throw Error("particle \"" + model.particles.name(k) + "\"", words_on_overflow(true, p, v, "an implicit method"));
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "record/beside_file.h"
 #include "support/cli.h"
 #include "support/source_dir.h"
 
@@ -24,6 +25,7 @@ class InterruptCli : public testing::Cli {
     answered = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count() - after;
     return result;
   }
+  static std::size_t content_size(const fs::path& path) { return testing::content(path).size(); }
   double answered = 0;
   static constexpr double soon = 1.0;  // s, on a machine that others use too, with the program's start and end
 };
@@ -64,7 +66,7 @@ TEST_F(InterruptCli, EveryLongCommandHearsIt) {
   const std::string problems = "../in/problems.h5";
   ASSERT_EQ(rotule("run brick_wall --steps 1 --quiet --record-problems " + problems).status, 0);
   for (const std::string& command :
-       {std::string("convergence mannequin --integrators rk4 --steps 100000000"), std::string("check n_four_bar_500"),
+       {std::string("convergence mannequin --integrators rk4 --steps 100000000"), std::string("check n_four_bar_2000"),
         std::string("run mannequin --parareal 4 --duration 1e5"), std::string("run cloth_2500 --relax --duration 1e6 --quiet"),
         "solve " + problems + " --solver jacobi --set solver.tolerance=1e-300 --set solver.max_iterations=1000000000",
         "solve " + problems + " --solver pgs --set solver.tolerance=1e-300 --set solver.max_iterations=1000000000 --limit 1000",
@@ -76,30 +78,74 @@ TEST_F(InterruptCli, EveryLongCommandHearsIt) {
   }
 }
 
+// Text goes through pipes and devices of characters, HDF5 does not, and nothing takes their place.
+TEST(WayToWrite, ByTypeOfWhatIsThere) {
+  for (const bool streamed : {false, true}) {
+    EXPECT_EQ(way_to_write(S_IFREG | 0644, streamed), WayToWrite::beside);
+    EXPECT_EQ(way_to_write(S_IFDIR | 0755, streamed), WayToWrite::folder);
+    EXPECT_EQ(way_to_write(S_IFBLK | 0600, streamed), WayToWrite::device);
+    EXPECT_EQ(way_to_write(S_IFSOCK | 0600, streamed), WayToWrite::socket);
+    for (const mode_t type : {S_IFIFO, S_IFCHR})
+      EXPECT_EQ(way_to_write(type | 0666, streamed), streamed ? WayToWrite::through : WayToWrite::pipe);
+  }
+}
+
 TEST_F(InterruptCli, DevicesAndPipesKeepTheirPlaces) {
   const std::string recording = "../in/motion.h5", problems = "../in/problems.h5";
   ASSERT_EQ(rotule("run pendulum --steps 10 --quiet --record " + recording + " --record-problems " + problems).status, 0);
-  const fs::path pipe = cwd().parent_path() / "in" / "pipe", sink = cwd().parent_path() / "in" / "sink";
+  const fs::path in = cwd().parent_path() / "in", pipe = in / "pipe", socket = in / "socket";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  fs::create_symlink("/dev/null", sink);
-  for (const char* special : {"../in/pipe", "../in/sink"}) {
-    const std::string kind = special == std::string("../in/pipe") ? "is a pipe" : "is a device";
+  ASSERT_EQ(::mknod(socket.c_str(), S_IFSOCK | 0600, 0), 0);
+  fs::create_symlink("pipe", in / "link");
+  for (const char* special : {"pipe", "link", "socket"}) {
+    const std::string kind = special == std::string("socket") ? "is a socket" : "is a pipe";
     for (const std::string& command :
          {std::string("run pendulum --steps 10 --record "), std::string("run pendulum --steps 10 --record-problems "),
-          "tournament " + problems + " --solvers pgs --to 1e-2 --csv ", "plot " + recording + " --svg ",
-          "plot " + recording + " --html ", "report " + recording + " --out ",
-          std::string("convergence pendulum --integrators rk4 --steps 10,20 --svg "), "solve " + problems + " --write "})
-      expect_refusal(rotule(command + special), kind, command);
+          "solve " + problems + " --write "})
+      expect_refusal(rotule(command + "../in/" + special), kind, command);
   }
-  EXPECT_TRUE(fs::is_fifo(pipe));
-  EXPECT_EQ(fs::read_symlink(sink), "/dev/null");
-  for (const char* ending : {".csv", ".glb", ".pvd", ".json"}) {  // the ending says what is to be written
+  const std::string texts[] = {"tournament " + problems + " --solvers pgs --to 1e-2 --csv ", "plot " + recording + " --svg ",
+                               "plot " + recording + " --html ", "report " + recording + " --out ",
+                               "convergence pendulum --integrators rk4 --steps 10,20 --svg "};
+  for (const std::string& command : texts) {
+    expect_refusal(rotule(command + "../in/socket"), "is a socket", command);
+    expect_refusal(rotule(command + "../in"), "is a folder", command);
+    for (const char* special : {"pipe", "link"}) {
+      const Result result = rotule(command + "../in/" + special, "{ timeout 20 cat ../in/pipe > ../in/came & } &&");
+      EXPECT_EQ(result.status, 0) << command << result.err;
+      for (int wait = 0; wait < 100 && content_size(in / "came") == 0; ++wait) ::usleep(20000);
+      EXPECT_GT(content_size(in / "came"), 20u) << command;
+      fs::remove(in / "came");
+    }
+  }
+  for (const char* ending : {".pvd", ".h5"}) {  // the ending says what is to be written
     const fs::path named = pipe.string() + ending;
     fs::rename(pipe, named);
-    expect_refusal(rotule("export " + recording + " --out ../in/pipe" + ending), "is a pipe", ending);
+    const std::string command = ending == std::string(".pvd") ? "export " + recording + " --out ../in/pipe.pvd"
+                                                              : "modes pendulum --state-space ../in/pipe.h5";
+    expect_refusal(rotule(command), "is a pipe", ending);
     EXPECT_TRUE(fs::is_fifo(named));
     fs::rename(named, pipe);
   }
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  EXPECT_TRUE(fs::is_socket(socket));
+  EXPECT_EQ(fs::read_symlink(in / "link"), "pipe");
+}
+
+TEST_F(InterruptCli, ALinkToNothingYetStaysALink) {
+  ASSERT_EQ(rotule("run pendulum --steps 10 --quiet --record ../in/motion.h5").status, 0);
+  fs::create_symlink("../in/picture.svg", cwd() / "link.svg");
+  ASSERT_EQ(rotule("plot ../in/motion.h5 --svg link.svg").status, 0);
+  EXPECT_TRUE(fs::is_symlink(cwd() / "link.svg"));
+  EXPECT_TRUE(fs::is_regular_file(cwd().parent_path() / "in" / "picture.svg"));
+  fs::remove(cwd() / "link.svg");
+  fs::create_symlink("round", cwd().parent_path() / "in" / "round");
+  expect_refusal(rotule("plot ../in/motion.h5 --svg ../in/round"), "links lead nowhere", "a link to itself");
+}
+
+// A file may not grow beyond what the shell allows: told and tidied as a full disk, with the signal at its default.
+TEST_F(InterruptCli, AFileAtItsLargestIsAFullDisk) {
+  expect_refusal(rotule("run chain_20 --steps 2000 --dt 0.001 --quiet --record a.h5", "ulimit -f 100;"), "a.h5", "SIGXFSZ");
 }
 
 TEST_F(InterruptCli, ALinkToAFileStaysALink) {

@@ -308,6 +308,45 @@ TEST(ViewServer, AnotherAddressAsksForItsToken) {
   EXPECT_EQ(program.interrupt(), 0);
 }
 
+TEST(ViewServer, AnswersAreInTheCodingThatWasAskedFor) {
+  const Program program({"bouncing_ball", "--port", "0", "--no-open"});
+  if (program.has_no_page()) GTEST_SKIP() << "built without the viewer";
+  const auto answer = [&](const std::string& accepted) {
+    WebClient client(program.port());
+    client.send("GET / HTTP/1.1\r\nConnection: close\r\nHost: localhost:" + std::to_string(program.port()) + accepted +
+                "\r\n\r\n");
+    const std::string head = client.read_until("\r\n\r\n");
+    return std::pair(head, client.read_until("\xff\xff\xff never", 5));
+  };
+  for (const char* accepted : {"\r\nAccept-Encoding: gzip, deflate, br", "\r\nAccept-Encoding: br;q=1, *;q=0.5"}) {
+    const auto [head, body] = answer(accepted);
+    EXPECT_NE(head.find("Content-Encoding: gzip"), head.npos) << accepted;
+    EXPECT_TRUE(body.starts_with("\x1f\x8b")) << accepted;
+  }
+  for (const char* accepted : {"", "\r\nAccept-Encoding: identity", "\r\nAccept-Encoding: gzip;q=0, deflate"}) {
+    const auto [head, body] = answer(accepted);
+    EXPECT_EQ(head.find("Content-Encoding"), head.npos) << accepted;
+    EXPECT_NE(body.find("<!doctype html>"), body.npos) << accepted << body.substr(0, 100);
+    EXPECT_NE(body.find("</html>"), body.npos) << accepted;
+    EXPECT_NE(head.find("Content-Length: " + std::to_string(body.size())), head.npos) << accepted << head;
+  }
+}
+
+TEST(ViewServer, ThoseWhoDawdleKeepNobodyOut) {
+  const Program program({"bouncing_ball", "--port", "0", "--no-open"});
+  if (program.has_no_page()) GTEST_SKIP() << "built without the viewer";
+  std::vector<WebClient> dawdlers;
+  for (int k = 0; k < 300; ++k) {
+    dawdlers.emplace_back(program.port());
+    if (k % 2 == 0) dawdlers.back().send("GET / HTTP/1.1\r\nHost: loc");
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  WebClient honest = viewer(program.port());
+  const auto first = honest.read_message(2);
+  EXPECT_TRUE(first.has_value());
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(), 2);
+}
+
 TEST(ViewServer, APortInUseIsToldInOneLine) {
   Program first({"pendulum", "--no-open", "--port", "0"});
   if (first.has_no_page()) GTEST_SKIP() << "built without the viewer's page";

@@ -297,7 +297,7 @@ void film(const FilmOptions& options) {
   if (encodes && ffmpeg.empty()) throw Error("ffmpeg is missing, which makes the film (Debian: apt-get install ffmpeg)");
 
   const fs::path place = place_for_file(options.out);
-  const fs::path beside = fs::path(place).replace_filename(place.filename().string() + ".part");
+  const fs::path beside = place_for_file(fs::path(place).replace_filename(place.filename().string() + ".part").string());
   write_file(beside.string(), {});  // what cannot be written is noticed before an hour's work
   struct Remover {
     const fs::path& file;

@@ -11,8 +11,11 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
+#include <boost/beast/zlib.hpp>
+#include <cctype>
 #include <chrono>
 #include <deque>
+#include <list>
 #include <map>
 #include <optional>
 #include <random>
@@ -32,6 +35,8 @@ using Request = http::request<http::empty_body>;
 using Response = http::response<http::span_body<const char>>;
 
 constexpr std::size_t most_connections = 64, most_viewers = 16, most_waiting = 256;
+/// A viewer that has not taken what it was sent for so long gives way to a new one where there are too many.
+constexpr std::chrono::seconds stalled_after{1};
 constexpr std::string_view subprotocol = "rotule.1";
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
@@ -73,9 +78,53 @@ bool same_token(std::string_view given, std::string_view wanted) {
   return difference == 0;
 }
 
-/// host:port as browsers write it.
+/// host:port as browsers write it, which leave out the usual port.
+std::string authority(std::string_view host, int port) {
+  constexpr int usual_port = 80;
+  return port == usual_port ? std::string(host) : fmt::format("{}:{}", host, port);
+}
 std::string authority(const asio::ip::address& address, int port) {
-  return address.is_v6() ? fmt::format("[{}]:{}", address.to_string(), port) : fmt::format("{}:{}", address.to_string(), port);
+  return authority(address.is_v6() ? fmt::format("[{}]", address.to_string()) : address.to_string(), port);
+}
+
+/// Whether `Accept-Encoding` takes gzip: by name or by *, and not with a weight of 0.
+bool takes_gzip(std::string_view accepted) {
+  bool any = false;
+  while (!accepted.empty()) {
+    const std::string_view item = accepted.substr(0, accepted.find(','));
+    accepted.remove_prefix(std::min(accepted.size(), item.size() + 1));
+    std::string word;  // without spaces
+    for (const char c : item)
+      if (c != ' ' && c != '\t') word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string coding = word.substr(0, word.find(';'));
+    const auto weight = word.find(";q=");
+    const bool wanted = weight == word.npos || word.find_first_not_of("0.", weight + 3) != word.npos;
+    if (coding == "gzip" || coding == "x-gzip") return wanted;
+    if (coding == "*") any = wanted;
+  }
+  return any;
+}
+
+/// What was packed by gzip without optional header fields but a name, as the page's files are.
+std::string unpacked(std::span<const std::uint8_t> packed) {
+  constexpr std::size_t header = 10, trailer = 8;
+  constexpr unsigned has_name = 8;
+  if (packed.size() < header + trailer) return {};
+  std::size_t begin = header;
+  if (packed[3] & has_name)
+    begin = static_cast<std::size_t>(std::find(packed.begin() + header, packed.end(), 0) - packed.begin()) + 1;
+  std::uint32_t size = 0;  // stands at the end
+  for (std::size_t k = 1; k <= 4; ++k) size = size << 8 | packed[packed.size() - k];
+  std::string out(size, '\0');
+  beast::zlib::inflate_stream inflate;
+  beast::zlib::z_params z;
+  z.next_in = packed.data() + begin;
+  z.avail_in = packed.size() - begin - trailer;
+  z.next_out = out.data();
+  z.avail_out = out.size();
+  Failure failure;
+  inflate.write(z, beast::zlib::Flush::sync, failure);
+  return out;
 }
 
 }  // namespace
@@ -90,13 +139,15 @@ struct Server::Implementation {
   ServerHandlers handlers;
   int port = 0;
   ViewerId next_viewer = 1;
-  std::size_t connections = 0;  // outlives `io`, whose end ends connections
+  std::list<Connection*> connections;  // the one that has waited longest first; outlives `io`, whose end ends connections
   asio::io_context io{1};
   tcp::acceptor acceptor{io};
   asio::signal_set signals{io};
   std::map<ViewerId, std::shared_ptr<Viewer>> viewers;
 
   void accept();
+  /// Whether there is room for one more: else a viewer that takes nothing any more is let go.
+  bool make_room();
   template <class Work>
   void for_viewers(ViewerId viewer, Work work);
   [[nodiscard]] bool right_host(const Request& request, const tcp::socket& socket) const;
@@ -149,6 +200,16 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
   void set_parts(unsigned parts) { parts_ = parts; }
   void want_key() { key_ = true; }
 
+  /// How long it has not taken what it was sent.
+  [[nodiscard]] std::chrono::steady_clock::duration stalled() const {
+    return writing_now_ ? std::chrono::steady_clock::now() - write_began_ : std::chrono::steady_clock::duration{};
+  }
+  /// Without a word, which it would not take.
+  void drop() {
+    leave();
+    beast::get_lowest_layer(socket_).close();
+  }
+
   void close(websocket::close_code code, std::string_view reason) {
     if (!open_) return;
     leave();
@@ -191,6 +252,7 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
 
   void write() {
     if (writing_now_ || !open_) return;
+    write_began_ = std::chrono::steady_clock::now();
     if (!texts_.empty()) {
       writing_now_ = true;
       writing_ = &texts_.front().first;
@@ -219,6 +281,7 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
   websocket::stream<beast::tcp_stream> socket_;
   ViewerId id_;
   bool open_ = false, writing_now_ = false, key_ = true;
+  std::chrono::steady_clock::time_point write_began_;
   unsigned parts_ = 0;
   beast::flat_buffer inbound_;
   std::deque<std::pair<std::shared_ptr<const std::string>, Say>> texts_;
@@ -229,10 +292,17 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
 
 class Server::Implementation::Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(Implementation& server, tcp::socket socket) : server_(server), stream_(std::move(socket)) { ++server_.connections; }
-  ~Connection() { --server_.connections; }
+  Connection(Implementation& server, tcp::socket socket)
+      : server_(server), stream_(std::move(socket)), place_(server.connections.insert(server.connections.end(), this)) {}
+  ~Connection() { forget(); }
+
+  void drop() {
+    forget();
+    stream_.close();
+  }
 
   void read() {
+    if (listed_) server_.connections.splice(server_.connections.end(), server_.connections, place_);  // not idle until now
     parser_.emplace();
     parser_->header_limit(8 << 10);
     parser_->body_limit(0);
@@ -243,6 +313,10 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
   }
 
  private:
+  void forget() {
+    if (std::exchange(listed_, false)) server_.connections.erase(place_);
+  }
+
   void answer() {
     const Request& request = parser_->get();
     const std::string target(view(request.target()));
@@ -258,7 +332,8 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
       return refuse(http::status::method_not_allowed, "only GET is known here");
     if (path == "/") path = "/index.html";
     for (const PageFile& file : page_files())
-      if (file.path == path) return send_file(file, request.method() == http::verb::head);
+      if (file.path == path)
+        return send_file(file, request.method() == http::verb::head, takes_gzip(view(request[http::field::accept_encoding])));
     refuse(http::status::not_found, "there is no such file");
   }
 
@@ -268,7 +343,7 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
     if (origin != "http://" + host) return refuse(http::status::forbidden, "this socket is for the program's own page");
     if (view(request[http::field::sec_websocket_protocol]) != subprotocol)
       return refuse(http::status::bad_request, "the subprotocol must be rotule.1");
-    if (server_.viewers.size() >= most_viewers) return refuse(http::status::service_unavailable, "too many viewers");
+    if (!server_.make_room()) return refuse(http::status::service_unavailable, "too many viewers");
     stream_.expires_never();
     std::make_shared<Viewer>(server_, stream_.release_socket(), server_.next_viewer++)->start(request);
   }
@@ -289,15 +364,20 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
     response_.keep_alive(parser_->get().keep_alive() && status == http::status::ok);
   }
 
-  void send_file(const PageFile& file, bool head_only) {
+  void send_file(const PageFile& file, bool head_only, bool packed) {
     begin_answer(http::status::ok);
     const std::string_view kind = kind_of_file(file.path);
     response_.set(http::field::content_type, beast::string_view(kind.data(), kind.size()));
-    response_.set(http::field::content_encoding, "gzip");
+    response_.set(http::field::vary, "Accept-Encoding");
+    if (packed) response_.set(http::field::content_encoding, "gzip");
     // Names under /assets/ change with what is in them.
     response_.set(http::field::cache_control, file.path.starts_with("/assets/") ? "max-age=31536000, immutable" : "no-cache");
-    response_.content_length(file.bytes.size());
-    if (!head_only) response_.body() = {reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()};
+    if (!packed) text_ = unpacked(file.bytes);
+    const beast::span<const char> body =
+        packed ? beast::span<const char>(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size())
+               : beast::span<const char>(text_.data(), text_.size());
+    response_.content_length(body.size());
+    if (!head_only) response_.body() = body;
     send(head_only);
   }
 
@@ -330,20 +410,24 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
   Response response_;
   std::optional<http::response_serializer<http::span_body<const char>>> serializer_;
   std::string text_;
+  std::list<Connection*>::iterator place_;
+  bool listed_ = true;
 };
 
 bool Server::Implementation::right_host(const Request& request, const tcp::socket& socket) const {
   const std::string_view host = view(request[http::field::host]);
   Failure failure;
   const auto local = socket.local_endpoint(failure);
-  return host == fmt::format("localhost:{}", port) || host == fmt::format("{}:{}", options.host, port) ||
+  return host == authority("localhost", port) || host == authority(options.host, port) ||
          (!failure && host == authority(local.address(), port));
 }
 
 void Server::Implementation::accept() {
   acceptor.async_accept([this](Failure failure, tcp::socket socket) {
     if (failure == asio::error::operation_aborted || !acceptor.is_open()) return;
-    if (!failure && connections < most_connections) {
+    if (!failure) {
+      // Who asks is answered at once; who has been asking longest gives way: those that dawdle cannot keep others out.
+      if (connections.size() >= most_connections) connections.front()->drop();
       Failure ignored;
       socket.set_option(tcp::no_delay(true), ignored);
       socket.set_option(asio::socket_base::send_buffer_size(256 << 10), ignored);
@@ -351,6 +435,15 @@ void Server::Implementation::accept() {
     }
     accept();
   });
+}
+
+bool Server::Implementation::make_room() {
+  if (viewers.size() < most_viewers) return true;
+  const auto slowest = std::max_element(viewers.begin(), viewers.end(),
+                                        [](const auto& a, const auto& b) { return a.second->stalled() < b.second->stalled(); });
+  if (slowest->second->stalled() < stalled_after) return false;
+  std::shared_ptr(slowest->second)->drop();
+  return true;
 }
 
 template <class Work>
@@ -404,7 +497,7 @@ std::string Server::address() const {
   Failure failure;
   const auto address = asio::ip::make_address(s.options.host, failure);
   const bool anywhere = failure || address.is_unspecified();
-  const std::string where = anywhere ? fmt::format("localhost:{}", s.port) : authority(address, s.port);
+  const std::string where = anywhere ? authority("localhost", s.port) : authority(address, s.port);
   return fmt::format("http://{}/{}{}", where, s.options.token.empty() ? "" : "?token=", s.options.token);
 }
 
