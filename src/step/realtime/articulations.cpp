@@ -232,13 +232,14 @@ bool Articulations::has_torques() const {
 
 void Articulations::add_torques(VecX& forces) const {
   for (const Joint& joint : model_.joints)
-    for (const auto& [number, drive] : joint.drives) {
-      if (drive.motor_torque == 0) continue;
-      const DriveAxis<double> axis = drive_axis(joint, number, kinematics_);
+    for (const Joint::AxisDrive& driven : joint.drives) {
+      const double torque = driven.drive.motor_torque;
+      if (torque == 0) continue;
+      const DriveAxis<double> axis = drive_axis(joint, driven.axis, kinematics_);
       const auto add = [&](int body, const Vec3& linear, const Vec3& angular) {
         if (!model_.movable(body)) return;
-        forces.segment<3>(6 * body) += drive.motor_torque * linear;
-        forces.segment<3>(6 * body + 3) += drive.motor_torque * angular;
+        forces.segment<3>(6 * body) += torque * linear;
+        forces.segment<3>(6 * body + 3) += torque * angular;
       };
       add(joint.a, axis.linear_a, axis.angular_a);
       add(joint.b, axis.linear_b, axis.angular_b);

@@ -17,7 +17,7 @@ class TouchCounts {
 
   /// Takes the changes in; `pressing` are then all pairs that press, sorted.
   void settle(std::vector<TouchPair>& pressing) {
-    std::sort(changes_.begin(), changes_.end());
+    std::sort(changes_.begin(), changes_.end(), before);
     merged_.clear();
     auto old = counts_.begin();
     for (auto change = changes_.begin(); change != changes_.end();) {
@@ -53,7 +53,6 @@ class TouchCounts {
  private:
   struct Count {
     int a, b, count;
-    friend auto operator<=>(const Count&, const Count&) = default;
   };
   static bool before(const Count& p, const Count& q) { return p.a != q.a ? p.a < q.a : p.b < q.b; }
   std::vector<Count> counts_, merged_, changes_;
