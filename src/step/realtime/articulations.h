@@ -136,8 +136,8 @@ class Articulations {
   [[nodiscard]] bool turns_fast(const Group& group, const BodyLines& bodies) const;
   /// Kinematics of a group's bodies as they have moved since the step began in s.
   void place(const State& s, const Linkage& linkage, const Group& group, const BodyLines& bodies, bool at_end);
-  /// Rows and factor of where its bodies are by now.
-  void follow(const State& s, double t, const Linkage& linkage, Group& group, const BodyLines& bodies);
+  /// Rows and factor of where its bodies are by now, and the impulses x turned to them.
+  void follow(const State& s, double t, const Linkage& linkage, Group& group, const VecX& x, BodyLines& bodies);
   static void take_out_drift(Group& group, BodyLines& bodies);
   bool sort_drives(Group& group, bool first_round);
   [[nodiscard]] double drive_bias(const Group& group, int k) const;

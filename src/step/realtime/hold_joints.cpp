@@ -154,7 +154,7 @@ void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool dr
 void Articulations::hold(const State& s, double t, int part, BodyLines& bodies) {
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     Group& group = groups_[i];
-    if (part > 0 && group.quick) follow(s, t + part * part_, linkages_[i], group, bodies);
+    if (part > 0 && group.quick) follow(s, t + part * part_, linkages_[i], group, answers_[i].x, bodies);
     hold_group(group, answers_[i].x, bodies, part == 0 || group.quick);
     // What was struck may turn fast from now on.
     group.quick = group.quick || turns_fast(group, bodies);

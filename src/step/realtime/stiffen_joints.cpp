@@ -54,7 +54,8 @@ void Articulations::stiffen(const Linkage& linkage, const VecX& x, Group& group,
   // lambda^T)/2), against the inertia; locked rotations by their torque, rods by force over length against the mass. Few come
   // near; where all joints are balls, it is no estimate, and those few are all that is looked at.
   estimate_stiffness(linkage, x, group);
-  const double square = step_ * step_;
+  // Rows that follow the bodies turn their forces in each part of the step.
+  const double span = group.quick ? part_ : step_, square = span * span;
   stiff_.clear();
   for (std::size_t i = 0; i < group.lines.size(); ++i) {
     const float *pose = bodies.pose[group.lines[i]].at, light = bodies.motion[group.lines[i]].at[6];
