@@ -4,11 +4,13 @@
 //
 //   A delta = -(W w + b),   A = W W^T + C,   x <- x + delta,   w <- w + W^T delta
 //
-// A is factored once per step (linalg/block_ldlt.h: leaves first, so that trees make no fill; minimum degree where there are
-// loops, whose redundant rows get a pivot of zero). So mass ratios and lengths of chains do not matter: there is nothing to
-// converge. Impulses x are those of a substep; repeated in each (begin_substep), they are corrected by delta alone.
+// A is factored once per step or substep (linalg/block_ldlt.h: leaves first, so that trees make no fill; minimum degree where
+// there are loops, whose redundant rows get a pivot of zero). So mass ratios and lengths of chains do not matter: there is
+// nothing to converge. Impulses x are those of a substep; repeated in each (begin_substep), they are corrected by delta alone.
 //
-// Rows are made once per step. What keeps motion right all the same:
+// Groups in which a body turns by more than a tenth of a radian per step, or is made to within one, have their rows and factor
+// made anew in each substep (follow_joints.cpp), the impulses turned along with them, and their joints closed once more at the
+// end. For all others rows are made once per step. What keeps motion right all the same:
 //   lead        rows are those of a pose ahead by (h - h/n)/2 at the step's velocities. Positions go on by the mean of the parts'
 //               velocities, (n + 1)/(2 n) of what is new in them; rows of the start would make every pendulum gain energy, and
 //               with this lead the map from step to step has determinant 1, as the symplectic methods have;
