@@ -7,8 +7,19 @@ namespace rotule {
 namespace {
 
 void sort_once(std::vector<TouchPair>& pairs) {
-  std::sort(pairs.begin(), pairs.end());
+  if (!std::is_sorted(pairs.begin(), pairs.end())) std::sort(pairs.begin(), pairs.end());
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+}
+
+/// f(pair) for each of the sorted `pairs` that is not in the sorted `others`: one walk along both, for thousands of pairs stay
+/// from step to step while a few change.
+template <class F>
+void for_each_not_in(const std::vector<TouchPair>& pairs, const std::vector<TouchPair>& others, const F& f) {
+  auto other = others.begin();
+  for (const TouchPair& pair : pairs) {
+    while (other != others.end() && *other < pair) ++other;
+    if (other == others.end() || *other != pair) f(pair);
+  }
 }
 
 }  // namespace
@@ -16,22 +27,21 @@ void sort_once(std::vector<TouchPair>& pairs) {
 void TouchLog::end_step(std::vector<TouchPair>& touching) {
   sort_once(touching);
   sort_once(met_);
-  const auto has = [](const std::vector<TouchPair>& pairs, const TouchPair& pair) {
-    return std::binary_search(pairs.begin(), pairs.end(), pair);
-  };
   changes_.clear();
-  for (const TouchPair& pair : touching_)
-    if (!has(touching, pair)) changes_.push_back({pair, false});
+  for_each_not_in(touching_, touching, [&](const TouchPair& pair) { changes_.push_back({pair, false}); });
   const std::size_t ended = changes_.size();
-  for (const TouchPair& pair : touching)
-    if (!has(touching_, pair)) changes_.push_back({pair, true});
+  for_each_not_in(touching, touching_, [&](const TouchPair& pair) { changes_.push_back({pair, true}); });
   // What came and went within the step.
+  const auto passing = [&](const TouchPair& pair) {
+    return !std::binary_search(touching_.begin(), touching_.end(), pair) &&
+           !std::binary_search(touching.begin(), touching.end(), pair);
+  };
   for (const TouchPair& pair : met_)
-    if (!has(touching_, pair) && !has(touching, pair)) changes_.push_back({pair, true});
+    if (passing(pair)) changes_.push_back({pair, true});
   std::sort(changes_.begin() + static_cast<std::ptrdiff_t>(ended), changes_.end(),
             [](const TouchChange& p, const TouchChange& q) { return p.pair < q.pair; });
   for (const TouchPair& pair : met_)
-    if (!has(touching_, pair) && !has(touching, pair)) changes_.push_back({pair, false});
+    if (passing(pair)) changes_.push_back({pair, false});
   touching_.swap(touching);
 }
 

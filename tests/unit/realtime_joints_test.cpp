@@ -183,6 +183,62 @@ TEST(RealtimeJoints, MotorsLimitsAndSpringsDoWhatTheySay) {
   EXPECT_GT(most, 0.2);
 }
 
+/// Capsules of 2 kg end to end along x, thrown.
+Scene thrown_limbs(const Vec3& velocity, const Vec3& spin, double height) {
+  Scene scene;
+  for (int i = 0; i < 5; ++i) {
+    const Vec3 from_middle(0.4 * (i - 2), 0, 0);
+    scene.add({.name = "limb" + std::to_string(i),
+               .mass = 2.0,
+               .position = from_middle + Vec3(0, 0, height),
+               .orientation = Quat(Eigen::AngleAxisd(0.5 * std::numbers::pi, Vec3::UnitY())),
+               .velocity = velocity + spin.cross(from_middle),
+               .angular_velocity = spin,
+               .shape = Capsule{.radius = 0.07, .length = 0.24}});
+    if (i > 0)
+      scene.add(Ball{.between = {"limb" + std::to_string(i - 1), "limb" + std::to_string(i)},
+                     .at = from_middle + Vec3(-0.2, 0, height)});
+  }
+  return scene;
+}
+
+TEST(RealtimeJoints, WhatTurnsFastStaysTogether) {
+  // Half a radian per step: rows made once per step would let the ends fly off by a lever times the square of it.
+  Scene scene = thrown_limbs(Vec3::Zero(), {0, 3, 30}, 0);
+  scene.gravity.setZero();
+  World world(scene, quick());
+  const Diagnostics start = world.diagnostics();
+  double widest = 0, most = 0, turned = 0;
+  for (int i = 0; i < 60; ++i) {
+    world.step();
+    const Diagnostics now = world.diagnostics();
+    widest = std::max(widest, now.joint_error.position);
+    most = std::max(most, now.energy() / start.energy());
+    turned = std::max(turned, (now.angular_momentum - start.angular_momentum).norm() / start.angular_momentum.norm());
+  }
+  EXPECT_LT(widest, 1e-4);
+  EXPECT_LT(most, 1.02);
+  EXPECT_LT(turned, 0.4);  // five turns a second are damped by the step, and gain nothing
+}
+
+TEST(RealtimeJoints, LimbsThatHitTheGroundStayTogether) {
+  for (const double speed : {5.0, 20.0}) {
+    Scene scene = thrown_limbs({1, 0.5, -speed}, {2, 6, 1}, 1.2);
+    scene.add({.name = "ground", .fixed = true, .position = {0, 0, -1}, .shape = Box{.size = {40, 40, 2}}});
+    World world(scene, quick());
+    const double start = world.diagnostics().energy();
+    double widest = 0, most = 0;
+    for (int i = 0; i < 300; ++i) {
+      world.step();
+      const Diagnostics now = world.diagnostics();
+      widest = std::max(widest, now.joint_error.position);
+      most = std::max(most, now.energy());
+    }
+    EXPECT_LT(widest, 5e-3) << speed;
+    EXPECT_LT(most, 1.02 * start) << speed;
+  }
+}
+
 TEST(RealtimeJoints, SnapshotsGoOnWithTheSameBits) {
   Scene scene = hanging_chain(6, 3);
   scene.add({.name = "ground", .fixed = true, .position = {0, 0, 8}, .shape = Plane{}});

@@ -1,12 +1,10 @@
 // Joints: how they hang together, and their rows at the start of a step.
 #include "step/realtime/articulations.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "constraint/geometric_stiffness.h"
 #include "math/rotation.h"
 
 namespace rotule::realtime {
@@ -14,16 +12,8 @@ namespace rotule::realtime {
 namespace {
 
 constexpr double pivot_tolerance = 1e-10;  // below this share of its diagonal, a row follows from others
-/// h^2 K over inertia from which on stiffness is taken in. A step by itself stands 4; neighbours in a chain double it.
-constexpr double least_stiffness = 0.25;
 /// Of the speed at which overlaps are pushed out: drift leaves no speed behind, and may go faster.
 constexpr double most_drift = 4;
-
-Eigen::Matrix3d inverse_inertia_root(const float* pose) {
-  Eigen::Matrix3d S;
-  S << pose[10], pose[11], pose[12], pose[11], pose[13], pose[14], pose[12], pose[14], pose[15];
-  return S;
-}
 
 }  // namespace
 
@@ -112,6 +102,11 @@ void Articulations::build(const Linkage& linkage, Group& group) const {
   for (std::size_t k = 1; k < group.products.size(); ++k)
     group.products[k].adds = group.products[k].offset == group.products[k - 1].offset;
 
+  group.balls = std::all_of(blocks.begin(), blocks.end(), [&](const ConstraintBlock& block) {
+    const Joint& joint = model_.joints[block.source];
+    const bool point = joint.locked[0] && joint.locked[1] && joint.locked[2];
+    return point && block.rows == 3 && block.more_count == 0;
+  });
   group.W.assign(values, 0);
   group.w.assign(6 * body_count, 0);
   group.moved = group.w;
@@ -151,45 +146,31 @@ void Articulations::look(const State& s, double t, double h, int parts, double s
   step_ = h;
   part_ = h / parts;
   push_speed_ = push_speed;
+  if (groups_.empty()) return;
   // Forces turn with rows, once per step, while velocities grow from part to part: rows of a pose this far ahead make up for it,
   // so that what swings neither gains nor loses (articulations.h).
   const double lead = 0.5 * (h - part_);
   ahead_ = s;
-  for (const Linkage& linkage : linkages_)
-    for (const int body : linkage.bodies) {
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    groups_[i].quick = turns_fast(s, linkages_[i], h);
+    if (groups_[i].quick) continue;
+    for (const int body : linkages_[i].bodies) {
       ahead_.p[body] += lead * s.v(body);
       ahead_.theta[body] = turn(s.theta[body], Vec3(lead * s.omega(body)));
     }
+  }
   kinematics_.update(model_, ahead_, t + lead);
   if (!drives_.empty()) evaluate_drives(model_, kinematics_, part_, drives_);
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     Group& group = groups_[i];
     const Linkage& linkage = linkages_[i];
+    const double own_lead = group.quick ? 0 : lead;
     VecX& x = answers_[i].x;
     x *= scale;
     group.drive_x *= scale;
-    linkage.constraints.evaluate(kinematics_, t + lead, group.rows, group.values);
+    linkage.constraints.evaluate(kinematics_, t + own_lead, group.rows, group.values);
     take_velocities(s, linkage, group);
-
-    double most = 0;
-    for (int k = 0; k < group.joints; ++k) {
-      const ConstraintBlock& block = group.rows.blocks[k];
-      double spin = 0;
-      for (const int place : {block.body_a, block.body_b})
-        if (place >= 0) spin = std::max(spin, kinematics_.bodies[linkage.bodies[place]].omega.squaredNorm());
-      // Of an arc, 1 - cos lies inside; a half of the angle's square is what gamma knows.
-      const double angle = std::min(h * std::sqrt(spin), std::numbers::pi);
-      const double share = angle > 1e-3 ? 2 * (1 - std::cos(angle)) / (angle * angle) : 1;
-      for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
-        const double gamma = share * group.values.gamma[r];
-        group.bias[r] = group.values.C_t[r] + 0.5 * h * gamma;
-        // C at the start, seen from ahead; and what velocities of the middle do to positions, but for the lead.
-        group.drift[r] = group.values.C[r] - lead * rate_of(group, block, r) + 0.5 * lead * lead * gamma - h * lead * gamma;
-        most = std::max(most, std::abs(group.drift[r]));
-      }
-    }
-    const double fastest = most_drift * push_speed * h;
-    group.shorter = most > fastest ? fastest / most : 1;
+    set_bias(linkage, group, group.quick ? part_ : h, own_lead);
     for (std::size_t k = 0; k < group.drives.size(); ++k) {
       const DriveRow& row = drives_[group.drives[k]];
       double rate = 0;
@@ -197,10 +178,33 @@ void Articulations::look(const State& s, double t, double h, int parts, double s
         if (model_.movable(row.a)) rate += row.J_a[n] * s.u[6 * row.a + n];
         if (model_.movable(row.b)) rate += row.J_b[n] * s.u[6 * row.b + n];
       }
-      group.led[k] = lead * (rate + row.given);
+      group.led[k] = own_lead * (rate + row.given);
     }
     stiffen(linkage, x, group, bodies);
   }
+}
+
+void Articulations::set_bias(const Linkage& linkage, Group& group, double span, double lead) const {
+  double most = 0;
+  for (int k = 0; k < group.joints; ++k) {
+    const ConstraintBlock& block = group.rows.blocks[k];
+    double spin = 0;
+    for (const int place : {block.body_a, block.body_b})
+      if (place >= 0) spin = std::max(spin, kinematics_.bodies[linkage.bodies[place]].omega.squaredNorm());
+    // Of an arc, 1 - cos lies inside; a half of the angle's square is what gamma knows.
+    const double angle = std::min(span * std::sqrt(spin), std::numbers::pi);
+    const double share = angle > 1e-3 ? 2 * (1 - std::cos(angle)) / (angle * angle) : 1;
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
+      const double gamma = share * group.values.gamma[r];
+      group.bias[r] = group.values.C_t[r] + 0.5 * span * gamma;
+      // C at the start, seen from ahead; and what velocities of the middle do to positions, but for the lead.
+      group.drift[r] = group.values.C[r];
+      if (lead > 0) group.drift[r] += 0.5 * lead * lead * gamma - span * lead * gamma - lead * rate_of(group, block, r);
+      most = std::max(most, std::abs(group.drift[r]));
+    }
+  }
+  const double fastest = most_drift * push_speed_ * step_;
+  group.shorter = most > fastest ? fastest / most : 1;
 }
 
 void Articulations::take_velocities(const State& s, const Linkage& linkage, Group& group) {
@@ -244,63 +248,6 @@ void Articulations::add_torques(VecX& forces) const {
       add(joint.a, axis.linear_a, axis.angular_a);
       add(joint.b, axis.linear_b, axis.angular_b);
     }
-}
-
-void Articulations::stiffen(const Linkage& linkage, const VecX& x, Group& group, BodyLines& bodies) {
-  // An estimate first, body by body, from what the joint's point does alone: K = +-((lambda . rho) 1 - (lambda rho^T + rho
-  // lambda^T)/2), against the inertia; locked rotations by their torque, rods by force over length against the mass. Few come
-  // near.
-  std::fill(group.stiffness.begin(), group.stiffness.end(), Mat3::Zero());
-  std::fill(group.twist.begin(), group.twist.end(), 0.0);
-  std::fill(group.pull.begin(), group.pull.end(), 0.0);
-  for (int k = 0; k < group.joints; ++k) {
-    const ConstraintBlock& block = group.rows.blocks[k];
-    const Joint& joint = model_.joints[block.source];
-    const auto forces = x.segment(block.first_row, block.rows);
-    const auto add = [&](int body, bool second) {
-      if (body < 0) return;
-      const JacobianRows& J = second ? group.rows.J_b : group.rows.J_a;
-      const Vec3 rho = linkage.constraints.lever(k, kinematics_, second),
-                 push = J.middleRows(block.first_row, block.rows).leftCols<3>().transpose() * forces;
-      const Mat3 twisted = push * rho.transpose();
-      group.stiffness[body] += push.dot(rho) * Mat3::Identity() - 0.5 * (twisted + twisted.transpose());
-      if (joint.locked[3] || joint.locked[4] || joint.locked[5]) group.twist[body] += forces.lpNorm<1>();
-      if (joint.length > 0) group.pull[body] += forces.lpNorm<1>() / joint.length;
-    };
-    add(block.body_a, false);
-    add(block.body_b, true);
-  }
-  bool stiff = false;
-  for (std::size_t i = 0; i < group.lines.size(); ++i) {
-    const float *pose = bodies.pose[group.lines[i]].at, light = bodies.motion[group.lines[i]].at[6];
-    const Mat3 S = inverse_inertia_root(pose);
-    const double turning = (S * group.stiffness[i] * S).norm() + group.twist[i] * S.squaredNorm();
-    stiff = stiff || std::max(turning, group.pull[i] * light * light) * step_ * step_ / part_ > least_stiffness;
-  }
-  if (!stiff) return;
-
-  lambda_ = x / part_;
-  LumpedStiffness& K = lumped_;
-  lump_stiffness(linkage.constraints, kinematics_, 0, lambda_, static_cast<int>(group.lines.size()), K);
-  for (std::size_t i = 0; i < group.lines.size(); ++i) {
-    Line &motion = bodies.motion[group.lines[i]], &pose = bodies.pose[group.lines[i]];
-    const double mass_root = 1 / double(motion.at[6]),
-                 heavier = std::sqrt(mass_root * mass_root + step_ * step_ * K.linear[i].norm());
-    const Eigen::Matrix3d S = inverse_inertia_root(pose.at), inertia_root = S.inverse();
-    const double turning = (S * K.angular[i] * S).norm(), sliding = K.linear[i].norm() / (mass_root * mass_root);
-    if (std::max(turning, sliding) * step_ * step_ < least_stiffness) continue;
-    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes(inertia_root * inertia_root + step_ * step_ * K.angular[i]);
-    const Eigen::Matrix3d root = axes.operatorInverseSqrt();
-    // Momenta stay, as in an implicit step: what is too stiff to be followed is damped.
-    const Eigen::Vector3d w = root * (inertia_root * Eigen::Vector3d(motion.at[3], motion.at[4], motion.at[5]));
-    for (int k = 0; k < 3; ++k) {
-      motion.at[k] = static_cast<float>(motion.at[k] * mass_root / heavier);
-      motion.at[3 + k] = static_cast<float>(w[k]);
-    }
-    motion.at[6] = static_cast<float>(1 / heavier);
-    constexpr int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
-    for (int k = 0; k < 6; ++k) pose.at[10 + k] = static_cast<float>(root(at[k][0], at[k][1]));
-  }
 }
 
 void Articulations::whiten(const BodyLines& bodies, Group& group) const {

@@ -4,11 +4,13 @@
 //
 //   A delta = -(W w + b),   A = W W^T + C,   x <- x + delta,   w <- w + W^T delta
 //
-// A is factored once per step (linalg/block_ldlt.h: leaves first, so that trees make no fill; minimum degree where there are
-// loops, whose redundant rows get a pivot of zero). So mass ratios and lengths of chains do not matter: there is nothing to
-// converge. Impulses x are those of a substep; repeated in each (begin_substep), they are corrected by delta alone.
+// A is factored once per step or substep (linalg/block_ldlt.h: leaves first, so that trees make no fill; minimum degree where
+// there are loops, whose redundant rows get a pivot of zero). So mass ratios and lengths of chains do not matter: there is
+// nothing to converge. Impulses x are those of a substep; repeated in each (begin_substep), they are corrected by delta alone.
 //
-// Rows are made once per step. What keeps motion right all the same:
+// Groups in which a body turns by more than a tenth of a radian per step, or is made to within one, have their rows and factor
+// made anew in each substep (follow_joints.cpp), the impulses turned along with them, and their joints closed once more at the
+// end. For all others rows are made once per step. What keeps motion right all the same:
 //   lead        rows are those of a pose ahead by (h - h/n)/2 at the step's velocities. Positions go on by the mean of the parts'
 //               velocities, (n + 1)/(2 n) of what is new in them; rows of the start would make every pendulum gain energy, and
 //               with this lead the map from step to step has determinant 1, as the symplectic methods have;
@@ -52,8 +54,10 @@ class Articulations {
   void add_torques(VecX& forces) const;
   /// Factors, and gives the last impulses to the bodies.
   void prepare(BodyLines& bodies);
-  /// Makes velocities fit; drift is taken out in the `first` part of a step.
-  void hold(BodyLines& bodies, bool first);
+  /// Makes velocities fit in this part of a step that began at t in this state; takes out drift.
+  void hold(const State& s, double t, int part, BodyLines& bodies);
+  /// After the last part, at t: closes the joints of what turned fast.
+  void close(const State& s, double t, BodyLines& bodies);
 
   /// C and dC/dt of this state, for errors.
   void measure(const State& s, double t);
@@ -115,20 +119,37 @@ class Articulations {
     VecX drive_x;
     std::vector<std::uint8_t> held;  // drives that are solved for
     double shorter = 1;              // of the drift, what a step takes out
+    bool balls = false;              // whether all joints are balls, whose stiffness is the estimate
+    bool quick = false;              // whether bodies turn so fast that rows must follow them within the step
   };
 
   void build(const Linkage& linkage, Group& group) const;
   static void take_velocities(const State& s, const Linkage& linkage, Group& group);
   /// dC/dt, of velocities just taken.
   static double rate_of(const Group& group, const ConstraintBlock& block, int row);
+  /// Biases and drift of rows just made, for so long a time from a pose so far ahead.
+  void set_bias(const Linkage& linkage, Group& group, double span, double lead) const;
+  void estimate_stiffness(const Linkage& linkage, const VecX& x, Group& group) const;
   void stiffen(const Linkage& linkage, const VecX& x, Group& group, BodyLines& bodies);
   void whiten(const BodyLines& bodies, Group& group) const;
   void refactor(Group& group);
-  void hold_group(Group& group, VecX& x, BodyLines& bodies, bool first);
+  void hold_group(Group& group, VecX& x, BodyLines& bodies, bool drifts);
+  static bool turns_fast(const State& s, const Linkage& linkage, double h);
+  [[nodiscard]] bool turns_fast(const Group& group, const BodyLines& bodies) const;
+  /// Kinematics of a group's bodies as they have moved since the step began in s.
+  void place(const State& s, const Linkage& linkage, const Group& group, const BodyLines& bodies, bool at_end);
+  /// Rows and factor of where its bodies are by now, and the impulses x turned to them.
+  void follow(const State& s, double t, const Linkage& linkage, Group& group, const VecX& x, BodyLines& bodies);
+  static void take_out_drift(Group& group, BodyLines& bodies);
   bool sort_drives(Group& group, bool first_round);
   [[nodiscard]] double drive_bias(const Group& group, int k) const;
   static double along(const Group& group, const Node& node, const std::vector<double>& of);
   static void push(const Group& group, const Node& node, const double* x, std::vector<double>& to);
+  static Mat3 inverse_inertia_root(const float* pose) {
+    Mat3 S;
+    S << pose[10], pose[11], pose[12], pose[11], pose[13], pose[14], pose[12], pose[14], pose[15];
+    return S;
+  }
 
   const Model& model_;
   std::vector<Linkage> linkages_;
@@ -140,6 +161,7 @@ class Articulations {
   State ahead_;
   LumpedStiffness lumped_;
   VecX lambda_;
+  std::vector<int> stiff_;  // bodies of the group at hand
   double step_ = 0, part_ = 0, push_speed_ = 0;
 };
 

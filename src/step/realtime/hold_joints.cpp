@@ -102,7 +102,7 @@ bool Articulations::sort_drives(Group& group, bool first_round) {
   return changed;
 }
 
-void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool first) {
+void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool drifts) {
   for (std::size_t b = 0; b < group.lines.size(); ++b)
     for (int n = 0; n < 6; ++n) {
       group.w[6 * b + n] = bodies.motion[group.lines[b]].at[n];
@@ -148,19 +148,17 @@ void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool fi
   }
   for (std::size_t b = 0; b < group.lines.size(); ++b)
     for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[n] = static_cast<float>(group.w[6 * b + n]);
-  if (!first) return;
-
-  // Drift, out of positions alone.
-  std::fill(group.rhs.begin(), group.rhs.end(), 0.0);
-  for (int r = 0; r < group.joint_rows; ++r) group.rhs[r] = -group.shorter * group.drift[r];
-  group.factor.solve(group.rhs.data());
-  for (const Node& node : group.nodes) push(group, node, group.rhs.data() + node.first_row, group.moved);
-  for (std::size_t b = 0; b < group.lines.size(); ++b)
-    for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[8 + n] = static_cast<float>(group.moved[6 * b + n]);
+  if (drifts) take_out_drift(group, bodies);
 }
 
-void Articulations::hold(BodyLines& bodies, bool first) {
-  for (std::size_t i = 0; i < groups_.size(); ++i) hold_group(groups_[i], answers_[i].x, bodies, first);
+void Articulations::hold(const State& s, double t, int part, BodyLines& bodies) {
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    Group& group = groups_[i];
+    if (part > 0 && group.quick) follow(s, t + part * part_, linkages_[i], group, answers_[i].x, bodies);
+    hold_group(group, answers_[i].x, bodies, part == 0 || group.quick);
+    // What was struck may turn fast from now on.
+    group.quick = group.quick || turns_fast(group, bodies);
+  }
 }
 
 }  // namespace rotule::realtime

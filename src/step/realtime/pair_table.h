@@ -9,6 +9,11 @@ class PairTable {
  public:
   static std::uint64_t key(int a, int b) { return (std::uint64_t(a) + 2) << 32 | (std::uint64_t(b) + 2); }
 
+  [[nodiscard]] bool has(std::uint64_t key) const {
+    std::size_t place = first(key);
+    while (keys_[place] != empty && keys_[place] != key) place = next(place);
+    return keys_[place] == key;
+  }
   /// False where it is there already.
   bool insert(std::uint64_t key) {
     if (2 * used_ >= keys_.size()) grow();

@@ -81,11 +81,12 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
     for (int k = 0; k < substeps; ++k) {
       if (k > 0) begin_substep(bodies_);
       push(touches_.slots, bodies_, sweep);
-      joints_->hold(bodies_, k == 0);
+      joints_->hold(s, t, k, bodies_);
       advance(bodies_, sweep.h);
       relax(touches_.slots, bodies_, sweep);
       if (records_->problems) records_->add_part(s, touches_, *joints_);
     }
+    joints_->close(s, t + h, bodies_);
     if (touches_.bouncy()) bounce(touches_.slots, bodies_, sweep);
   }
   if (records_->problems) report_.residual = records_->close_problem(model_, t, h, rules_, *joints_);

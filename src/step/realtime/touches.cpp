@@ -101,10 +101,13 @@ bool Touches::may_touch(const Proxy& p, const Proxy& q) const {
 
 void Touches::meet(int p, int q) {
   if (!proxies_[p].moves && !proxies_[q].moves) return;
-  if (!may_touch(proxies_[p], proxies_[q])) return;
+  if (proxies_[p].body == proxies_[q].body) return;
   const bool turned = proxies_[q].moves != proxies_[p].moves ? proxies_[p].moves : q < p;
   if (turned) std::swap(p, q);
-  if (!known_.insert(PairTable::key(p, q))) return;
+  // Most are known already, which is sooner asked than whether they may touch.
+  const std::uint64_t key = PairTable::key(p, q);
+  if (known_.has(key) || !may_touch(proxies_[p], proxies_[q])) return;
+  known_.insert(key);
   int number = static_cast<int>(pairs_.size());
   if (free_pairs_.empty()) {
     pairs_.emplace_back();

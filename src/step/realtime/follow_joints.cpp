@@ -1,0 +1,98 @@
+// Groups that turn fast: their rows follow them from substep to substep.
+#include <algorithm>
+#include <cmath>
+
+#include "math/rotation.h"
+#include "step/realtime/articulations.h"
+
+namespace rotule::realtime {
+
+namespace {
+
+/// Angle of a body in a step from which on rows made once are no longer good enough: a lever's end is off by the square of it.
+constexpr double most_turn = 0.1;
+/// m: joints that are closed to this at the end of a step are left as they are.
+constexpr double closed = 1e-5;
+constexpr int most_closings = 3;
+
+}  // namespace
+
+bool Articulations::turns_fast(const State& s, const Linkage& linkage, double h) {
+  const double fastest = most_turn * most_turn / (h * h);
+  return std::any_of(linkage.bodies.begin(), linkage.bodies.end(),
+                     [&](int body) { return s.omega(body).squaredNorm() > fastest; });
+}
+
+bool Articulations::turns_fast(const Group& group, const BodyLines& bodies) const {
+  const double fastest = most_turn * most_turn / (step_ * step_);
+  return std::any_of(group.lines.begin(), group.lines.end(), [&](int line) {
+    const float* w = bodies.motion[line].at;
+    return (inverse_inertia_root(bodies.pose[line].at) * Vec3(w[3], w[4], w[5])).squaredNorm() > fastest;
+  });
+}
+
+void Articulations::place(const State& s, const Linkage& linkage, const Group& group, const BodyLines& bodies, bool at_end) {
+  for (std::size_t k = 0; k < linkage.bodies.size(); ++k) {
+    const int body = linkage.bodies[k];
+    const float* motion = bodies.motion[group.lines[k]].at;
+    const Mat3 S = inverse_inertia_root(bodies.pose[group.lines[k]].at);
+    BodyLanes<double>& now = kinematics_.bodies[body];
+    const double light = motion[6];
+    now.p = s.p[body] + light * Vec3(motion[8], motion[9], motion[10]);
+    now.v = light * Vec3(motion[0], motion[1], motion[2]);
+    now.omega = S * Vec3(motion[3], motion[4], motion[5]);
+    Vec3 theta = S * Vec3(motion[11], motion[12], motion[13]);
+    if (at_end) {
+      // What turns about no principal axis swerves, as finish_bodies has it.
+      const Quat& q = s.theta[body];
+      const Vec3 omega = q.conjugate() * now.omega;
+      const Vec3 swerve = q * (model_.inverse_inertia[body] * (model_.inertia[body] * omega).cross(omega));
+      theta += 0.5 * step_ * step_ / (1 + step_ * step_ * omega.squaredNorm()) * swerve;
+    }
+    now.R = turn(s.theta[body], theta).toRotationMatrix();
+  }
+}
+
+void Articulations::follow(const State& s, double t, const Linkage& linkage, Group& group, const VecX& x, BodyLines& bodies) {
+  place(s, linkage, group, bodies, false);
+  linkage.constraints.evaluate(kinematics_, t, group.rows, group.values);
+  set_bias(linkage, group, part_, 0);
+  // The last substep's impulses were repeated as they were: they turn along with the rows.
+  std::fill(group.w.begin(), group.w.end(), 0.0);
+  lambda_ = -x;
+  for (int k = 0; k < group.joints; ++k) push(group, group.nodes[k], lambda_.data() + group.nodes[k].first_row, group.w);
+  whiten(bodies, group);
+  for (int k = 0; k < group.joints; ++k) push(group, group.nodes[k], x.data() + group.nodes[k].first_row, group.w);
+  for (std::size_t b = 0; b < group.lines.size(); ++b)
+    for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[n] += static_cast<float>(group.w[6 * b + n]);
+  refactor(group);
+}
+
+void Articulations::take_out_drift(Group& group, BodyLines& bodies) {
+  std::fill(group.rhs.begin(), group.rhs.end(), 0.0);
+  for (int r = 0; r < group.joint_rows; ++r) group.rhs[r] = -group.shorter * group.drift[r];
+  group.factor.solve(group.rhs.data());
+  for (const Node& node : group.nodes) push(group, node, group.rhs.data() + node.first_row, group.moved);
+  for (std::size_t b = 0; b < group.lines.size(); ++b)
+    for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[8 + n] = static_cast<float>(group.moved[6 * b + n]);
+}
+
+void Articulations::close(const State& s, double t, BodyLines& bodies) {
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    Group& group = groups_[i];
+    if (!group.quick) continue;
+    for (int round = 0; round < most_closings; ++round) {
+      place(s, linkages_[i], group, bodies, true);
+      linkages_[i].constraints.evaluate(kinematics_, t, group.rows, group.values);
+      if (group.values.C.head(group.joint_rows).lpNorm<Eigen::Infinity>() < closed) break;
+      set_bias(linkages_[i], group, part_, 0);
+      whiten(bodies, group);
+      refactor(group);
+      for (std::size_t b = 0; b < group.lines.size(); ++b)
+        for (int n = 0; n < 6; ++n) group.moved[6 * b + n] = bodies.motion[group.lines[b]].at[8 + n];
+      take_out_drift(group, bodies);
+    }
+  }
+}
+
+}  // namespace rotule::realtime

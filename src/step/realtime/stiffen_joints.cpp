@@ -1,0 +1,103 @@
+// Joint forces turn with the bodies they act on: where that is too stiff for a step, bodies get more inertia.
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "constraint/geometric_stiffness.h"
+#include "step/realtime/articulations.h"
+
+namespace rotule::realtime {
+
+namespace {
+
+/// h^2 K over inertia from which on stiffness is taken in. A step by itself stands 4; neighbours in a chain double it.
+constexpr double least_stiffness = 0.25;
+
+/// The nearest symmetric matrix without negative eigenvalues.
+Mat3 without_negative(const Mat3& K) {
+  Eigen::SelfAdjointEigenSolver<Mat3> axes;
+  axes.computeDirect(K);
+  const Vec3 values = axes.eigenvalues().cwiseMax(0.0);
+  return axes.eigenvectors() * values.asDiagonal() * axes.eigenvectors().transpose();
+}
+
+}  // namespace
+
+void Articulations::estimate_stiffness(const Linkage& linkage, const VecX& x, Group& group) const {
+  std::fill(group.stiffness.begin(), group.stiffness.end(), Mat3::Zero());
+  std::fill(group.twist.begin(), group.twist.end(), 0.0);
+  std::fill(group.pull.begin(), group.pull.end(), 0.0);
+  for (int k = 0; k < group.joints; ++k) {
+    const ConstraintBlock& block = group.rows.blocks[k];
+    const Joint& joint = model_.joints[block.source];
+    const auto forces = x.segment(block.first_row, block.rows);
+    const auto add = [&](int body, bool second) {
+      if (body < 0) return;
+      const JacobianRows& J = second ? group.rows.J_b : group.rows.J_a;
+      const Vec3 rho = linkage.constraints.lever(k, kinematics_, second);
+      Vec3 push = Vec3::Zero();
+      for (int r = 0; r < block.rows; ++r) push += forces[r] * J.row(block.first_row + r).head<3>().transpose();
+      const Mat3 twisted = push * rho.transpose();
+      group.stiffness[body] += push.dot(rho) * Mat3::Identity() - 0.5 * (twisted + twisted.transpose());
+      if (group.balls) return;
+      if (joint.locked[3] || joint.locked[4] || joint.locked[5]) group.twist[body] += forces.lpNorm<1>();
+      if (joint.length > 0) group.pull[body] += forces.lpNorm<1>() / joint.length;
+    };
+    add(block.body_a, false);
+    add(block.body_b, true);
+  }
+}
+
+void Articulations::stiffen(const Linkage& linkage, const VecX& x, Group& group, BodyLines& bodies) {
+  // An estimate first, body by body, from what the joint's point does alone: K = +-((lambda . rho) 1 - (lambda rho^T + rho
+  // lambda^T)/2), against the inertia; locked rotations by their torque, rods by force over length against the mass. Few come
+  // near; where all joints are balls, it is no estimate, and those few are all that is looked at.
+  estimate_stiffness(linkage, x, group);
+  // Rows that follow the bodies turn their forces in each part of the step.
+  const double span = group.quick ? part_ : step_, square = span * span;
+  stiff_.clear();
+  for (std::size_t i = 0; i < group.lines.size(); ++i) {
+    const float *pose = bodies.pose[group.lines[i]].at, light = bodies.motion[group.lines[i]].at[6];
+    const Mat3 S = inverse_inertia_root(pose);
+    const double size = S.squaredNorm(), least = least_stiffness * part_ / square;
+    if (group.pull[i] * light * light <= least) {
+      // A product of norms is never less, and most are sorted out by that.
+      if (size * (group.stiffness[i].norm() + group.twist[i]) <= least) continue;
+      if ((S * group.stiffness[i] * S).norm() + group.twist[i] * size <= least) continue;
+    }
+    stiff_.push_back(static_cast<int>(i));
+  }
+  if (stiff_.empty()) return;
+
+  LumpedStiffness& K = lumped_;
+  if (!group.balls) {
+    lambda_ = x / part_;
+    lump_stiffness(linkage.constraints, kinematics_, 0, lambda_, static_cast<int>(group.lines.size()), K);
+    stiff_.resize(group.lines.size());
+    std::iota(stiff_.begin(), stiff_.end(), 0);
+  }
+  for (const int i : stiff_) {
+    Line &motion = bodies.motion[group.lines[i]], &pose = bodies.pose[group.lines[i]];
+    const Mat3 linear = group.balls ? Mat3(Mat3::Zero()) : K.linear[i],
+               angular = group.balls ? without_negative(group.stiffness[i] / part_) : K.angular[i];
+    const double mass_root = 1 / double(motion.at[6]), heavier = std::sqrt(mass_root * mass_root + square * linear.norm());
+    const Mat3 S = inverse_inertia_root(pose.at), inertia_root = S.inverse();
+    const double turning = (S * angular * S).norm(), sliding = linear.norm() / (mass_root * mass_root);
+    if (std::max(turning, sliding) * square < least_stiffness) continue;
+    Eigen::SelfAdjointEigenSolver<Mat3> axes;
+    axes.computeDirect(inertia_root * inertia_root + square * angular);
+    const Mat3 root = axes.operatorInverseSqrt();
+    // Momenta stay, as in an implicit step: what is too stiff to be followed is damped.
+    const Vec3 w = root * (inertia_root * Vec3(motion.at[3], motion.at[4], motion.at[5]));
+    for (int k = 0; k < 3; ++k) {
+      motion.at[k] = static_cast<float>(motion.at[k] * mass_root / heavier);
+      motion.at[3 + k] = static_cast<float>(w[k]);
+    }
+    motion.at[6] = static_cast<float>(1 / heavier);
+    constexpr int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    for (int k = 0; k < 6; ++k) pose.at[10 + k] = static_cast<float>(root(at[k][0], at[k][1]));
+  }
+}
+
+}  // namespace rotule::realtime
