@@ -58,11 +58,14 @@ void Articulations::follow(const State& s, double t, const Linkage& linkage, Gro
   linkage.constraints.evaluate(kinematics_, t, group.rows, group.values);
   set_bias(linkage, group, part_, 0);
   // The last substep's impulses were repeated as they were: they turn along with the rows.
+  const auto push_all = [&] {
+    for (int k = 0; k < group.joints; ++k) push(group, group.nodes[k], x.data() + group.nodes[k].first_row, group.w);
+  };
   std::fill(group.w.begin(), group.w.end(), 0.0);
-  lambda_ = -x;
-  for (int k = 0; k < group.joints; ++k) push(group, group.nodes[k], lambda_.data() + group.nodes[k].first_row, group.w);
+  push_all();
+  for (double& w : group.w) w = -w;
   whiten(bodies, group);
-  for (int k = 0; k < group.joints; ++k) push(group, group.nodes[k], x.data() + group.nodes[k].first_row, group.w);
+  push_all();
   for (std::size_t b = 0; b < group.lines.size(); ++b)
     for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[n] += static_cast<float>(group.w[6 * b + n]);
   refactor(group);
