@@ -240,7 +240,7 @@ void add_particles(const ParticleGroup& group, Model& model, State& state) {
     model.particles.inverse_mass.push_back(1 / mass);
   }
   for (const int place : group.pinned) {
-    model.particles.inverse_mass[static_cast<std::size_t>(first + place)] = 0;
+    model.particles.inverse_mass[first + place] = 0;
     state.u.segment<3>(state.first(first + place)).setZero();
   }
   ParticleSprings& pool = model.forces.particle_springs;
