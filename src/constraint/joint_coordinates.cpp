@@ -64,6 +64,31 @@ JointCoordinates joint_rate(const Model& model, const Joint& joint, const State&
   return out;
 }
 
+DriveForces drive_forces(std::span<const DriveRow> rows, int joint, double per_second) {
+  DriveForces out;
+  for (const DriveRow& row : rows) {
+    if (row.joint != joint) continue;
+    const double sign = row.kind == DriveRow::Kind::upper ? -1 : 1;
+    (row.kind == DriveRow::Kind::motor ? out.motor : out.passive)[row.axis] += sign * per_second * row.x;
+  }
+  return out;
+}
+
+JointMotion joint_motion(const Model& model, const Joint& joint, const State& s, const DriveForces& forces) {
+  const JointCoordinates position = joint_position(model, joint, s), rate = joint_rate(model, joint, s);
+  JointMotion out;
+  out.displacement = position.head<3>();
+  out.angle = position.tail<3>();
+  out.displacement_rate = rate.head<3>();
+  out.angular_rate = rate.tail<3>();
+  out.motor_force = forces.motor.head<3>();
+  out.motor_torque = forces.motor.tail<3>();
+  out.passive_force = forces.passive.head<3>();
+  out.passive_torque = forces.passive.tail<3>();
+  out.motor_power = forces.motor.dot(rate);
+  return out;
+}
+
 double joint_spring_potential(const Model& model, const State& s) {
   double sum = 0;
   for (const Joint& joint : model.joints) {

@@ -62,24 +62,7 @@ JointForce RealtimeStepper::last_joint_force(int joint) const { return joints_->
 std::vector<std::pair<int, int>> RealtimeStepper::redundant(const State&, double) { return joints_->redundant(); }
 
 JointMotion RealtimeStepper::joint_motion(const State& s, int number) const {
-  const Joint& joint = model_.joints[number];
-  const JointCoordinates position = joint_position(model_, joint, s), rate = joint_rate(model_, joint, s);
-  JointCoordinates motor = JointCoordinates::Zero(), passive = JointCoordinates::Zero();
-  for (const DriveRow& row : joints_->drives())
-    if (row.joint == number)
-      (row.kind == DriveRow::Kind::motor ? motor : passive)[row.axis] +=
-          (row.kind == DriveRow::Kind::upper ? -1 : 1) * joints_->per_second() * row.x;
-  JointMotion out;
-  out.displacement = position.head<3>();
-  out.angle = position.tail<3>();
-  out.displacement_rate = rate.head<3>();
-  out.angular_rate = rate.tail<3>();
-  out.motor_force = motor.head<3>();
-  out.motor_torque = motor.tail<3>();
-  out.passive_force = passive.head<3>();
-  out.passive_torque = passive.tail<3>();
-  out.motor_power = motor.dot(rate);
-  return out;
+  return rotule::joint_motion(model_, model_.joints[number], s, drive_forces(joints_->drives(), number, joints_->per_second()));
 }
 
 const TouchLog& RealtimeStepper::touches() const { return records_->log; }

@@ -116,32 +116,14 @@ void ReferenceStepper::keep_contacts() {
 }
 
 JointMotion ReferenceStepper::joint_motion(const State& s, int number) const {
-  const Joint& joint = mechanism.model.joints[number];
-  const JointCoordinates position = joint_position(mechanism.model, joint, s), rate = joint_rate(mechanism.model, joint, s);
-  JointCoordinates motor = JointCoordinates::Zero(), passive = JointCoordinates::Zero();
-  const double per_second = part_h_ > 0 ? 1 / part_h_ : 0;
-  for (const DriveRow& row : mechanism.now.drives) {
-    if (row.joint != number) continue;
-    const double sign = row.kind == DriveRow::Kind::upper ? -1 : 1;
-    (row.kind == DriveRow::Kind::motor ? motor : passive)[row.axis] += sign * per_second * row.x;
-  }
+  DriveForces forces = drive_forces(mechanism.now.drives, number, part_h_ > 0 ? 1 / part_h_ : 0);
   for (const DriveLaw& law : mechanism.drives.laws()) {
     if (law.joint != number || law.one_sided) continue;
     const DriveLaws::Parts by = mechanism.drives.parts(mechanism, s.u, law);
-    motor[by.axis] += by.motor;
-    passive[by.axis] += by.spring + by.damper + by.friction + by.holding;
+    forces.motor[by.axis] += by.motor;
+    forces.passive[by.axis] += by.spring + by.damper + by.friction + by.holding;
   }
-  JointMotion out;
-  out.displacement = position.head<3>();
-  out.angle = position.tail<3>();
-  out.displacement_rate = rate.head<3>();
-  out.angular_rate = rate.tail<3>();
-  out.motor_force = motor.head<3>();
-  out.motor_torque = motor.tail<3>();
-  out.passive_force = passive.head<3>();
-  out.passive_torque = passive.tail<3>();
-  out.motor_power = motor.dot(rate);
-  return out;
+  return rotule::joint_motion(mechanism.model, mechanism.model.joints[number], s, forces);
 }
 
 const VecX& ReferenceStepper::accelerations(const State& s, double t) {
