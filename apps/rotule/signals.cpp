@@ -12,14 +12,25 @@ Bell bell;
 volatile std::sig_atomic_t first_signal = 0, kept = 0;
 timer_t signal_timer;
 bool has_timer = false;
+/// One press may arrive twice: `timeout` and shells signal the program and then its group.
+constexpr double same_press = 0.25;  // s
+timespec first_time{};
+
+double since_first() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec - first_time.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec - first_time.tv_nsec);
+}
 
 /// Only what POSIX allows in handlers.
 void hear(int signal) {
   if (first_signal != 0) {
+    if (since_first() < same_press) return;
     std::signal(signal, SIG_DFL);
     ::raise(signal);
     return;
   }
+  ::clock_gettime(CLOCK_MONOTONIC, &first_time);
   first_signal = signal;
   bell.ring();
   if (!has_timer || kept != 0) return;
@@ -48,6 +59,7 @@ void answer_signals() {
   struct sigaction action {};
   action.sa_handler = hear;
   sigemptyset(&action.sa_mask);
+  for (const int other : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&action.sa_mask, other);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     ::sigaction(signal, nullptr, &before);

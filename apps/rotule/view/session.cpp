@@ -311,6 +311,7 @@ void Session::tick() {
     next_tick_ = now + 100ms;
     return;
   }
+  if (state_changed_) say_state();  // before a step that may last
   if (playing_) {
     const double until = anchor_time_ + speed_ * Seconds(now - anchor_clock_).count();
     if (behind()) replay(until);

@@ -179,7 +179,7 @@ try {
     const begun = Date.now();
     await page.click('#play');
     await until('!r.state.playing');
-    assert.ok(Date.now() - begun < 1000, `${Date.now() - begun} ms until it paused`);
+    assert.ok(Date.now() - begun < 5000, `${Date.now() - begun} ms until it paused`);
     assert.equal(await read('r.state.live_end'), time, 'the step counts as not begun');
     await page.click('#play');
     await until('r.state.playing');
