@@ -1,9 +1,10 @@
-// Drives of joints by methods of accelerations: against closed forms, and at the order of the method (A3, issue's item "drives").
+// Drives of joints by methods of accelerations: against closed forms, and at the order of the method (A3).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rotule/error.h>
 #include <rotule/world.h>
 
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -251,6 +252,96 @@ TEST(DrivesAtFullOrder, MethodsKeepTheirOrderWithDrivesOn) {
           order_of(scene, c.integrator, c.h, end, exact.position("coupler"), exact.angular_velocity("coupler"), "coupler");
       EXPECT_GT(order, c.order - 0.5) << c.integrator << (switching ? " with events" : "");
     }
+  }
+}
+
+/// A method with error control whose tolerance asks for nothing: its steps are h.
+Recipe by_equal_steps(const std::string& integrator, double h) {
+  Recipe recipe = by(integrator, h);
+  set(recipe, "integrator.relative_tolerance", "0.1");
+  set(recipe, "integrator.absolute_tolerance", "1");
+  return recipe;
+}
+
+/// Crank, connecting rod and piston; the crank is driven, spring and damper act on the piston.
+Scene slider_crank(const Drive& crank, const Drive& piston) {
+  constexpr double r = 0.2, l = 0.7, theta = 0.5;
+  const double x = r * std::cos(theta), y = r * std::sin(theta), tilt = std::asin(y / l), end = x + l * std::cos(tilt);
+  Scene scene;
+  scene.gravity = {0, -g, 0};
+  const auto about_z = [](double angle) { return Quat(Eigen::AngleAxisd(angle, Vec3::UnitZ())); };
+  const auto bar = [&](const char* name, double mass, double length, const Vec3& middle, double angle) {
+    const double I = mass * length * length / 12;
+    scene.add({.name = name,
+               .mass = mass,
+               .inertia = Mat3(Vec3(0.1 * I, I, I).asDiagonal()),
+               .position = middle,
+               .orientation = about_z(angle)});
+  };
+  bar("crank", 1.1, r, {x / 2, y / 2, 0}, theta);
+  bar("rod", 0.8, l, {(x + end) / 2, y / 2, 0}, -tilt);
+  scene.add({.name = "piston", .mass = 1.5, .inertia = Mat3(Mat3::Identity() * 0.01), .position = {end, 0, 0}});
+  scene.add(Hinge{.name = "shaft", .between = {"world", "crank"}, .axis = {0, 0, 1}, .drive = crank});
+  scene.add(Hinge{.between = {"crank", "rod"}, .at = {x, y, 0}, .axis = {0, 0, 1}});
+  scene.add(Hinge{.between = {"rod", "piston"}, .at = {end, 0, 0}, .axis = {0, 0, 1}});
+  scene.add(Slider{.name = "bore", .between = {"world", "piston"}, .at = {end, 0, 0}, .axis = {1, 0, 0}, .drive = piston});
+  return scene;
+}
+
+/// Six axes, turned against each other as in an industrial arm, each with a drive of its own.
+Scene arm_of_six_axes(const std::array<Drive, 6>& drives) {
+  const std::array<Vec3, 6> axes{Vec3::UnitZ(), Vec3::UnitY(), Vec3::UnitY(), Vec3::UnitX(), Vec3::UnitY(), Vec3::UnitX()};
+  Scene scene;
+  std::string before = "world";
+  Vec3 at(0, 0, 0);
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const std::string name = fmt::format("link{}", k + 1);
+    const Vec3 next = at + (k == 0 ? Vec3(0, 0, 0.3) : Vec3(0.35 - 0.05 * static_cast<double>(k), 0, 0.05));
+    const double mass = 6.0 / static_cast<double>(k + 1);
+    scene.add({.name = name,
+               .mass = mass,
+               .inertia = Mat3(mass * Vec3(0.004, 0.01, 0.012).asDiagonal()),
+               .position = 0.5 * (at + next)});
+    scene.add(Hinge{.name = "axis" + name.substr(4), .between = {before, name}, .at = at, .axis = axes[k], .drive = drives[k]});
+    before = name;
+    at = next;
+  }
+  return scene;
+}
+
+TEST(DrivesAtFullOrder, SliderCrankAndArmKeepTheOrdersOfTheMethods) {
+  std::array<Drive, 6> servos;
+  for (std::size_t k = 0; k < servos.size(); ++k)
+    servos[k] = {.stiffness = 60.0 / static_cast<double>(k + 1),
+                 .damping = 0.3 / static_cast<double>(k + 1),
+                 .rest = 0.3,
+                 .motor_torque = 0.5};
+  struct Mechanism {
+    const char* name;
+    Scene scene;
+    std::string body;
+    double end, rk4, gauss6, dp8;  // s; steps at which errors are the method's own
+  };
+  for (const Mechanism& m :
+       {Mechanism{"slider_crank",
+                  slider_crank({.damping = 0.05, .motor_torque = 3}, {.stiffness = 40, .damping = 2, .rest = -0.1}), "rod", 0.6,
+                  0.00125, 0.01, 0.01},
+        Mechanism{"arm", arm_of_six_axes(servos), "link6", 0.4, 0.0025, 0.01, 0.01}}) {
+    World exact(m.scene, by_tolerance("dormand_prince_8", 1e-14, m.end));
+    run_until(exact, m.end);
+    const auto error = [&](const Recipe& recipe) {
+      World world(m.scene, recipe);
+      run_until(world, m.end);
+      return (world.position(m.body) - exact.position(m.body)).norm() +
+             (world.angular_velocity(m.body) - exact.angular_velocity(m.body)).norm();
+    };
+    const auto order = [&](auto&& recipe, double h) { return std::log2(error(recipe(h)) / error(recipe(h / 2))); };
+    const auto rk4 = [](double h) { return by("rk4", h); };
+    const auto gauss6 = [](double h) { return by("gauss6", h); };
+    const auto dp8 = [](double h) { return by_equal_steps("dormand_prince_8", h); };
+    EXPECT_NEAR(order(rk4, m.rk4), 4, 0.3) << m.name;
+    EXPECT_NEAR(order(gauss6, m.gauss6), 6, 0.6) << m.name;
+    EXPECT_NEAR(order(dp8, m.dp8), 8, 0.8) << m.name;
   }
 }
 
