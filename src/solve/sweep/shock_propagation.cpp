@@ -7,6 +7,7 @@
 // Without bodies there are no levels, and it is block Gauss-Seidel.
 #include <rotule/solvers/shock_propagation.h>
 
+#include "problem/operators.h"
 #include "solve/iteration.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"
