@@ -2,7 +2,8 @@
 // Ctrl-C and its like (SIGINT, SIGTERM, SIGHUP). The first one rings a bell that all loops listen to (base/budget.h): what was
 // begun is ended in order, temporary files go, and the status is 128 + the signal's number. Where nobody has heard it within a
 // tenth of a second (a library's own long loop), the program ends all the same, unless it has been told that there is something
-// to keep. A second one, a quarter of a second later or more, ends it at once. A file that reaches the largest size that is allowed (SIGXFSZ) is a full disk.
+// to keep. A second one, a quarter of a second later or more, ends it at once. A file that reaches the largest size that is
+// allowed (SIGXFSZ) is a full disk.
 #include "base/budget.h"
 
 namespace rotule::app {
