@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import warnings
+import weakref
 import webbrowser
 from typing import Any
 
@@ -24,42 +25,41 @@ def program() -> "str | None":
     return None
 
 
+def _end(process: "subprocess.Popen[str]", scene: "str | None") -> None:
+    if process.poll() is None:
+        process.terminate()
+        process.wait()
+    for pipe in (process.stdout, process.stderr):
+        if pipe:
+            pipe.close()
+    if scene:
+        pathlib.Path(scene).unlink(missing_ok=True)
+
+
 class Viewer:
-    """A running viewer: `url` is where it listens. It ends with `close`, or with this process."""
+    """A running viewer: `url` is where it listens. It ends with `close`, when nobody holds it any more, or with this process."""
 
     def __init__(self, command: "list[str]", scene: "str | None") -> None:
-        self._scene = scene
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self._end = weakref.finalize(self, _end, process, scene)
+        assert process.stdout is not None and process.stderr is not None
+        line = process.stdout.readline()
         self.url = line.rpartition(": ")[2].strip()
         if not self.url.startswith("http"):
-            self._process.wait()
-            said = self._process.stderr.read().strip() if self._process.stderr else ""
+            process.wait()
+            said = process.stderr.read().strip() or line.strip()
             self.close()
-            raise Error(f"the viewer did not start: {said or line.strip()}")
+            raise Error(f"the viewer did not start: {said}")
 
     def close(self) -> None:
         """Ends it."""
-        if self._process.poll() is None:
-            self._process.terminate()
-            self._process.wait()
-        for pipe in (self._process.stdout, self._process.stderr):
-            if pipe:
-                pipe.close()
-        if self._scene:
-            pathlib.Path(self._scene).unlink(missing_ok=True)
-            self._scene = None
+        self._end()
 
     def __enter__(self) -> "Viewer":
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-    def __del__(self) -> None:
-        if hasattr(self, "_process"):
-            self.close()
 
     def _repr_html_(self) -> str:
         return f'<iframe src="{self.url}" width="100%" height="480" style="border:0"></iframe>'

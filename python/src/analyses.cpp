@@ -1,4 +1,5 @@
 // What can be asked of a scene besides its motion: the doctor, small motions about a pose, equilibrium.
+#include <pybind11/complex.h>
 #include <rotule/analyse.h>
 #include <rotule/state_space.h>
 

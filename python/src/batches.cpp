@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "interrupts.h"
+#include "model/joint_kinds.h"
 #include "world/world_implementation.h"
 #include "world_handle.h"
 
@@ -90,14 +91,15 @@ class Batch {
     if (actions) check(*actions);
     const double* const given = actions ? actions->data() : nullptr;
     const std::vector<std::string> failed_before = failures_;
+    const bool main = on_main_thread();
     std::int64_t done = 0;
     while (done < n) {
       {
         const std::vector<WorldHandle::AtWork> here = mark_all();
-        listen_to_signals();
+        if (main) listen_to_signals();
         const py::gil_scoped_release released;
         // Ctrl-C is heard between rounds, so that all worlds have always made the same number of steps.
-        for (; done < n && !(done > 0 && interrupt_bell().rung()); ++done)
+        for (; done < n && !(main && done > 0 && interrupt_bell().rung()); ++done)
           parallel_for(static_cast<int>(worlds_.size()), threads_,
                        [&](int i) { advance(i, done == 0 ? given : nullptr, done == 0); });
       }
@@ -108,7 +110,6 @@ class Batch {
     }
     observe_all();
     complain(failed_before);
-    answer_interrupt();
     return observations_;
   }
 

@@ -50,7 +50,7 @@ class Recorder {
   TrajectoryFrame frame_;
 };
 
-const rotule::Quantity& quantity_named(const std::string& key) {
+const rotule::Quantity& recorded_quantity(const std::string& key) {
   for (const rotule::Quantity& q : quantities)
     if (is_recorded(q) && q.key == key) return q;
   std::string known;
@@ -60,7 +60,7 @@ const rotule::Quantity& quantity_named(const std::string& key) {
 }
 
 py::array_t<double> series(const TrajectoryReader& self, const std::string& key) {
-  const rotule::Quantity& q = quantity_named(key);
+  const rotule::Quantity& q = recorded_quantity(key);
   if (!self.holds(q)) throw UnknownName("this recording, of an older program, does not hold " + key);
   std::vector<double> values = self.series(std::string(q.dataset));
   std::vector<py::ssize_t> shape;
@@ -123,7 +123,7 @@ void add_recordings(py::module_& module) {
   module.def(
       "describe_quantity",
       [](const std::string& key) {
-        const rotule::Quantity& q = quantity_named(key);
+        const rotule::Quantity& q = recorded_quantity(key);
         return py::make_tuple(std::string(q.unit), std::string(q.meaning), std::string(name_of(q.per)));
       },
       py::arg("key"), "Unit and meaning of a recorded quantity, and of what there is one each.");

@@ -15,7 +15,7 @@ using Handle = WorldHandle;
 
 /// The type of a contact in an array, which reads the engine's memory in place.
 py::dtype contact_dtype() {
-  const py::list names, formats, offsets;
+  py::list names, formats, offsets;
   const auto add = [&](const char* name, const char* format, std::size_t offset) {
     names.append(name);
     formats.append(format);

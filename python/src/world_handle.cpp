@@ -6,6 +6,7 @@
 
 #include "constraint/joint_coordinates.h"
 #include "interrupts.h"
+#include "model/joint_kinds.h"
 #include "world/world_implementation.h"
 
 namespace rotule::python {
