@@ -179,7 +179,7 @@ void add_stepping(WorldClass& world) {
 void add_state(WorldClass& world) {
   const auto array = [&](const char* name, Quantity quantity, const char* doc) {
     world.def_property_readonly(
-        name, [quantity](Handle& self) { return self.array(quantity); }, doc);
+        name, [quantity](Handle& self) { return py::reinterpret_borrow<py::array_t<double>>(self.array(quantity)); }, doc);
   };
   array("positions", Quantity::positions, "m, of the bodies' frames, (bodies, 3); read-only, follows the world");
   array("orientations", Quantity::orientations, "w, x, y, z, body to world, (bodies, 4); read-only, follows the world");

@@ -60,9 +60,9 @@ class Bits(unittest.TestCase):
 
 class Failures(unittest.TestCase):
     def test_one_that_fails_does_not_stop_the_others(self):
-        batch = rotule.Batch(parts.free_body(), 3, "exact", observe=["positions"])
+        batch = rotule.Batch(parts.free_body(), 3, {"integrator": "rk4"}, observe=["positions"])
         batch[1].set_velocity("ball", [9e99, 0, 0])
-        batch[1].set("dt", 1e10)
+        batch[1].set("dt", 1e9)
         with self.assertRaisesRegex(rotule.StepError, "world 1: step 1"):
             batch.step()
         self.assertEqual(list(batch.failed), [1])
