@@ -36,12 +36,12 @@ world = rotule.World(build(foot_fixed=False), {"dial": "balanced", "dt": 2e-3})
 tilt = 0.0
 for step in range(3000):
     if step == 500:
-        world.apply_impulse("trunk", [6.0, 0, 0], world.center_of_mass("trunk"))  # N s
+        world.apply_impulse("trunk", [12.0, 0, 0], world.center_of_mass("trunk"))  # N s
     torque = -K @ np.concatenate([world.joint_positions, world.joint_rates])
     world.set_motor("ankle", rotule.MotorTorque(torque[0]))
     world.set_motor("hip", rotule.MotorTorque(torque[1]))
     world.step()
     tilt = max(tilt, abs(world.joint_position("ankle")))
 height = world.center_of_mass("trunk")[2]
-print(f"pushed by 6 N s: leaned by {np.degrees(tilt):.1f} degrees at most, stands {height:.3f} m high after {world.time:.1f} s")
+print(f"pushed by 12 N s: leaned by {np.degrees(tilt):.1f} degrees at most, stands {height:.3f} m high after {world.time:.1f} s")
 assert height > 1.17 and abs(world.joint_position("ankle")) < 0.02

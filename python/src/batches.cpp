@@ -56,6 +56,10 @@ class Batch {
         const std::string& control, const Gains& gains, const std::vector<std::string>& observe, int threads)
       : control_(control_named(control)), gains_(gains), threads_(threads) {
     if (n < 1) throw py::value_error("a batch has at least one world");
+    if (control_ == Control::speed && !(gains.strength > 0))
+      throw Error("strength: must be greater than 0 where control is speed");
+    if (control_ == Control::position && !(gains.stiffness > 0))
+      throw Error("stiffness: must be greater than 0 where control is position");
     if (threads < 0) throw py::value_error("threads must not be negative; 0 takes all");
     const auto described = std::make_shared<const Scene>(scene_of(scene));
     const Recipe chosen = recipe_of(*described, recipe);

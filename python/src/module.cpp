@@ -1,7 +1,6 @@
 // The module rotule._core.
 #include "module.h"
 
-#include "interrupts.h"
 #include "record/version.h"
 
 namespace rotule::python {
@@ -87,6 +86,4 @@ PYBIND11_MODULE(_core, module) {
   add_inverse(module);
   add_recordings(module);
   add_batches(module);
-  module.def(
-      "_rings", [] { return interrupt_bell().rung(); }, "Whether Ctrl-C was heard since the last call that listens.");
 }

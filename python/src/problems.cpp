@@ -141,7 +141,11 @@ void add_problem_class(py::module_& module) {
           "validate", [](const Problem& self) { validate(self); },
           "Raises Error where arrays disagree or numbers are not finite.")
       .def(
-          "why_not", [](const Problem& self, const py::object& solver) { return why_not(self, solver_of(solver)); },
+          "why_not",
+          [](const Problem& self, const py::object& solver) {
+            validate(self);  // its arrays may have been written
+            return why_not(self, solver_of(solver));
+          },
           py::arg("solver"), "Why this solver cannot take this problem; empty where it can.");
   add_jacobian(problem, "J_a", &Problem::J_a, "(rows, 6) of each block's body_a: linear, then angular");
   add_jacobian(problem, "J_b", &Problem::J_b, "(rows, 6) of each block's body_b");
@@ -187,7 +191,11 @@ void add_problems(py::module_& module) {
       },
       py::arg("problem"), py::arg("solver") = "auto", "The answer x of a problem, and the solver's report.");
   module.def(
-      "residual", [](const Problem& problem, const Numbers& x) { return residual(problem, numbers(problem, x)); },
+      "residual",
+      [](const Problem& problem, const Numbers& x) {
+        validate(problem);
+        return residual(problem, numbers(problem, x));
+      },
       py::arg("problem"), py::arg("x"), "How wrong x is.");
   module.def(
       "read_problem",

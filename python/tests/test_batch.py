@@ -91,6 +91,11 @@ class Failures(unittest.TestCase):
             rotule.Batch(arm(), 2, motors=["knee"])
         with self.assertRaises(KeyError):
             rotule.Batch(arm(), 2, observe=["colours"])
+        for control in ("speed", "position"):  # motors without strength would do nothing, and say nothing
+            with self.assertRaisesRegex(rotule.Error, "must be greater than 0"):
+                rotule.Batch(arm(), 2, control=control)
+        with self.assertRaises(rotule.Error):
+            rotule.Batch(arm(), 2, control="wish")
         with self.assertRaises(IndexError):
             rotule.Batch(arm(), 2)[2]
         self.assertEqual(len(rotule.Batch(arm(), 2)), 2)

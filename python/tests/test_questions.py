@@ -79,6 +79,16 @@ class Problems(unittest.TestCase):
         np.testing.assert_array_equal(blocks["body_b"], [1, 2])
         self.assertEqual(friction["mu"][0], 0.5)
 
+    def test_nonsense_is_refused(self):
+        problem = rotule.Problem(1, [(1, -1, 0)])
+        problem.blocks["body_b"] = 77
+        for ask in (lambda: rotule.solve(problem, "ldlt"), lambda: rotule.residual(problem, [0.0]), lambda: problem.why_not("ldlt"),
+                    problem.validate):
+            with self.assertRaises(rotule.Error):
+                ask()
+        with self.assertRaises(ValueError):
+            rotule.residual(rotule.Problem(1, [(1, -1, 0)]), [0.0, 0.0])
+
     def test_those_of_a_world(self):
         world = rotule.World("tower_5", "realtime")
         world.keep_problems()
