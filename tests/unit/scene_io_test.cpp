@@ -305,7 +305,7 @@ TEST(SceneSchema, AcceptsWhatTheReaderAcceptsAndRefusesWhatItRefuses) {
 TEST(SceneIo, PartsAreReadByThemselves) {
   const char* const body = R"({"name": "a", "mass": 2, "position": [1, 2, 3], "shape": {"box": {"size": [1, 2, 4]}}})";
   const char* const joint = R"({"hinge": {"between": ["world", "a"], "at": [1, 0, 0], "axis": [0, 1, 0], "lower": -1}})";
-  const char* const force = R"({"spring": {"between": ["world", "a"], "stiffness": 3}})";
+  const char* const force = R"({"spring": {"between": ["world", "a"], "from": [0, 0, 1], "stiffness": 3}})";
   const Scene whole = parse_scene(std::string(R"({"rotule": 1, "bodies": [)") + body + R"(], "joints": [)" + joint +
                                   R"(], "forces": [)" + force + "]}");
   Scene parts = whole;
