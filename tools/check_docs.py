@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__ + "/../..").resolve()
 
-TOP = ("src", "include", "apps", "viewer", "scenes", "tests", "bench", "docs", "tools", "cmake", "data", "examples")
+TOP = ("src", "include", "apps", "viewer", "scenes", "tests", "bench", "docs", "tools", "cmake", "data", "examples", "python")
 SOURCES = (".h", ".cpp", ".py", ".cmake", ".mjs", ".ts")
 SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")

@@ -4,6 +4,7 @@
 #include <rotule/scene.h>
 
 #include <string>
+#include <string_view>
 
 #include "model/scene_fields.h"
 
@@ -31,5 +32,12 @@ inline constexpr bool in_files = !std::is_same_v<T, std::monostate> && !std::is_
 
 /// The recipe as it would stand in a scene file, every field written out: recordings must outlive today's defaults.
 std::string to_complete_json(const Recipe& recipe);
+
+// Single parts as they would stand in a scene file, for those who add them to a world that runs, which checks what they mean
+// there. Mesh files that a shape names are read. All throw Error with the place.
+BodyDef parse_body(std::string_view text);
+JointDef parse_joint(std::string_view text);
+ForceDef parse_force(std::string_view text);
+Shape parse_shape(std::string_view text);
 
 }  // namespace rotule

@@ -368,7 +368,33 @@ Scene read_named(std::string_view text, const std::string& origin, const std::fi
   }
 }
 
+template <class T>
+T read_part(std::string_view text) {
+  T out;
+  read(parse_json(text), Place(), out);
+  return out;
+}
+
 }  // namespace
+
+BodyDef parse_body(std::string_view text) {
+  Scene alone;
+  alone.bodies.push_back(read_part<BodyDef>(text));
+  read_files(alone, {});
+  cut_meshes(alone);
+  return std::move(alone.bodies.front());
+}
+
+JointDef parse_joint(std::string_view text) { return read_part<JointDef>(text); }
+ForceDef parse_force(std::string_view text) { return read_part<ForceDef>(text); }
+
+Shape parse_shape(std::string_view text) {
+  Scene alone;
+  alone.bodies.push_back({.shape = read_part<Shape>(text)});
+  read_files(alone, {});
+  cut_meshes(alone);
+  return std::move(alone.bodies.front().shape);
+}
 
 Scene parse_scene(std::string_view text, const std::string& origin) { return read_named(text, origin, {}); }
 

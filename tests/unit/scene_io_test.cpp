@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "model/scene_fields.h"
+#include "record/scene_json.h"
 #include "support/source_dir.h"
 
 namespace rotule {
@@ -298,6 +299,27 @@ TEST(SceneSchema, AcceptsWhatTheReaderAcceptsAndRefusesWhatItRefuses) {
     EXPECT_THROW(parse_scene(bad), Error) << bad;
     EXPECT_EQ(validate_with_python(bad), 1) << bad;
   }
+}
+
+// Parts by themselves, as they stand in a file, are what the whole file would have.
+TEST(SceneIo, PartsAreReadByThemselves) {
+  const char* const body = R"({"name": "a", "mass": 2, "position": [1, 2, 3], "shape": {"box": {"size": [1, 2, 4]}}})";
+  const char* const joint = R"({"hinge": {"between": ["world", "a"], "at": [1, 0, 0], "axis": [0, 1, 0], "lower": -1}})";
+  const char* const force = R"({"spring": {"between": ["world", "a"], "from": [0, 0, 1], "stiffness": 3}})";
+  const Scene whole = parse_scene(std::string(R"({"rotule": 1, "bodies": [)") + body + R"(], "joints": [)" + joint +
+                                  R"(], "forces": [)" + force + "]}");
+  Scene parts = whole;
+  parts.bodies = {parse_body(body)};
+  parts.joints = {parse_joint(joint)};
+  parts.forces = {parse_force(force)};
+  std::get<Hinge>(parts.joints[0]).name = std::get<Hinge>(whole.joints[0]).name;  // which the whole gives it
+  std::get<Spring>(parts.forces[0]).name = std::get<Spring>(whole.forces[0]).name;
+  EXPECT_EQ(to_json(parts), to_json(whole));
+  EXPECT_EQ(std::get<Box>(parse_shape(R"({"box": {"size": [1, 2, 4]}})")).size, Vec3(1, 2, 4));
+  EXPECT_THROW(parse_body(R"({"massa": 1})"), Error);
+  EXPECT_THROW(parse_joint(R"({"hing": {}})"), Error);
+  EXPECT_THROW(parse_force("[]"), Error);
+  EXPECT_THROW(parse_shape(R"({"triangle_mesh": {"file": "there_is_no_such_file.obj"}})"), Error);
 }
 
 }  // namespace
