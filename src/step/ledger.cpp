@@ -103,6 +103,7 @@ void Ledger::read(const StepTotals& totals, const JointedMechanism& mechanism, c
   energy.motors = flow[Agent::motors];
   energy.forces = flow[Agent::forces];
   energy.fields = flow[Agent::fields];
+  energy.fluid = flow[Agent::fluid];
   energy.guides = flow[Agent::guides];
   energy.hands = books.hands + out.energy() - books.end + totals.shock_energy - books.shocks_end;
   energy.drag = -flow[Agent::drag];
