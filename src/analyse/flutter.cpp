@@ -42,6 +42,14 @@ void set_speed(FlowDef& flow, double speed) {
       flow);
 }
 
+/// Flows that come and go have no part in modes; forces may name them all the same.
+void still(FlowDef& flow) {
+  if (auto* gust = std::get_if<GustFlow>(&flow)) gust->velocity.setZero();
+  if (auto* turbulence = std::get_if<TurbulentFlow>(&flow)) turbulence->intensity = 0;
+  if (auto* vortices = std::get_if<VortexFlow>(&flow)) vortices->circulation = 0;
+  if (auto* waves = std::get_if<WaveFlow>(&flow)) waves->amplitude = 0;
+}
+
 /// The mechanism's accelerations at rest in this pose, in the columns of the linearisation.
 VecX accelerations_at_rest(JointedMechanism& mechanism, const World& world, const Linearisation& l) {
   const WorldImplementation& w = implementation_of(world);
@@ -175,13 +183,13 @@ FlutterReport flutter(const Scene& scene, const FlutterSettings& settings) {
   // The wind whose speed it is, steady ones beside it, and none that come and go.
   std::vector<std::string> steady;
   for (const FlowDef& flow : scene.flows) (is_steady(flow) ? steady : out.left_out).push_back(flow_name(flow));
-  std::erase_if(windy.flows, [](const FlowDef& flow) { return !is_steady(flow); });
+  for (FlowDef& flow : windy.flows) still(flow);
   if (steady.empty()) throw Error("flutter", "the scene has no steady flow: give it a uniform, power_law or log_law one");
   if (settings.flow.empty() && steady.size() > 1)
     throw Error("flutter", fmt::format("the scene has {} steady flows; name the one that has those speeds", steady.size()));
   out.flow = settings.flow.empty() ? steady.front() : settings.flow;
-  const auto wind =
-      std::find_if(windy.flows.begin(), windy.flows.end(), [&](const FlowDef& f) { return flow_name(f) == out.flow; });
+  const auto wind = std::find_if(windy.flows.begin(), windy.flows.end(),
+                                 [&](const FlowDef& f) { return is_steady(f) && flow_name(f) == out.flow; });
   if (wind == windy.flows.end())
     throw Error("flutter", fmt::format("there is no steady flow {}; {}", in_quotes(out.flow), suggestion(out.flow, steady)));
   if (const auto* uniform = std::get_if<UniformFlow>(&*wind)) {
@@ -190,17 +198,10 @@ FlutterReport flutter(const Scene& scene, const FlutterSettings& settings) {
     if (!(now.norm() > 0))
       throw Error("flutter", fmt::format("flow {} has no direction: give it a velocity", in_quotes(out.flow)));
   }
-  // Forces that name flows which are left out would be refused.
-  for (ForceDef& force : windy.forces)
-    std::visit(
-        [&](auto& f) {
-          if constexpr (requires { f.in; })
-            std::erase_if(f.in,
-                          [&](const std::string& name) { return std::find(steady.begin(), steady.end(), name) == steady.end(); });
-        },
-        force);
+  const FlowDef given = *wind;
 
   const auto at_speed = [&](double speed, bool first) {
+    *wind = given;
     set_speed(*wind, speed);
     World world(windy, windy.recipe);
     const Linearisation l = settle(world, settings.most_iterations);

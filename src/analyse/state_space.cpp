@@ -100,7 +100,7 @@ StateSpace state_space(const World& world, std::span<const std::string> wanted) 
   const Eigen::Index n = Phi.cols(), m = seen.rows();
   out.A.setZero(2 * n, 2 * n);
   out.A.topRightCorner(n, n).setIdentity();
-  out.A.bottomLeftCorner(n, n).diagonal() = -modes.squared_frequencies;
+  out.A.bottomLeftCorner(n, n) = -stiffness_on(l, modes);
   out.A.bottomRightCorner(n, n) = -Phi.transpose() * l.D * Phi;
   out.B.setZero(2 * n, m);
   out.B.bottomRows(n) = seen.transpose();

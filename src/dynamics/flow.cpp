@@ -121,6 +121,12 @@ void add_force_flow(const Model& model, const VecX& external, const State& s, do
   }
   const Forces& forces = model.forces;
   if (forces.empty()) return;
+  if (!forces.loads.empty()) {
+    f.setZero();
+    add_loads(model, s, t, f);
+    out[Agent::forces] += f.dot(u) - power_on_led(model, s, f, u);
+    add_sum(model, s, f, out.applied);
+  }
   // A medium at rest takes; one that moves may give.
   for (const DragForce& drag : forces.drags) {
     f.setZero();

@@ -217,9 +217,6 @@ void validate_flows(const Scene& scene) {
           if constexpr (std::is_same_v<Flow, LogLawFlow>)
             if (!(flow.reference_height > flow.roughness))
               fail(here / "reference_height", fmt::format("must be above the roughness, {:.6g} m", flow.roughness));
-          if constexpr (std::is_same_v<Flow, GustFlow>)
-            if (flow.celerity > 0 && !flow.travels && flow.velocity.isZero(0))
-              fail(here / "travels", "is missing: a gust without velocity has no direction to travel in");
           if constexpr (std::is_same_v<Flow, WaveFlow>)
             if (!(flow.direction.cross(flow.up).norm() > 1e-6 * flow.direction.norm() * flow.up.norm()))
               fail(here / "direction", "must not be along up: waves travel over the surface");
