@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
+#include "record/json_text.h"
 #include "record/svg_plot.h"
 
 namespace rotule::app {
@@ -60,10 +61,11 @@ Json json_of(const FlutterReport& report, const std::string& name) {
 
 /// Damping ratios above, frequencies below, of the slowest modes.
 std::string picture(const FlutterReport& report, const std::string& name, std::size_t shown_modes) {
-  Plot damping{.title = fmt::format("{}: damping in the wind", name), .x = {"speed [m/s]"}, .y = {"damping ratio"}};
-  Plot frequency{.title = "Frequencies", .x = {"speed [m/s]"}, .y = {"frequency [Hz]"}};
+  Plot damping{.title = fmt::format("{}: damping in the wind", name), .x = {"speed [m/s]"}, .y = {"damping ratio"}, .series = {}};
+  Plot frequency{.title = "Frequencies", .x = {"speed [m/s]"}, .y = {"frequency [Hz]"}, .series = {}};
   for (std::size_t k = 0; k < shown_modes; ++k) {
-    PlotSeries of_damping{.name = fmt::format("{} {}", k + 1, report.leaders[k]), .markers = true}, of_frequency = of_damping;
+    PlotSeries of_damping{.name = fmt::format("{} {}", k + 1, report.leaders[k]), .x = {}, .y = {}, .markers = true},
+        of_frequency = of_damping;
     for (const FlutterPoint& point : report.points) {
       if (k >= point.modes.size()) continue;
       of_damping.x.push_back(point.speed);

@@ -15,7 +15,7 @@ namespace rotule {
 namespace {
 
 /// Growth below this part of |lambda| is rounding.
-constexpr double growing_share = 1e-7;
+constexpr double growing_share = 1e-9;
 
 const std::string& flow_name(const FlowDef& flow) {
   return std::visit([](const auto& f) -> const std::string& { return f.name; }, flow);
@@ -136,7 +136,7 @@ std::optional<std::size_t> growing(const std::vector<DampedMode>& modes) {
     const std::complex<double> lambda = modes[k].eigenvalue;
     // What nothing resists has eigenvalue zero, up to the root of rounding.
     if (std::abs(lambda) < 1e-6 * largest) continue;
-    if (lambda.real() > std::max(fastest, growing_share * std::abs(lambda))) {
+    if (lambda.real() > std::max(fastest, growing_share * std::abs(lambda) + 1e-12 * largest)) {
       fastest = lambda.real();
       out = k;
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numbers>
 
 #include "base/text.h"
@@ -225,6 +226,14 @@ void validate_flows(const Scene& scene) {
   }
 }
 
+void check_flow_names(const Scene& scene, const std::vector<std::string>& names, const Place& place) {
+  std::vector<std::string> known;
+  for (const FlowDef& flow : scene.flows) known.push_back(std::visit([](const auto& f) { return f.name; }, flow));
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (std::find(known.begin(), known.end(), names[k]) == known.end())
+      fail(place / k, fmt::format("unknown flow {}; {}", in_quotes(names[k]), suggestion(names[k], known)));
+}
+
 }  // namespace
 
 void validate_forces(const Scene& scene) {
@@ -234,7 +243,13 @@ void validate_forces(const Scene& scene) {
   const PartnerNames partners(scene);
   for (std::size_t i = 0; i < scene.forces.size(); ++i) {
     const Place item = forces / i;
-    validate(scene.forces[i], partners, item / kind_of(scene.forces[i]));
+    const Place here = item / kind_of(scene.forces[i]);
+    validate(scene.forces[i], partners, here);
+    std::visit(
+        [&](const auto& force) {
+          if constexpr (requires { force.in; }) check_flow_names(scene, force.in, here / "in");
+        },
+        scene.forces[i]);
   }
 }
 

@@ -1,4 +1,5 @@
-// A section on springs in the wind: the critical speed against eigenvalues worked out by hand, and simulations on both sides of it.
+// A section on springs in the wind: the critical speed against eigenvalues worked out by hand, and simulations on both sides of
+// it.
 #include <gtest/gtest.h>
 #include <rotule/rotule.h>
 
@@ -12,18 +13,19 @@ namespace {
 
 using std::numbers::pi;
 
-/// Heave h (up) and pitch theta (nose up) of a flat plate with quasi-steady lift 2 pi alpha at the quarter chord, felt at the three
-/// quarter point; the springs hold it in the middle of the chord, its centre of mass is `offset` behind.
+/// Heave h (up) and pitch theta (nose up) of a flat plate with quasi-steady lift 2 pi alpha at the quarter chord, felt at the
+/// three quarter point; the springs hold it in the middle of the chord, its centre of mass is `offset` behind.
 struct PlateSection {
   double m = 20, I = 0.8, offset = 0.03;  // of one metre of span
   double chord = 0.5, rho = 1.2, drag = 0.01;
   double k_h = 20 * 36, k_t = 0.8 * 144;
+  double d_t = 0.6;  // N m s: without it pitch grows at any speed, since lift acts ahead of where the velocity is felt
 
   /// Largest growth of m h'' + m x theta'' + k_h h = L, ..., with x the centre of mass behind the axis and positions measured
   /// downstream from the axis in the middle of the chord.
   [[nodiscard]] double growth(double U) const {
-    // Displacement of a point p downstream of the axis: z = h - p theta. The relative angle: alpha = theta - (h' - p_v theta') / U,
-    // w = U: lift per span q c 2 pi alpha; drag acts along the relative wind and adds q c C_d (h' - p_v theta') / U downwards.
+    // Displacement of a point p downstream of the axis: z = h - p theta. The relative angle: alpha = theta - (h' - p_v theta') /
+    // U, w = U: lift per span q c 2 pi alpha; drag acts along the relative wind and adds q c C_d (h' - p_v theta') / U downwards.
     const double q = 0.5 * rho * U * U * chord, p_v = chord / 4, p_f = -chord / 4, x = offset;
     Eigen::Matrix2d M, D, K;
     M << m, -m * x, -m * x, I + m * x * x;
@@ -32,6 +34,7 @@ struct PlateSection {
     Eigen::Vector2d arm(1, -p_f);
     Eigen::RowVector2d by_rate(-total / U, total * p_v / U), by_angle(0, slope);
     D = -q * arm * by_rate;
+    D(1, 1) += d_t;
     K = -q * arm * by_angle;
     // Drag along the wind, at a point that pitch moves to the height -p_f theta, has the moment -p_f theta q C_d.
     K(1, 1) += q * drag * p_f;
@@ -67,7 +70,7 @@ struct PlateSection {
     out.add(Slider{.between = {"world", "carriage"}, .axis = Vec3(0, 0, 1)});
     out.add(Hinge{.between = {"carriage", "plate"}, .axis = Vec3(0, 1, 0)});
     out.add(Spring{.between = {"world", "carriage"}, .from = Vec3(0, 0, -1000), .stiffness = k_h});
-    out.add(TorsionSpring{.between = {"carriage", "plate"}, .axis = {0, 1, 0}, .stiffness = k_t});
+    out.add(TorsionSpring{.between = {"carriage", "plate"}, .axis = {0, 1, 0}, .stiffness = k_t, .damping = d_t});
     out.add(FlowDef(UniformFlow{.name = "wind", .velocity = {U, 0, 0}}));
     out.add(FlowSection{.on = "plate",
                         .at = Vec3(-chord / 4, 0, 0),

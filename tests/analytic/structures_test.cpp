@@ -45,7 +45,8 @@ double off(const std::vector<double>& found, double wanted) {
 }
 
 TEST(Beams, ACantileverSwingsAtItsFrequenciesWithOrderTwo) {
-  // omega = (beta L)^2 sqrt(E I / (rho A L^4)), cos(beta L) cosh(beta L) = -1; in both planes; torsion (2 n - 1) pi / (2 L) sqrt(G J / (rho I_p)).
+  // omega = (beta L)^2 sqrt(E I / (rho A L^4)), cos(beta L) cosh(beta L) = -1; in both planes; torsion (2 n - 1) pi / (2 L)
+  // sqrt(G J / (rho I_p)).
   const std::array<double, 3> roots{1.875104068711961, 4.694091132974174, 7.854757438237613};
   std::array<std::array<double, 4>, 2> errors{};
   for (int n = 0; n < 2; ++n) {
@@ -140,7 +141,8 @@ TEST(Beams, ACantileverUnderALargeLoadIsAnElastica) {
   scene.add(beam);
   scene.add(Load{.on = "beam/31", .force = {0, 0, load}, .at = Vec3(L, 0, 0)});
   World world(scene, recipes::exact());
-  const RelaxationReport report = relax(world, {.force_tolerance = 1e-5 * load, .linear_tolerance = 1e-3, .max_iterations = 4000});
+  const RelaxationReport report =
+      relax(world, {.force_tolerance = 1e-5 * load, .linear_tolerance = 1e-3, .max_iterations = 4000});
   EXPECT_TRUE(report.reached);
   const Vec3 tip = world.position("beam/31") + world.orientation("beam/31") * Vec3(L / 64, 0, 0);
   EXPECT_NEAR(tip.z(), height, 0.002 * L);
@@ -190,7 +192,8 @@ TEST(Cables, ASlackCableDoesNotPush) {
   Scene scene;
   scene.gravity.setZero();
   scene.add({.name = "ball", .mass = 1.0, .position = {1, 0, 0}, .velocity = {-1, 0, 0}, .shape = Sphere{0.1}});
-  scene.add(Spring{.between = {"world", "ball"}, .from = Vec3(0, 0, 0), .stiffness = 1e4, .damping = 10, .rest_length = 2, .slack = true});
+  scene.add(Spring{
+      .between = {"world", "ball"}, .from = Vec3(0, 0, 0), .stiffness = 1e4, .damping = 10, .rest_length = 2, .slack = true});
   World world(scene, recipes::exact());
   for (int i = 0; i < 1000; ++i) world.step(5e-4);
   EXPECT_NEAR(world.velocity("ball").x(), -1, 1e-15);
