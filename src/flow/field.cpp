@@ -36,7 +36,7 @@ std::vector<TurbulentWave> turbulent_waves(const TurbulentFlow& flow) {
     const double square = k * l * k * l;
     return scale * square * square / std::pow(1 + square, 17.0 / 6);
   };
-  // All but a thousandth of the energy lies between these.
+  // Above lies a hundredth and a half of the energy, below next to nothing.
   constexpr double lowest = 0.02, highest = 1000;
   const double width = std::log(highest / lowest) / flow.waves;
   SplitMix random(static_cast<std::uint64_t>(flow.seed));
