@@ -18,14 +18,14 @@ namespace {
 using std::numbers::pi;
 using testing::g;
 
-Recipe exact_by(const char* integrator, double dt) {
+Recipe fluid_recipe(const char* integrator, double dt) {
   Recipe recipe = recipes::exact();
   recipe.dt = dt;
   set(recipe, "integrator", integrator);
   return recipe;
 }
 
-void go(World& world, double seconds) {
+void run_in_fluid(World& world, double seconds) {
   const auto steps = std::lround(seconds / world.recipe().dt);
   for (long i = 0; i < steps; ++i) world.step();
 }
@@ -47,10 +47,10 @@ TEST(Fluid, APendulumInAStreamStandsWhereDragAndWeightBalance) {
   Scene scene = pendulum_in_stream(U, c, length);
   const double theta = std::atan2(c * U * U, m * g);
   scene.bodies[0].position = length * Vec3(std::sin(theta), 0, -std::cos(theta));
-  World world(scene, exact_by("rk4", 1e-3));
+  World world(scene, fluid_recipe("rk4", 1e-3));
   const Linearisation l = linearise(world);
   EXPECT_LT(l.unbalance, 1e-12);
-  go(world, 1);
+  run_in_fluid(world, 1);
   EXPECT_NEAR(std::atan2(world.position("bob").x(), -world.position("bob").z()), theta, 1e-9);
 
   const double omega_squared = std::hypot(m * g, c * U * U) / (m * length);
@@ -63,8 +63,8 @@ TEST(Fluid, APendulumInAStreamStandsWhereDragAndWeightBalance) {
   // A small swing decays so.
   const double small = 1e-4, now = theta + small;
   scene.bodies[0].position = length * Vec3(std::sin(now), 0, -std::cos(now));
-  World swinging(scene, exact_by("rk4", 1e-3));
-  go(swinging, 1);
+  World swinging(scene, fluid_recipe("rk4", 1e-3));
+  run_in_fluid(swinging, 1);
   const double damped = std::sqrt(omega_squared - decay * decay);
   const double wanted = small * std::exp(-decay) * (std::cos(damped) + decay / damped * std::sin(damped));
   const double found = std::atan2(swinging.position("bob").x(), -swinging.position("bob").z()) - theta;
@@ -80,10 +80,10 @@ TEST(Fluid, ASinkingBallComesToItsTerminalSpeed) {
   scene.add(Buoyancy{.on = "ball", .density = rho});
   scene.add(AddedMass{.on = "ball", .translation = added * Mat3::Identity()});
   scene.add(Drag{.quadratic = c});
-  World world(scene, exact_by("rk4", 1e-3));
+  World world(scene, fluid_recipe("rk4", 1e-3));
   const double terminal = std::sqrt((m - rho * V) * g / c), tau = (m + added) * terminal / ((m - rho * V) * g);
   for (const double t : {0.1, 0.5, 3.0}) {
-    go(world, t - world.time());
+    run_in_fluid(world, t - world.time());
     EXPECT_NEAR(-world.velocity("ball").z(), terminal * std::tanh(t / tau), 1e-9);
   }
 }
@@ -99,12 +99,12 @@ TEST(Fluid, AFloatingBoxHeavesAtItsFrequencyWithAddedMass) {
   scene.add(AddedMass{.on = "box", .translation = added * Mat3::Identity()});
   const double omega = std::sqrt(rho * g * area / (m + added)), rest = 0.5 * size.z() - draught;
   for (const char* method : {"rk4", "gauss4"}) {
-    World world(scene, exact_by(method, 2e-3));
-    go(world, 3);
+    World world(scene, fluid_recipe(method, 2e-3));
+    run_in_fluid(world, 3);
     EXPECT_NEAR(world.position("box").z() - rest, amplitude * std::cos(3 * omega), 1e-7) << method;
   }
   scene.bodies[0].position.z() = rest;
-  World still(scene, exact_by("rk4", 1e-3));
+  World still(scene, fluid_recipe("rk4", 1e-3));
   double nearest = infinity;
   for (const auto& lambda : eigenvalues(linearise(still))) nearest = std::min(nearest, std::abs(lambda.imag() - omega));
   EXPECT_LT(nearest, 1e-6 * omega);
@@ -118,7 +118,7 @@ TEST(Fluid, AFloatingBoxRightsItselfByItsMetacentre) {
   Scene scene;
   scene.add({.name = "box", .mass = m, .position = {0, 0, 0.5 * size.z() - draught}, .shape = Box{size}});
   scene.add(Buoyancy{.on = "box", .density = rho, .surface = 0.0});
-  World world(scene, exact_by("rk4", 1e-3));
+  World world(scene, fluid_recipe("rk4", 1e-3));
   const double metacentre = size.x() * std::pow(size.y(), 3) / 12 / V - (0.5 * size.z() - 0.5 * draught);
   const double inertia = m / 12 * (size.y() * size.y() + size.z() * size.z()), omega = std::sqrt(m * g * metacentre / inertia);
   const Linearisation l = linearise(world);
@@ -152,19 +152,19 @@ TEST(Fluid, KirchhoffsMotionKeepsEnergyAndImpulse) {
                         .translation = mass.topLeftCorner<3, 3>(),
                         .rotation = mass.bottomRightCorner<3, 3>(),
                         .coupling = mass.topRightCorner<3, 3>()});
-    World world(scene, exact_by("dormand_prince_8", 1e-2));
+    World world(scene, fluid_recipe("dormand_prince_8", 1e-2));
     const Diagnostics before = world.diagnostics();
-    go(world, 1);
+    run_in_fluid(world, 1);
     const Diagnostics after = world.diagnostics();
     EXPECT_NEAR(after.energy(), before.energy(), 1e-9 * before.energy());
     EXPECT_LT((after.linear_momentum - before.linear_momentum).norm(), 1e-9 * before.linear_momentum.norm());
     EXPECT_LT((after.angular_momentum - before.angular_momentum).norm(), 1e-8 * (1 + before.angular_momentum.norm()));
 
     // An implicit method needs the derivatives of all of it.
-    World implicit(scene, exact_by("gauss6", 1e-2));
-    go(implicit, 0.2);
-    World fine(scene, exact_by("dormand_prince_8", 1e-2));
-    go(fine, 0.2);
+    World implicit(scene, fluid_recipe("gauss6", 1e-2));
+    run_in_fluid(implicit, 0.2);
+    World fine(scene, fluid_recipe("dormand_prince_8", 1e-2));
+    run_in_fluid(fine, 0.2);
     EXPECT_LT((implicit.position("body") - fine.position("body")).norm(), 1e-6);
   }
 }
@@ -179,8 +179,8 @@ TEST(Fluid, ABodyOfTheFluidsOwnDensityGoesWithIt) {
   scene.add(FlowDef(UniformFlow{.velocity = {"1 + sin(2*t)", "t^2", "0.5*cos(t)"}}));
   scene.add(Buoyancy{.on = "ball", .density = rho});
   scene.add(AddedMass{.on = "ball", .translation = 0.5 * rho * V * Mat3::Identity()});
-  World world(scene, exact_by("rk4", 1e-3));
-  go(world, 2);
+  World world(scene, fluid_recipe("rk4", 1e-3));
+  run_in_fluid(world, 2);
   EXPECT_LT((world.velocity("ball") - Vec3(1 + std::sin(4), 4, 0.5 * std::cos(2))).norm(), 1e-9);
 }
 
@@ -297,9 +297,9 @@ TEST(Fluid, TheBooksOfEnergyCloseByTheOrderOfTheMethod) {
   Scene scene = stormy();
   std::vector<double> left;
   for (const double dt : {2e-3, 1e-3}) {
-    World world(scene, exact_by("rk4", dt));
+    World world(scene, fluid_recipe("rk4", dt));
     world.keep_books(true);
-    go(world, 0.4);
+    run_in_fluid(world, 0.4);
     const EnergyBalance books = world.diagnostics().energy_balance;
     EXPECT_GT(std::abs(books.fluid), 0.1);
     left.push_back(std::abs(books.left_over) / std::abs(books.fluid));
@@ -316,7 +316,7 @@ TEST(Fluid, AnAngleWithoutCoefficientsIsRefusedByName) {
   scene.add(FlowDef(UniformFlow{.velocity = {1, 0, 0}}));
   scene.add(FlowSection{.name = "foil", .on = "wing", .angles = {-0.3, 0, 0.3}, .lift = {-1, 0, 1}});
   try {
-    World(scene, exact_by("rk4", 1e-3)).step();
+    World(scene, fluid_recipe("rk4", 1e-3)).step();
     FAIL() << "an angle of 45 degrees was taken";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("foil"), std::string::npos) << error.what();
@@ -351,8 +351,8 @@ TEST(Fluid, ABuoyFollowsLongWaves) {
   scene.add(FlowDef(WaveFlow{.amplitude = 0.2, .period = 12}));
   scene.add(Buoyancy{.on = "buoy", .surface = 0.0});
   scene.add(Drag{.viscous = 1500});
-  World world(scene, exact_by("rk4", 5e-3));
-  go(world, 24);
+  World world(scene, fluid_recipe("rk4", 5e-3));
+  run_in_fluid(world, 24);
   double worst = 0;
   while (world.time() < 36) {
     world.step();
@@ -366,7 +366,7 @@ TEST(Fluid, ABuoyFollowsLongWaves) {
 TEST(Fluid, AllocatesNothing) {
   if (!testing::counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";
   for (const char* method : {"rk4", "gauss4", "generalised_alpha"}) {
-    World world(stormy(), exact_by(method, 1e-3));
+    World world(stormy(), fluid_recipe(method, 1e-3));
     for (int i = 0; i < 10; ++i) world.step();
     const std::size_t before = testing::allocations();
     for (int i = 0; i < 20; ++i) world.step();
@@ -382,15 +382,15 @@ TEST(Fluid, ImpulsesKnowAddedMass) {
   scene.add(Ball{.between = {"world", "bob"}});
   scene.add(AddedMass{
       .on = "bob", .translation = Vec3(0.2, 1, 3).asDiagonal().toDenseMatrix(), .rotation = Mat3(0.05 * Mat3::Identity())});
-  World exact(scene, exact_by("rk4", 1e-3));
+  World exact(scene, fluid_recipe("rk4", 1e-3));
   Recipe impulses = recipes::balanced();
   impulses.dt = 1e-4;
   World coarse(scene, impulses);
-  go(exact, 0.5);
-  go(coarse, 0.5);
+  run_in_fluid(exact, 0.5);
+  run_in_fluid(coarse, 0.5);
   EXPECT_LT((exact.position("bob") - coarse.position("bob")).norm(), 2e-3);
   // alpha = m g l / (I + m l^2 + what is added to both), at the start.
-  World start(scene, exact_by("rk4", 1e-5));
+  World start(scene, fluid_recipe("rk4", 1e-5));
   start.step();
   EXPECT_NEAR(start.velocity("bob").z() / start.time(), -g * 1.0 / (0.01 + 1 + 3 + 0.05), 1e-6);
 }
@@ -399,7 +399,7 @@ TEST(Fluid, RattleAndTheRealTimeStepperRefuseAddedMassByName) {
   Scene scene;
   scene.add({.name = "hull", .mass = 1.0, .shape = Sphere{0.1}});
   scene.add(AddedMass{.on = "hull", .translation = Mat3::Identity()});
-  EXPECT_THROW(World(scene, exact_by("rattle", 1e-3)).step(), Error);
+  EXPECT_THROW(World(scene, fluid_recipe("rattle", 1e-3)).step(), Error);
   Recipe fast = recipes::realtime();
   fast.stepper = RealtimeStepperSettings{};
   EXPECT_THROW(World(scene, fast).step(), Error);

@@ -64,7 +64,7 @@ TEST_P(MalformedFlows, AreRefusedWithPlaceAndRemedy) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MalformedFlows, ::testing::ValuesIn(bad_flows),
-                         [](const auto& info) { return "flow_" + std::to_string(info.index); });
+                         [](const auto& test) { return "flow_" + std::to_string(test.index); });
 
 }  // namespace
 }  // namespace rotule
