@@ -536,6 +536,7 @@ void run(const RunOptions& options) {
                     {{"motors", books.motors},
                      {"forces", books.forces},
                      {"fields", books.fields},
+                     {"fluid", books.fluid},
                      {"guides", books.guides},
                      {"hands", books.hands}}},
                    {"lost",
