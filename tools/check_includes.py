@@ -15,10 +15,11 @@ SEES = {
     "linalg": ["math", "base"],
     "problem": ["linalg", "math", "base"],
     "solve": ["problem", "linalg", "math", "base"],
-    "model": ["math", "base"],
-    "collide": ["model", "math", "base"],
-    "dynamics": ["model", "math", "base"],
-    "constraint": ["collide", "dynamics", "model", "problem", "linalg", "math", "base"],
+    "flow": ["math", "base"],
+    "model": ["flow", "math", "base"],
+    "collide": ["model", "flow", "math", "base"],
+    "dynamics": ["model", "flow", "math", "base"],
+    "constraint": ["collide", "dynamics", "model", "flow", "problem", "linalg", "math", "base"],
     "integrate": ["math", "base"],
 }
 SEES["mechanism"] = [*SEES]
@@ -38,10 +39,10 @@ PUBLIC = {
     "moving.h": "math",
     "problem.h": "problem",
     "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",
-    "forces.h": "model", "formula.h": "model", "particles.h": "model", "mass_properties.h": "model",
+    "flow.h": "base", "structures.h": "model", "forces.h": "model", "formula.h": "base", "particles.h": "model", "mass_properties.h": "model",
     "meshes.h": "collide", "parareal.h": "base",
     "world.h": "world", "queries.h": "world", "query_types.h": "world", "solve.h": "world",
-    "relaxation.h": "analyse", "analyse.h": "analyse", "formulation_study.h": "analyse", "state_space.h": "analyse", "inverse.h": "inverse", "inverse_dynamics.h": "inverse", "rotule.h": "inverse",
+    "relaxation.h": "analyse", "analyse.h": "analyse", "formulation_study.h": "analyse", "state_space.h": "analyse", "flutter.h": "analyse", "inverse.h": "inverse", "inverse_dynamics.h": "inverse", "rotule.h": "inverse",
 }
 
 # Libraries that only some folders may know, by the beginning of the included path.

@@ -187,6 +187,16 @@ struct ModesOptions {
 };
 void modes(const ModesOptions& options);
 
+struct FlutterOptions {
+  std::string scene;
+  std::string wind;  // 5..60, 5..60:12 or 10,20,40
+  std::string flow;  // empty: the only steady one
+  int modes = 6;     // that are shown
+  std::string svg;
+  bool json = false;
+};
+void flutter(const FlutterOptions& options);
+
 struct ExportOptions {
   std::string scene;           // or a recording
   std::string out;             // its ending says in which form; empty: the scene on stdout

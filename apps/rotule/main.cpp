@@ -272,6 +272,16 @@ int main(int argc, char** argv) {
       ->needs(modes_file);
   modes_command->add_flag("--json", modes_options.json, "one JSON object on stdout");
 
+  FlutterOptions flutter_options;
+  CLI::App* flutter_command =
+      app.add_subcommand("flutter", "damping of every mode against the speed of the wind; critical speed");
+  flutter_command->add_option("SCENE", flutter_options.scene, "file or name")->required();
+  flutter_command->add_option("--wind", flutter_options.wind, "m/s: 5..60, 5..60:12 (so many speeds) or 10,20,40")->required();
+  flutter_command->add_option("--flow", flutter_options.flow, "the flow that has those speeds; else the only steady one");
+  flutter_command->add_option("--modes", flutter_options.modes, "how many of the slowest are shown")->check(CLI::PositiveNumber);
+  flutter_command->add_option("--svg", flutter_options.svg, "picture of damping and frequencies against the speed");
+  flutter_command->add_flag("--json", flutter_options.json, "one JSON object on stdout");
+
   ExportOptions export_options;
   CLI::App* export_command = app.add_subcommand("export", "a scene or a recording for other programs");
   export_command->add_option("SCENE", export_options.scene, "scene (file or name), or recording of rotule run --record")
@@ -445,6 +455,7 @@ int main(int argc, char** argv) {
     if (inverse_command->parsed()) inverse(inverse_options);
     if (compare_command->parsed()) compare(compare_options);
     if (modes_command->parsed()) modes(modes_options);
+    if (flutter_command->parsed()) flutter(flutter_options);
     if (export_command->parsed()) export_scene(export_options);
     if (plot_command->parsed()) {
       if (plotted->count() + plot_list->count() == 0) throw CLI::RequiredError("FILE");

@@ -133,7 +133,8 @@ bool is_free(const Scene& scene) {
     if (!build(solid).pinned.empty()) return false;
   if (std::any_of(scene.forces.begin(), scene.forces.end(), [](const ForceDef& force) {
         return std::holds_alternative<Drag>(force) || std::holds_alternative<PenaltyPlane>(force) ||
-               std::holds_alternative<Load>(force) || std::holds_alternative<UserForce>(force);
+               std::holds_alternative<Load>(force) || std::holds_alternative<FlowSection>(force) ||
+               std::holds_alternative<Buoyancy>(force) || std::holds_alternative<UserForce>(force);
       }))
     return false;
   const auto fixed = [&](const std::string& name) {
@@ -166,7 +167,8 @@ bool keeps_energy(const Scene& scene, const Recipe& recipe) {
         [](const auto& f) {
           if constexpr (requires { f.damping; }) return f.damping > 0;
           using Force = std::decay_t<decltype(f)>;
-          return std::is_same_v<Force, Drag> || std::is_same_v<Force, Load> || std::is_same_v<Force, UserForce>;
+          return std::is_same_v<Force, Drag> || std::is_same_v<Force, Load> || std::is_same_v<Force, FlowSection> ||
+                 std::is_same_v<Force, Buoyancy> || std::is_same_v<Force, UserForce>;
         },
         force);
   });
@@ -534,6 +536,7 @@ void run(const RunOptions& options) {
                     {{"motors", books.motors},
                      {"forces", books.forces},
                      {"fields", books.fields},
+                     {"fluid", books.fluid},
                      {"guides", books.guides},
                      {"hands", books.hands}}},
                    {"lost",

@@ -86,6 +86,9 @@ struct Modes {
   MatX shapes;               // one column sigma each, of M-norm one
 };
 
+/// A basis of the motions that the joints allow, as columns: J N = 0.
+MatX allowed_motions(const Linearisation& linearisation);
+
 /// All modes of the constrained motion without its damping. Redundant rows of J are recognised by a rank-revealing QR.
 Modes normal_modes(const Linearisation& linearisation);
 

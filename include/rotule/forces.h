@@ -25,6 +25,7 @@ struct Spring {
   double stiffness = 0;                    // N/m
   double damping = 0;                      // N s/m
   std::optional<double> rest_length = {};  // m; default: as placed
+  bool slack = false;                      // whether it pulls alone, as a cable does: no force where it is shorter than at rest
 };
 
 /// A spring on the angle at the middle one of three points: V = k/2 (angle - rest)^2. It has no direction where they lie on one
@@ -46,13 +47,67 @@ struct TorsionSpring {
   double damping = 0;    // N m s/rad
 };
 
-/// F = -viscous v - quadratic |v| v, and for bodies the torque -angular omega.
+/// F = -viscous v - quadratic |v| v, and for bodies the torque -angular omega, with v relative to the fluid where the scene has
+/// flows.
 struct Drag {
   std::string name = {};
   std::vector<std::string> on = {};  // bodies, particles, groups of particles; none: everything that moves
   double viscous = 0;                // N s/m
   double quadratic = 0;              // N s^2/m^2
   double angular = 0;                // N m s
+  std::vector<std::string> in = {};  // flows; none: all of the scene's
+};
+
+/// What a fluid that passes a body exerts on a length of it with a constant section (C6), quasi-steady: with w the velocity of
+/// the fluid relative to the body's point `velocity_at`, across the span, and alpha the angle from the chord to it,
+///   F = 1/2 density w^2 width length (drag(alpha) along w + lift(alpha) across it),
+///   M = 1/2 density w^2 width^2 length moment(alpha), nose up,
+/// at the body's point `at`; and along the span the skin friction 1/2 density |w| w_s width length skin_friction. The chord
+/// points downstream at alpha = 0 and the normal upwards: fluid that comes from below, along the normal, has a positive angle.
+/// Coefficients are smooth curves (cubic, twice differentiable) through what is given; tables that span a full turn are periodic,
+/// and angles outside of others are refused while the world runs.
+struct FlowSection {
+  std::string name = {};
+  std::string on = {};
+  std::optional<Vec3> at = {};           // m, where force and moment act; default: the centre of mass
+  std::optional<Vec3> velocity_at = {};  // m, where the velocity is felt; default: `at`
+  Vec3 chord{1, 0, 0};
+  Vec3 normal{0, 0, 1};
+  double width = 1;                  // m, of the chord
+  double length = 1;                 // m, along the span
+  double density = 1.225;            // kg/m^3, of the fluid
+  std::vector<double> angles = {};   // rad, ascending; one: the same coefficients at all angles
+  std::vector<double> drag = {};     // one for each angle; none: zero
+  std::vector<double> lift = {};     // likewise
+  std::vector<double> moment = {};   // likewise
+  double skin_friction = 0;          // along the span
+  std::vector<std::string> in = {};  // flows; none: all of the scene's
+};
+
+/// The pressure of a fluid around a body (Archimedes, Froude and Krylov): F = density V (Du/Dt - g) at the centre of the volume V
+/// that is below the surface. Without a surface all of the body is below it. Waves raise and tilt it, as their plane is above the
+/// body's centre.
+struct Buoyancy {
+  std::string name = {};
+  std::string on = {};
+  double density = 1000;               // kg/m^3, of the fluid
+  std::optional<double> volume = {};   // m^3; default: the shape's
+  std::optional<Vec3> at = {};         // m, centre of the whole volume; default: the shape's centroid, else the centre of mass
+  std::optional<double> surface = {};  // m, height of the still level against gravity; for shapes that have a volume
+  std::vector<std::string> in = {};    // flows; none: all of the scene's
+};
+
+/// The fluid that a body must move out of its way, as a 6 x 6 block of mass in body axes about `at` (Kirchhoff's equations):
+///   kinetic energy 1/2 (v, omega) . M_a (v, omega),  M_a = [translation coupling; coupling^T rotation],
+/// which fluid that accelerates pushes along, M_a Du/Dt.
+struct AddedMass {
+  std::string name = {};
+  std::string on = {};
+  Mat3 translation = Mat3::Zero();   // kg
+  Mat3 rotation = Mat3::Zero();      // kg m^2
+  Mat3 coupling = Mat3::Zero();      // kg m: momentum by angular velocity
+  std::optional<Vec3> at = {};       // m; default: the centre of mass
+  std::vector<std::string> in = {};  // flows; none: all of the scene's
 };
 
 /// Universal gravitation between all pairs of bodies and particles, fixed ones with a mass included:
@@ -115,6 +170,7 @@ struct UserForce {
   std::function<ForceJacobian(const Motion& a, const Motion& b, double time)> jacobian = {};
 };
 
-using ForceDef = std::variant<Spring, AngleSpring, TorsionSpring, Drag, Gravitation, PenaltyPlane, Load, UserForce>;
+using ForceDef = std::variant<Spring, AngleSpring, TorsionSpring, Drag, Gravitation, PenaltyPlane, Load, FlowSection, Buoyancy,
+                              AddedMass, UserForce>;
 
 }  // namespace rotule

@@ -50,6 +50,7 @@ struct EnergyBalance {
   double motors = 0;  // of joints
   double forces = 0;  // set by World::set_force
   double fields = 0;  // forces that a user wrote, and potentials that change in time
+  double fluid = 0;   // that flows past bodies, or bears them: sections, buoyancy, drag where the scene has flows
   double guides = 0;  // motion that is prescribed: constraints that know the time, pinned particles that move
   double hands = 0;   // between steps: impulses, velocities and poses that were set, bodies and forces that came and went
   // Taken out.
@@ -60,7 +61,7 @@ struct EnergyBalance {
   double impacts = 0;  // of contacts, walls, limits of joints and shocks, with the friction in them
   double left_over = 0;
 
-  [[nodiscard]] double brought_in() const { return motors + forces + fields + guides + hands; }
+  [[nodiscard]] double brought_in() const { return motors + forces + fields + fluid + guides + hands; }
   [[nodiscard]] double taken_out() const { return drag + dampers + joint_friction + contact_friction + impacts; }
 };
 
@@ -68,7 +69,7 @@ struct EnergyBalance {
 struct MomentumBalance {
   Vec3 start = Vec3::Zero();
   Vec3 weight = Vec3::Zero();
-  Vec3 applied = Vec3::Zero();   // forces set by hand, drag, forces that a user wrote
+  Vec3 applied = Vec3::Zero();   // forces set by hand, drag, fluid, forces that a user wrote
   Vec3 supports = Vec3::Zero();  // of all that does not move: through joints, springs, contacts, walls
   Vec3 hands = Vec3::Zero();     // between steps
   Vec3 left_over = Vec3::Zero();

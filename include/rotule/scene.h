@@ -1,5 +1,6 @@
 #pragma once
 // A scene: bodies, joints, particles, forces, materials, and how it would like to be run. A plain value; `World` makes it move.
+#include <rotule/flow.h>
 #include <rotule/forces.h>
 #include <rotule/formula.h>
 #include <rotule/ids.h>
@@ -7,6 +8,7 @@
 #include <rotule/particles.h>
 #include <rotule/recipe.h>
 #include <rotule/shapes.h>
+#include <rotule/structures.h>
 
 #include <algorithm>
 #include <array>
@@ -124,6 +126,7 @@ struct Scene {
   std::vector<JointDef> joints = {};
   std::vector<ParticleGroup> particles = {};
   std::vector<SolidDef> solids = {};
+  std::vector<FlowDef> flows = {};
   std::vector<ForceDef> forces = {};
   std::vector<ImpulseDef> impulses = {};
   std::vector<Wall> walls = {};
@@ -144,6 +147,9 @@ struct Scene {
   void add_particles(ParticleGroup group);
   void add(SolidDef solid);
   void add(ForceDef force);
+  void add(FlowDef flow);
+  /// Bodies, joints, particles and forces of a structure, named after it.
+  void add(const StructureDef& structure);
 };
 
 template <class Function>

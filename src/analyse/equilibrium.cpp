@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "dynamics/forces/added_mass.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -51,9 +52,16 @@ Balance World::balance(double force_tolerance, double speed_tolerance) const {
     const Quat to_body = s.theta[i].conjugate();
     // The torque that is left is I alpha + omega x I omega: d'Alembert counts the gyroscopic one among the forces of inertia.
     const Vec3 omega = to_body * Vec3(s.omega(i)), alpha = to_body * Vec3(udot.segment<3>(6 * i + 3));
-    const Vec3 torque = model.inertia[i] * alpha + omega.cross(model.inertia[i] * omega);
-    look({{}, model.bodies[i].mass * udot.segment<3>(6 * i).norm(), torque.norm(), s.v(i).norm(), omega.norm()},
-         [&] { return model.bodies[i].name; });
+    Vec3 force = model.bodies[i].mass * udot.segment<3>(6 * i);
+    Vec3 torque = model.inertia[i] * alpha + omega.cross(model.inertia[i] * omega);
+    if (model.has_added_mass()) {
+      const Mat3 R = s.theta[i].toRotationMatrix();
+      const Vec6 fluid =
+          added_mass_in_world(model, i, R) * udot.segment<6>(6 * i) - added_gyroscopic(model, i, R, s.u.segment<6>(6 * i));
+      force += fluid.head<3>();
+      torque += to_body * Vec3(fluid.tail<3>());
+    }
+    look({{}, force.norm(), torque.norm(), s.v(i).norm(), omega.norm()}, [&] { return model.bodies[i].name; });
   }
   for (int k = 0; k < model.particle_count(); ++k) {
     if (!model.particles.movable(k)) continue;

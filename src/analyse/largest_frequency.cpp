@@ -18,6 +18,7 @@ LargestFrequency largest_frequency(const World& world, double tolerance) {
   const Model& model = w.model;
   const State& s = w.state;
   if (!model.joints.empty()) throw Error("largest_frequency", "is for systems without joints");
+  if (model.has_added_mass()) throw Error("largest_frequency", "is for systems without added mass");
 
   // K over the movable triples, and M^-1 triple by triple.
   const int bodies = model.body_count(), triples = model.velocity_count() / 3;

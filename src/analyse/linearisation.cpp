@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
+#include "dynamics/forces/added_mass.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -64,6 +65,7 @@ Linearisation linearise(const World& world) {
     const Mat3& R = mechanism.kinematics.bodies[i].R;
     out.M.block<3, 3>(6 * place[i], 6 * place[i]).diagonal().setConstant(model.bodies[i].mass);
     out.M.block<3, 3>(6 * place[i] + 3, 6 * place[i] + 3) = R * model.inertia[i] * R.transpose();
+    if (model.has_added_mass()) out.M.block<6, 6>(6 * place[i], 6 * place[i]) += added_mass_in_world(model, i, R);
   }
 
   for (const int k : out.particles) {
@@ -147,14 +149,16 @@ MatX symmetric_part(const MatX& A) { return 0.5 * (A + A.transpose()); }
 
 }  // namespace
 
+MatX allowed_motions(const Linearisation& l) { return allowed_motions(l.J, l.M.rows()); }
+
 Modes normal_modes(const Linearisation& l) {
-  const MatX N = allowed_motions(l.J, l.M.rows());
+  const MatX N = allowed_motions(l);
   const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(symmetric_part(reduced(l.K, N)), symmetric_part(reduced(l.M, N)));
   return {eigen.eigenvalues(), N * eigen.eigenvectors()};
 }
 
 std::vector<std::complex<double>> eigenvalues(const Linearisation& l) {
-  const MatX N = allowed_motions(l.J, l.M.rows());
+  const MatX N = allowed_motions(l);
   const MatX inverse = reduced(l.M, N).inverse();
   const auto k = inverse.rows();
   MatX A = MatX::Zero(2 * k, 2 * k);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/budget.h"
+#include "dynamics/forces/added_mass.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -79,6 +80,7 @@ void Relaxation::times_mass(const VecX& v, VecX& out) const {
       out.segment<3>(6 * i + 3) = R * (model_.inertia[i] * (R.transpose() * v.segment<3>(6 * i + 3)));
     else
       out.segment<3>(6 * i + 3).setZero();
+    if (movable && model_.has_added_mass()) out.segment<6>(6 * i) += added_mass_in_world(model_, i, R) * v.segment<6>(6 * i);
   }
   const int first = 6 * model_.body_count();
   for (int k = 0; k < model_.particle_count(); ++k)

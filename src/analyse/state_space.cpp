@@ -41,6 +41,13 @@ std::vector<StateAxis> find_axes(const Model& model, std::span<const std::string
   return out;
 }
 
+/// Phi^T K Phi: omega^2, and what forces without a potential add to it, such as those of wind.
+MatX stiffness_on(const Linearisation& l, const Modes& modes) {
+  MatX out = 0.5 * modes.shapes.transpose() * (l.K - l.K.transpose()) * modes.shapes;
+  out.diagonal() += modes.squared_frequencies;
+  return out;
+}
+
 }  // namespace
 
 std::vector<DampedMode> damped_modes(const Linearisation& l) {
@@ -49,7 +56,7 @@ std::vector<DampedMode> damped_modes(const Linearisation& l) {
   const Eigen::Index n = Phi.cols();
   MatX A = MatX::Zero(2 * n, 2 * n);
   A.topRightCorner(n, n).setIdentity();
-  A.bottomLeftCorner(n, n).diagonal() = -modes.squared_frequencies;
+  A.bottomLeftCorner(n, n) = -stiffness_on(l, modes);
   A.bottomRightCorner(n, n) = -Phi.transpose() * l.D * Phi;
   const Eigen::EigenSolver<MatX> solver(A);
   std::vector<DampedMode> out;
@@ -93,7 +100,7 @@ StateSpace state_space(const World& world, std::span<const std::string> wanted) 
   const Eigen::Index n = Phi.cols(), m = seen.rows();
   out.A.setZero(2 * n, 2 * n);
   out.A.topRightCorner(n, n).setIdentity();
-  out.A.bottomLeftCorner(n, n).diagonal() = -modes.squared_frequencies;
+  out.A.bottomLeftCorner(n, n) = -stiffness_on(l, modes);
   out.A.bottomRightCorner(n, n) = -Phi.transpose() * l.D * Phi;
   out.B.setZero(2 * n, m);
   out.B.bottomRows(n) = seen.transpose();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dynamics/forces/added_mass.h"
 #include "dynamics/forces/weight.h"
 
 namespace rotule {
@@ -75,6 +76,12 @@ void add_inertia(const Model& model, const State& s, const VecX& udot, double ti
     const Vec3 F = times * model.bodies[i].mass * udot.segment<3>(6 * i), omega = s.omega(i);
     const auto inertia = [&](const Vec3& v) -> Vec3 { return q * (model.inertia[i] * (q.conjugate() * v)); };
     add_to(out, F, s.p[i].cross(F) + times * (inertia(udot.segment<3>(6 * i + 3)) + omega.cross(inertia(omega))));
+    if (!model.has_added_mass()) continue;
+    // Fluid that is moved along counts as the body's own: (P, p x P + L), and P runs along with the body's place.
+    const Mat3 R = q.toRotationMatrix();
+    const Vec6 rate = times * (added_mass_in_world(model, i, R) * udot.segment<6>(6 * i) -
+                               added_gyroscopic(model, i, R, s.u.segment<6>(6 * i)));
+    add_to(out, rate.head<3>(), s.p[i].cross(rate.head<3>()) + rate.tail<3>());
   }
   for (int k = 0; k < model.particle_count(); ++k) {
     if (!model.particles.movable(k)) continue;
@@ -90,6 +97,9 @@ MomentumRate momentum_of(const Model& model, const State& s) {
     const Quat& q = s.theta[i];
     const Vec3 p = model.bodies[i].mass * s.v(i);
     add_to(out, p, s.p[i].cross(p) + q * (model.inertia[i] * (q.conjugate() * Vec3(s.omega(i)))));
+    if (!model.has_added_mass()) continue;
+    const Vec6 added = added_mass_in_world(model, i, q.toRotationMatrix()) * s.u.segment<6>(6 * i);
+    add_to(out, added.head<3>(), s.p[i].cross(added.head<3>()) + added.tail<3>());
   }
   for (int k = 0; k < model.particle_count(); ++k) {
     if (!model.particles.movable(k)) continue;
@@ -111,10 +121,23 @@ void add_force_flow(const Model& model, const VecX& external, const State& s, do
   }
   const Forces& forces = model.forces;
   if (forces.empty()) return;
-  if (!forces.drags.empty()) {
+  if (!forces.loads.empty()) {
     f.setZero();
-    add_drag(model, s, f);
-    out[Agent::drag] += f.dot(u);
+    add_loads(model, s, t, f);
+    out[Agent::forces] += f.dot(u) - power_on_led(model, s, f, u);
+    add_sum(model, s, f, out.applied);
+  }
+  // A medium at rest takes; one that moves may give.
+  for (const DragForce& drag : forces.drags) {
+    f.setZero();
+    add_drag(model, drag, s, t, f);
+    out[drag.flows.empty() ? Agent::drag : Agent::fluid] += f.dot(u);
+    add_sum(model, s, f, out.applied);
+  }
+  if (has_fluid(forces)) {
+    f.setZero();
+    add_fluid(model, s, t, f);
+    out[Agent::fluid] += f.dot(u) - power_on_led(model, s, f, u);
     add_sum(model, s, f, out.applied);
   }
   for (const UserForceEntry& user : forces.users) {
@@ -144,7 +167,7 @@ void add_force_flow(const Model& model, const VecX& external, const State& s, do
     f.setZero();
     add_springs(model, s, f);
     add_pair_forces(model, s, t, f);
-    add_drag(model, s, f);
+    add_drag(model, s, t, f);
     add_gravitation(model, s, threads, scratch.forces.attractors, f);
     out[Agent::guides] -= power_on_led(model, s, f, u);
   }

@@ -8,8 +8,19 @@
 
 namespace rotule {
 
-enum class Agent : std::uint8_t { motors, forces, fields, guides, drag, dampers, joint_friction, contact_friction, impacts };
-inline constexpr std::size_t agent_count = 9;
+enum class Agent : std::uint8_t {
+  motors,
+  forces,
+  fields,
+  fluid,
+  guides,
+  drag,
+  dampers,
+  joint_friction,
+  contact_friction,
+  impacts
+};
+inline constexpr std::size_t agent_count = 10;
 
 /// Linear, then angular about the origin.
 using MomentumRate = std::array<double, 6>;

@@ -1,5 +1,7 @@
 #include "dynamics/kinematics.h"
 
+#include <Eigen/LU>
+
 namespace rotule {
 
 void Kinematics::update(const Model& model, const State& state) {
@@ -13,6 +15,17 @@ void Kinematics::update(const Model& model, const State& state) {
     body.omega = state.omega(i);
     const Mat3 RW = body.R * model.inverse_inertia[i];
     inverse_inertia[i].noalias() = RW * body.R.transpose();
+  }
+  inverse_mass.resize(model.has_added_mass() ? bodies.size() : 0);
+  for (int i = 0; model.has_added_mass() && i < state.bodies(); ++i) {
+    // Fixed bodies stay immovable, whatever flows around them.
+    inverse_mass[i].setZero();
+    if (!model.movable(i)) continue;
+    Mat6 in_body = model.added_mass[i], turned = Mat6::Zero();
+    in_body.topLeftCorner<3, 3>().diagonal().array() += model.bodies[i].mass;
+    in_body.bottomRightCorner<3, 3>() += model.inertia[i];
+    turned.topLeftCorner<3, 3>() = turned.bottomRightCorner<3, 3>() = bodies[i].R;
+    inverse_mass[i].noalias() = turned * in_body.inverse() * turned.transpose();
   }
   for (int i = state.bodies(); i < model.partner_count(); ++i) {
     bodies[i] = {};

@@ -33,6 +33,7 @@ struct BodyLanes {
 struct Kinematics {
   std::vector<BodyLanes<double>> bodies;  // and, behind them, the particles that joints hold, which do not turn
   std::vector<Mat3> inverse_inertia;      // of bodies, in world axes
+  std::vector<Mat6> inverse_mass;         // of bodies in a fluid, with what it adds; none where no body has added mass
   BodyLanes<double> world;                // the partner that never moves
   std::vector<Vec6> given;                // accelerations of bodies that a motion is prescribed to; none where there are none
 
@@ -47,9 +48,13 @@ struct Kinematics {
     return u;
   }
   [[nodiscard]] Vec6 given_acceleration(int body) const { return given.empty() ? Vec6(Vec6::Zero()) : given[body]; }
-  /// The partner's block of M^-1. No row of a particle has an angular part: what stands there is never felt, but keeps the block
-  /// regular.
+  /// The partner's block of M^-1, full where bodies have added mass (the problem is then `coupled`). No row of a particle has an
+  /// angular part: what stands there is never felt, but keeps the block regular.
   void write_inverse_mass(const Model& model, int partner, Mat6& W) const {
+    if (!inverse_mass.empty() && !model.is_particle(partner)) {
+      W = inverse_mass[partner];
+      return;
+    }
     const double inverse =
         model.is_particle(partner) ? model.particles.inverse_mass[model.particle_of(partner)] : model.inverse_mass[partner];
     W.topLeftCorner<3, 3>() = inverse * Mat3::Identity();

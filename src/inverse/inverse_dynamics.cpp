@@ -12,6 +12,7 @@
 #include "constraint/constraint_set.h"
 #include "constraint/joint_coordinates.h"
 #include "constraint/tree_placement.h"
+#include "dynamics/forces/added_mass.h"
 #include "dynamics/forces/force_set.h"
 #include "dynamics/forces/gyroscopic.h"
 #include "dynamics/forces/weight.h"
@@ -243,6 +244,7 @@ void InverseDynamics::Inside::required_forces(double t) {
     force.segment<3>(6 * i) = model.bodies[i].mass * udot.segment<3>(6 * i) - force.segment<3>(6 * i);
     const Vec3 spin = R.transpose() * udot.segment<3>(6 * i + 3);
     force.segment<3>(6 * i + 3) = R * (model.inertia[i] * spin) - force.segment<3>(6 * i + 3);
+    if (model.has_added_mass()) force.segment<6>(6 * i) += added_mass_in_world(model, i, R) * udot.segment<6>(6 * i);
   }
 }
 
@@ -288,6 +290,7 @@ void InverseDynamics::Inside::walk() {
 void InverseDynamics::Inside::solve_rows(double t) {
   constraints.evaluate(kinematics, t, problem, values);
   for (std::size_t i = 0; i < bodies.size(); ++i) kinematics.write_inverse_mass(model, bodies[i], problem.inverse_mass[i]);
+  problem.coupled = model.has_added_mass();
   const int first = constraints.rows();
   double response = 0;
   for (std::size_t k = 0; k < actuated.size(); ++k) {

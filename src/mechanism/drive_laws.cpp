@@ -80,7 +80,9 @@ double DriveLaws::Line::free_response(const Model& model, const Kinematics& kine
     Mat6 W = Mat6::Zero();
     kinematics.write_inverse_mass(model, number, W);
     const Vec6& row = J[static_cast<std::size_t>(k)];
-    out += W(0, 0) * row.head<3>().squaredNorm() + row.tail<3>().dot(W.bottomRightCorner<3, 3>() * row.tail<3>());
+    out += model.has_added_mass() && !model.is_particle(number)
+               ? row.dot(W * row)
+               : W(0, 0) * row.head<3>().squaredNorm() + row.tail<3>().dot(W.bottomRightCorner<3, 3>() * row.tail<3>());
   }
   return out;
 }

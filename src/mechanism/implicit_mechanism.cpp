@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "constraint/formulation/formulations.h"
+#include "dynamics/forces/added_mass.h"
 #include "mechanism/implicit_system.h"
 
 namespace rotule {
@@ -157,6 +158,11 @@ void ImplicitSystem::solve_mechanism(const VecX& r, VecX& out) {
     } else {
       const Mat3& R = kinematics_->bodies[triple / 2].R;
       rhs_.segment<3>(3 * n) = R * (model_.inertia[triple / 2] * (R.transpose() * x));
+    }
+    if (model_.has_added_mass() && triple < 2 * bodies) {
+      const int body = triple / 2;
+      const Vec6 fluid = added_mass_in_world(model_, body, kinematics_->bodies[body].R) * r.segment<6>(6 * body);
+      rhs_.segment<3>(3 * n) += fluid.segment<3>(3 * (triple % 2));
     }
   }
   if (!std::holds_alternative<PenaltySettings>(recipe_.formulation)) {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "constraint/formulation/formulations.h"
+#include "dynamics/forces/added_mass.h"
 #include "dynamics/forces/force_set.h"
 
 namespace rotule {
@@ -185,6 +186,14 @@ void ImplicitSystem::assemble_bodies(double a, double b) {
     const Mat3 by_turn = skew(body.omega) * (skew(L) - I * skew(body.omega));
     add(2 * i, 2 * i, model_.bodies[i].mass * Mat3::Identity());
     add(2 * i + 1, 2 * i + 1, I - a * by_omega - b * (by_turn + skew(torque) - I * skew(alpha)));
+    if (!model_.has_added_mass()) continue;
+    // Likewise of the fluid: M_a u' less its gyroscopic force.
+    const Mat6 mass = added_mass_in_world(model_, i, body.R);
+    Vec6 u;
+    u << body.v, body.omega;
+    const Mat6 fluid = mass - added_gyroscopic_derivative(mass, u, a, b) + b * turning_of(mass, udot_.segment<6>(6 * i));
+    for (int p = 0; p < 2; ++p)
+      for (int q = 0; q < 2; ++q) add(2 * i + p, 2 * i + q, Mat3(fluid.block<3, 3>(3 * p, 3 * q)));
   }
   // Constraint forces, lambda held: they turn with their bodies.
   for (const Island& island : islands_)

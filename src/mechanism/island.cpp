@@ -6,6 +6,7 @@
 
 #include "base/budget.h"
 #include "base/spans.h"
+#include "dynamics/forces/added_mass.h"
 #include "solve/solve.h"
 
 namespace rotule {
@@ -87,6 +88,7 @@ void Island::evaluate(std::span<const Linkage> all, const Model& model, const Ki
     more_row += constraints.more_rows();
   }
   for (std::size_t i = 0; i < bodies.size(); ++i) kinematics.write_inverse_mass(model, bodies[i], problem.inverse_mass[i]);
+  problem.coupled = model.has_added_mass();
   // What is at least zero may have no gradient where it has room, as in the middle of a cone: such a row can do nothing.
   constexpr double no_gradient = 1e-24;
   for (std::size_t n = 0; n < first_drive_; ++n) {
@@ -187,6 +189,17 @@ void soften(const Model& model, const Kinematics& kinematics, const Linkage& lin
     const Mat3 mass = m * Mat3::Identity() + h * h * K.linear[k];
     const Mat3 inertia = I + h * h * K.angular[k];
     Mat6& W = island.problem.inverse_mass[place];
+    if (model.has_added_mass() && !model.is_particle(body)) {
+      Mat6 whole = added_mass_in_world(model, body, R);
+      whole.topLeftCorner<3, 3>().diagonal().array() += m;
+      whole.bottomRightCorner<3, 3>() += I;
+      const Vec6 momentum = whole * island.local.segment<6>(6 * place);
+      whole.topLeftCorner<3, 3>() += h * h * K.linear[k];
+      whole.bottomRightCorner<3, 3>() += h * h * K.angular[k];
+      W = whole.inverse();
+      island.local.segment<6>(6 * place) = W * momentum;
+      continue;
+    }
     W.topLeftCorner<3, 3>() = mass.inverse();
     W.bottomRightCorner<3, 3>() = inertia.inverse();
     // `local` holds M^-1 times the momentum; the softened mass divides the same momentum.

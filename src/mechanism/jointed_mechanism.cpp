@@ -111,6 +111,11 @@ void JointedMechanism::sum_forces(double t, const State& s) {
 
 void JointedMechanism::divide_by_mass(VecX& forces) const {
   for (int i = 0; i < model.body_count(); ++i) {
+    if (model.has_added_mass()) {
+      const Vec6 force = forces.segment<6>(6 * i);
+      forces.segment<6>(6 * i).noalias() = kinematics.inverse_mass[i] * force;
+      continue;
+    }
     forces.segment<3>(6 * i) *= model.inverse_mass[i];
     const Vec3 torque = forces.segment<3>(6 * i + 3);
     forces.segment<3>(6 * i + 3).noalias() = kinematics.inverse_inertia[i] * torque;
@@ -250,8 +255,12 @@ void JointedMechanism::free_velocities(const VelocitySettings& settings, const S
   force_power = 0;
   for (int i = 0; model.has_kinematic() && i < model.body_count(); ++i)
     if (model.kinematic(i)) force_power -= (forces_ - external).segment<6>(6 * i).dot(s.u.segment<6>(6 * i));
+  // Those of a fluid are explicit, and so is the rotor's share of a body that has both: its implicit step knows its inertia
+  // alone.
+  if (model.has_added_mass()) add_gyroscopic(model, kinematics, forces_);
   divide_by_mass(forces_);
   free = s.u + step * forces_;
+  if (model.has_added_mass()) return;
   for (int i = 0; i < model.body_count(); ++i)
     if (model.movable(i))
       free.segment<3>(6 * i + 3) +=

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "dynamics/forces/added_mass.h"
 #include "math/rotation.h"
 #include "problem/operators.h"
 #include "solve/solve.h"
@@ -15,6 +16,7 @@ double kinetic_energy(const Model& model, const State& s) {
   for (int i = 0; i < model.body_count(); ++i) {
     const Vec3 omega_B = s.theta[i].conjugate() * Vec3(s.omega(i));
     twice += model.bodies[i].mass * s.v(i).squaredNorm() + omega_B.dot(model.inertia[i] * omega_B);
+    if (model.has_added_mass()) twice += twice_added_energy(model, i, s.theta[i], s.u.segment<6>(6 * i));
   }
   for (int k = 0; k < model.particle_count(); ++k) twice += model.particles.mass[k] * s.particle_velocity(k).squaredNorm();
   return 0.5 * twice;
@@ -80,6 +82,7 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
       problem_.inverse_mass[i].setZero();
       kinematics.write_inverse_mass(model, bodies[i], problem_.inverse_mass[i]);
     }
+    problem_.coupled = model.has_added_mass();
     if (island) {
       problem_.J_a.topRows(joint_rows) = island->problem.J_a;
       problem_.J_b.topRows(joint_rows) = island->problem.J_b;

@@ -21,6 +21,7 @@ struct SceneFields<Spring> {
     visit(Field{"stiffness", "N/m", "force per length", 0, 1e300}, s.stiffness);
     visit(Field{"damping", "N s/m", "force per speed, along the spring", 0, 1e300}, s.damping);
     visit(Field{"rest_length", "m", "length without force; else as placed", 0, 1e30}, s.rest_length);
+    visit(Field{"slack", "", "whether it pulls alone, as a cable does"}, s.slack);
   }
 };
 
@@ -68,6 +69,7 @@ struct SceneFields<Drag> {
     visit(Field{"viscous", "N s/m", "force per speed", 0, 1e300}, s.viscous);
     visit(Field{"quadratic", "N s^2/m^2", "force per speed squared", 0, 1e300}, s.quadratic);
     visit(Field{"angular", "N m s", "torque per angular velocity, of bodies", 0, 1e300}, s.angular);
+    visit(Field{"in", "", "flows that it feels, by name; none: all of the scene's"}, s.in);
   }
 };
 
@@ -114,6 +116,69 @@ struct SceneFields<Load> {
     visit(Field{"force", "N", "in world axes: numbers or expressions of t"}, s.force);
     visit(Field{"torque", "N m", "in world axes, on a body: numbers or expressions of t"}, s.torque);
     visit(Field{"at", "m", "the body's point at which the force acts, in the world; else the centre of mass"}, s.at);
+  }
+};
+
+template <>
+struct Kind<FlowSection> {
+  static constexpr std::string_view name = "section", summary = "drag, lift and moment of a section in a flow, against its angle";
+};
+template <>
+struct SceneFields<FlowSection> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"on", "", "a body"}, s.on, Need::required);
+    visit(Field{"at", "m", "the body's point where it acts, in the world; else the centre of mass"}, s.at);
+    visit(Field{"velocity_at", "m", "the body's point where it feels the velocity, in the world; else `at`"}, s.velocity_at);
+    visit(Field{"chord", "", "from the leading to the trailing edge, in the world"}, s.chord, Need::direction);
+    visit(Field{"normal", "", "upwards, across the chord, in the world"}, s.normal, Need::direction);
+    visit(Field{"width", "m", "of the chord", 0, 1e30, true}, s.width);
+    visit(Field{"length", "m", "along the span", 0, 1e30, true}, s.length);
+    visit(Field{"density", "kg/m^3", "of the fluid", 0, 1e30}, s.density);
+    visit(Field{"angles", "rad", "of attack, ascending; one alone: the coefficients are those of all angles"}, s.angles,
+          Need::required);
+    visit(Field{"drag", "", "coefficients along the flow, one for each angle"}, s.drag);
+    visit(Field{"lift", "", "coefficients across the flow, one for each angle"}, s.lift);
+    visit(Field{"moment", "", "coefficients, nose up, one for each angle"}, s.moment);
+    visit(Field{"skin_friction", "", "coefficient along the span", 0, 1e6}, s.skin_friction);
+    visit(Field{"in", "", "flows that it feels, by name; none: all of the scene's"}, s.in);
+  }
+};
+
+template <>
+struct Kind<Buoyancy> {
+  static constexpr std::string_view name = "buoyancy", summary = "the pressure of a fluid around a body";
+};
+template <>
+struct SceneFields<Buoyancy> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"on", "", "a body"}, s.on, Need::required);
+    visit(Field{"density", "kg/m^3", "of the fluid", 0, 1e30}, s.density);
+    visit(Field{"volume", "m^3", "of the body; else its shape's", 0, 1e30, true}, s.volume);
+    visit(Field{"at", "m", "centre of the volume, in the world; else the shape's centroid"}, s.at);
+    visit(Field{"surface", "m", "height of the still level against gravity; none: all is below"}, s.surface);
+    visit(Field{"in", "", "flows whose pressure it feels, by name; none: all of the scene's"}, s.in);
+  }
+};
+
+template <>
+struct Kind<AddedMass> {
+  static constexpr std::string_view name = "added_mass", summary = "the fluid that a body must move out of its way";
+};
+template <>
+struct SceneFields<AddedMass> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"on", "", "a body"}, s.on, Need::required);
+    visit(Field{"translation", "kg", "momentum by velocity, in body axes"}, s.translation);
+    visit(Field{"rotation", "kg m^2", "angular momentum by angular velocity, in body axes"}, s.rotation);
+    visit(Field{"coupling", "kg m", "momentum by angular velocity, in body axes"}, s.coupling);
+    visit(Field{"at", "m", "the point that it is about, in the world; else the centre of mass"}, s.at);
+    visit(Field{"in", "", "flows that push it along, by name; none: all of the scene's"}, s.in);
   }
 };
 

@@ -2,12 +2,18 @@
 
 #include <fmt/format.h>
 #include <rotule/error.h>
+#include <rotule/mass_properties.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numbers>
+#include <numeric>
 
+#include "base/text.h"
 #include "model/model.h"
+#include "model/tessellate.h"
 
 namespace rotule {
 
@@ -61,6 +67,27 @@ Quat orientation_of(const ForceEnd& end, const State& state) {
   return end.kind == ForceEnd::Kind::body ? state.theta[end.index] : Quat::Identity();
 }
 
+bool has_volume(const Shape& shape) {
+  return !std::holds_alternative<std::monostate>(shape) && !std::holds_alternative<Plane>(shape) &&
+         !std::holds_alternative<HeightField>(shape);
+}
+
+WettedShape wetted_shape(const Body& body, const Vec3& centre, double volume) {
+  WettedShape out;
+  out.centre = centre;
+  if (std::holds_alternative<Sphere>(body.shape)) {
+    out.radius = std::cbrt(0.75 * volume / std::numbers::pi);
+    return out;
+  }
+  // The surface is drawn about the shape's own centroid; where another centre is given, all of it moves along.
+  const TriangleSurface surface = tessellate(body.shape, {.segments = 64});
+  const Vec3 shift = centre - mass_properties(body.shape, 1).center_of_mass;
+  for (const Vec3& vertex : surface.vertices) out.vertices.push_back(vertex + shift);
+  out.triangles = surface.triangles;
+  out.mend = volume / enclosed_volume(surface);
+  return out;
+}
+
 struct Adder {
   int source;
   const std::string& place;
@@ -74,12 +101,13 @@ struct Adder {
                     def.stiffness,
                     def.damping,
                     0,
-                    source};
+                    source,
+                    def.slack};
     const double length = (place_of(out.a, state) - place_of(out.b, state)).norm();
     if (length == 0)
       throw Error(place, "its ends are in the same place, where a spring has no direction; move one of them apart");
     out.rest_length = def.rest_length.value_or(length);
-    if (out.a.kind != ForceEnd::Kind::particle || out.b.kind != ForceEnd::Kind::particle) {
+    if (def.slack || out.a.kind != ForceEnd::Kind::particle || out.b.kind != ForceEnd::Kind::particle) {
       model.forces.springs.push_back(out);
       return;
     }
@@ -121,7 +149,7 @@ struct Adder {
   }
 
   void operator()(const Drag& def) const {
-    DragForce out{{}, {}, def.viscous, def.quadratic, def.angular, def.on.empty(), source};
+    DragForce out{{}, {}, def.viscous, def.quadratic, def.angular, def.on.empty(), source, flows_of(def.in)};
     if (def.on.empty()) {
       for (int i = 0; i < model.body_count(); ++i)
         if (model.movable(i)) out.bodies.push_back(i);
@@ -162,6 +190,75 @@ struct Adder {
     model.forces.loads.push_back(std::move(out));
   }
 
+  /// Their numbers; all of them where none is named.
+  [[nodiscard]] std::vector<int> flows_of(const std::vector<std::string>& names) const {
+    std::vector<int> out;
+    if (names.empty()) {
+      out.resize(model.flows.size());
+      std::iota(out.begin(), out.end(), 0);
+    }
+    for (const std::string& name : names) {
+      const auto found = std::find(model.flow_names.begin(), model.flow_names.end(), name);
+      if (found == model.flow_names.end())
+        throw Error(place + "/in", fmt::format("unknown flow {}; {}", in_quotes(name), suggestion(name, model.flow_names)));
+      out.push_back(static_cast<int>(found - model.flow_names.begin()));
+    }
+    return out;
+  }
+
+  void operator()(const FlowSection& def) const {
+    const ForceEnd end = find(def.on);
+    const Quat to_body = state.theta[end.index].conjugate();
+    const Vec3 chord = (to_body * def.chord).normalized(), normal = to_body * def.normal;
+    const Vec3 across = normal - normal.dot(chord) * chord;
+    if (!(across.norm() > 1e-9 * normal.norm())) throw Error(place + "/normal", "must not be along the chord");
+    SectionForce out{def.name, held_at(end, def.at, state), held_at(end, def.velocity_at ? def.velocity_at : def.at, state)};
+    out.axes << chord, across.normalized(), chord.cross(across.normalized());
+    out.scale = 0.5 * def.density * def.width * def.length;
+    out.width = def.width;
+    out.friction = def.skin_friction;
+    out.coefficients = Coefficients(def.angles, def.drag, def.lift, def.moment);
+    out.flows = flows_of(def.in);
+    out.source = source;
+    model.forces.sections.push_back(std::move(out));
+  }
+
+  void operator()(const Buoyancy& def) const {
+    const ForceEnd end = find(def.on);
+    const Body& body = model.bodies[end.index];
+    const double of_shape = has_volume(body.shape) ? volume(body.shape) : 0;
+    if (!def.volume && of_shape == 0) throw Error(place + "/volume", "is missing: the body has no shape to compute it from");
+    if (def.surface && of_shape == 0)
+      throw Error(place + "/surface", "needs a body with a shape that has a volume: how much of it is below is not known");
+    BuoyancyForce out{.name = def.name, .at = end, .density = def.density, .volume = def.volume.value_or(of_shape)};
+    if (def.at)
+      out.at = held_at(end, def.at, state);
+    else if (of_shape > 0)
+      out.at.r = mass_properties(body.shape, 1).center_of_mass - body.center_of_mass;
+    out.surface = def.surface;
+    if (def.surface) out.shape = wetted_shape(body, out.at.r, out.volume);
+    out.flows = flows_of(def.in);
+    out.source = source;
+    model.forces.buoyancies.push_back(std::move(out));
+  }
+
+  void operator()(const AddedMass& def) const {
+    const ForceEnd end = held_at(find(def.on), def.at, state);
+    // About the centre of mass: a point at r moves by v + omega x r = v - [r]x omega.
+    Mat6 at_point, G = Mat6::Identity();
+    at_point << def.translation, def.coupling, def.coupling.transpose(), def.rotation;
+    G.topRightCorner<3, 3>() = -skew(end.r);
+    AddedMassForce out{.name = def.name, .body = end.index, .mass = G.transpose() * at_point * G};
+    const double least = Eigen::SelfAdjointEigenSolver<Mat6>(out.mass, Eigen::EigenvaluesOnly).eigenvalues().minCoeff();
+    if (!def.translation.isApprox(def.translation.transpose()) || !def.rotation.isApprox(def.rotation.transpose()) ||
+        least < -1e-9 * out.mass.cwiseAbs().maxCoeff())
+      throw Error(place, "must be symmetric and must not have negative directions: fluid that is set in motion has an energy");
+    if (!model.movable(end.index)) throw Error(place + "/on", "must be a body that forces can move");
+    out.flows = flows_of(def.in);
+    out.source = source;
+    model.forces.added_masses.push_back(std::move(out));
+  }
+
   void operator()(const UserForce& def) const {
     // The user speaks of the body's frame; the engine's coordinates start at the centre of mass.
     UserForceEntry out{def.name, find(def.between[0]), find(def.between[1]), def, source};
@@ -184,6 +281,15 @@ void Forces::remove_body(int index) {
   drop(springs);
   drop(torsions);
   drop(users);
+  const auto drop_one = [index](auto& pool) {
+    std::erase_if(pool, [index](const auto& f) { return holds(f.at, index); });
+    for (auto& f : pool) renumber(f.at, index);
+  };
+  for (SectionForce& section : sections) renumber(section.feels, index);
+  drop_one(sections);
+  drop_one(buoyancies);
+  std::erase_if(added_masses, [index](const AddedMassForce& added) { return added.body == index; });
+  for (AddedMassForce& added : added_masses) added.body -= added.body > index;
   std::erase_if(loads, [index](const LoadForce& load) { return holds(load.a, index); });
   for (LoadForce& load : loads) renumber(load.a, index);
   std::erase_if(angles, [index](const AngleSpringForce& f) {
@@ -201,7 +307,8 @@ bool Forces::contains(int source) const {
   const auto in = [source](const auto& pool) {
     return std::any_of(pool.begin(), pool.end(), [source](const auto& force) { return force.source == source; });
   };
-  return in(springs) || in(angles) || in(torsions) || in(drags) || in(gravitations) || in(planes) || in(loads) || in(users) ||
+  return in(springs) || in(angles) || in(torsions) || in(drags) || in(gravitations) || in(planes) || in(loads) || in(sections) ||
+         in(buoyancies) || in(added_masses) || in(users) ||
          std::find(particle_springs.source.begin(), particle_springs.source.end(), source) != particle_springs.source.end();
 }
 
@@ -214,6 +321,9 @@ void Forces::remove(int source) {
   drop(gravitations);
   drop(planes);
   drop(loads);
+  drop(sections);
+  drop(buoyancies);
+  drop(added_masses);
   drop(users);
   ParticleSprings& pool = particle_springs;
   for (auto n = static_cast<std::ptrdiff_t>(pool.count()); n-- > 0;) {
@@ -262,6 +372,7 @@ void add_particles(const ParticleGroup& group, Model& model, State& state) {
 void add_force(const ForceDef& def, int source, const std::string& place, Model& model, const State& state,
                const std::function<ForceEnd(const std::string&)>& find) {
   std::visit(Adder{source, place, model, state, find}, def);
+  model.settle_added_mass();
 }
 
 }  // namespace rotule

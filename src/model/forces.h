@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "flow/coefficients.h"
+#include "flow/field.h"
 #include "model/expression.h"
 #include "model/state.h"
 
@@ -46,6 +48,7 @@ struct SpringForce {
   ForceEnd a, b;
   double stiffness = 0, damping = 0, rest_length = 0;
   int source = no_source;
+  bool slack = false;
 };
 
 /// Springs between particles alone.
@@ -75,6 +78,7 @@ struct DragForce {
   double viscous = 0, quadratic = 0, angular = 0;
   bool on_all = false;  // on bodies that are added later, too
   int source = no_source;
+  std::vector<int> flows = {};  // numbers of Model::flows that it feels
 };
 
 struct GravitationForce : Gravitation {
@@ -89,6 +93,44 @@ struct LoadForce {
   std::string name;
   ForceEnd a;
   Expression3 force, torque;
+  int source = no_source;
+};
+
+struct SectionForce {
+  std::string name;
+  ForceEnd at, feels;            // on one body: where it acts, where it feels the velocity
+  Mat3 axes = Mat3::Identity();  // chord, normal and span as columns, in body axes
+  double scale = 0;              // 1/2 density width length
+  double width = 0, friction = 0;
+  Coefficients coefficients = {};
+  std::vector<int> flows = {};
+  int source = no_source;
+};
+
+/// The surface of what a fluid presses on: a ball, or triangles, from the body's centre of mass in body axes.
+struct WettedShape {
+  double radius = 0;  // of a ball
+  Vec3 centre = Vec3::Zero();
+  std::vector<Vec3> vertices;
+  std::vector<std::array<int, 3>> triangles;
+  double mend = 1;  // volume over that of the triangles
+};
+
+struct BuoyancyForce {
+  std::string name;
+  ForceEnd at;  // centre of the whole volume
+  double density = 0, volume = 0;
+  std::optional<double> surface = {};
+  WettedShape shape = {};  // where there is a surface
+  std::vector<int> flows = {};
+  int source = no_source;
+};
+
+struct AddedMassForce {
+  std::string name;
+  int body = -1;
+  Mat6 mass = Mat6::Zero();  // about the centre of mass, in body axes
+  std::vector<int> flows = {};
   int source = no_source;
 };
 
@@ -108,11 +150,15 @@ struct Forces {
   std::vector<GravitationForce> gravitations;
   std::vector<PlaneForce> planes;  // normals of length one
   std::vector<LoadForce> loads;
+  std::vector<SectionForce> sections;
+  std::vector<BuoyancyForce> buoyancies;
+  std::vector<AddedMassForce> added_masses;
   std::vector<UserForceEntry> users;
 
   [[nodiscard]] bool empty() const {
     return springs.empty() && particle_springs.count() == 0 && angles.empty() && torsions.empty() && drags.empty() &&
-           gravitations.empty() && planes.empty() && loads.empty() && users.empty();
+           gravitations.empty() && planes.empty() && loads.empty() && sections.empty() && buoyancies.empty() &&
+           added_masses.empty() && users.empty();
   }
   /// Drops what holds on to the body, and renumbers those behind it.
   void remove_body(int index);

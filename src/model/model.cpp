@@ -37,6 +37,25 @@ void Model::add(Body body) {
   if (moves)
     for (DragForce& drag : forces.drags)
       if (drag.on_all) drag.bodies.push_back(body_count() - 1);
+  settle_added_mass();
+}
+
+void Model::settle_added_mass() {
+  added_mass.clear();
+  if (forces.added_masses.empty()) return;
+  added_mass.assign(bodies.size(), Mat6::Zero());
+  for (const AddedMassForce& added : forces.added_masses) added_mass[added.body] += added.mass;
+}
+
+void Model::add(const FlowDef& flow, const std::string& place) {
+  TimeVelocity velocity;
+  if (const auto* uniform = std::get_if<UniformFlow>(&flow)) try {
+      velocity = [expression = Expression3(uniform->velocity)](double t, Vec3& u, Vec3& rate) { expression.at(t, u, &rate); };
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}/velocity/{}", place, error.what()));
+    }
+  flows.emplace_back(flow, std::move(velocity));
+  flow_names.push_back(std::visit([](const auto& f) { return f.name; }, flow));
 }
 
 void Model::add(Joint joint) { joints.push_back(std::move(joint)); }
@@ -54,6 +73,7 @@ void Model::remove_body(int index) {
   inverse_mass.erase(inverse_mass.begin() + index);
   inertia.erase(inertia.begin() + index);
   inverse_inertia.erase(inverse_inertia.begin() + index);
+  settle_added_mass();
 }
 
 void Model::remove_joint(int index) { joints.erase(joints.begin() + index); }

@@ -116,11 +116,15 @@ struct Model {
   Particles particles;
   std::vector<int> joined;  // particles that joints hold, in the order in which they were first named; none of them is pinned
   Forces forces;
+  std::vector<FlowField> flows;
+  std::vector<std::string> flow_names;
   Vec3 gravity = Vec3::Zero();
 
   // Hot copies, one per body; zero inverses for fixed bodies.
   std::vector<double> inverse_mass;
   std::vector<Mat3> inertia, inverse_inertia;
+  std::vector<Mat6>
+      added_mass;  // of the fluid around each body, about its centre of mass in body axes; none where no body has any
 
   [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }
   [[nodiscard]] int particle_count() const { return particles.count(); }
@@ -160,6 +164,11 @@ struct Model {
   std::uint32_t layer_bit(const std::string& name);
   /// Whether their layers and groups let the two touch, or one sense the other.
   [[nodiscard]] bool may_meet(int a, int b) const;
+  [[nodiscard]] bool has_added_mass() const { return !added_mass.empty(); }
+  /// Sums what forces add to each body's mass.
+  void settle_added_mass();
+  /// Appends a flow; throws Error with the place where its expressions make no sense.
+  void add(const FlowDef& flow, const std::string& place);
   /// Gives point masses an inertia that keeps their orientation defined and matters to nobody: a ball whose radius is a
   /// thousandth of the longest arm to one of their joints.
   void settle_point_masses();

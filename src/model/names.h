@@ -28,5 +28,7 @@ std::vector<std::string> partners_of(const JointDef& joint);
 std::string_view kind_of(const SolidDef& solid);
 const std::string& name_of(const SolidDef& solid);
 std::string_view kind_of(const ForceDef& force);
+std::string_view kind_of(const FlowDef& flow);
+std::string_view kind_of(const StructureDef& structure);
 
 }  // namespace rotule

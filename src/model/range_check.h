@@ -68,6 +68,10 @@ struct RangeCheck {
       visit_fields(items[i], RangeCheck{item});
     }
   }
+  void operator()(const Field& field, const SectionCoefficients& section, Need = {}) const {
+    const Place here = place / field.name;
+    visit_fields(section, RangeCheck{here});
+  }
   void operator()(const Field& field, const GivenMotion& motion, Need = {}) const {
     const Place here = place / field.name;
     visit_fields(motion, RangeCheck{here});

@@ -56,6 +56,10 @@ std::string_view kind_of(const ForceDef& force) {
   return std::visit([]<class F>(const F&) { return Kind<F>::name; }, force);
 }
 
+std::string_view kind_of(const FlowDef& flow) {
+  return std::visit([]<class F>(const F&) { return Kind<F>::name; }, flow);
+}
+
 void name_partners(const std::vector<std::string>& bodies, Constraint& constraint) {
   if (bodies.empty()) throw Error("constraint", "is over no body; name one or more");
   constraint.law.single = bodies.size() == 1;
@@ -77,6 +81,8 @@ void name_unnamed(Scene& scene) {
   name_items(
       scene.forces, [](ForceDef& f) -> std::string& { return name_in(f); }, [](const ForceDef& f) { return kind_of(f); });
   name_items(
+      scene.flows, [](FlowDef& f) -> std::string& { return name_in(f); }, [](const FlowDef& f) { return kind_of(f); });
+  name_items(
       scene.walls, [](Wall& w) -> std::string& { return w.name; }, [](const Wall&) { return std::string_view("wall"); });
 }
 
@@ -86,6 +92,10 @@ void Scene::add_particles(ParticleGroup group) {
 }
 void Scene::add(SolidDef solid) {
   solids.push_back(std::move(solid));
+  name_unnamed(*this);
+}
+void Scene::add(FlowDef flow) {
+  flows.push_back(std::move(flow));
   name_unnamed(*this);
 }
 void Scene::add(ForceDef force) {

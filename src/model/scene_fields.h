@@ -6,10 +6,12 @@
 #include <string_view>
 
 #include "model/field_lists.h"
+#include "model/flow_fields.h"
 #include "model/force_fields.h"
 #include "model/function_kinds.h"
 #include "model/joint_kinds.h"
 #include "model/particle_fields.h"
+#include "model/structure_fields.h"
 
 namespace rotule {
 
@@ -114,6 +116,7 @@ struct SceneFields<Scene> {
     visit(Field{"joints", "", "what ties them"}, s.joints);
     visit(Field{"particles", "", "groups of particles"}, s.particles);
     visit(Field{"solids", "", "mass-spring solids: particles and springs in a few numbers"}, s.solids);
+    visit(Field{"flows", "", "moving air and water: wind, gusts, waves ..."}, s.flows);
     visit(Field{"forces", "", "springs, drag, gravitation ..."}, s.forces);
     visit(Field{"impulses", "", "blows at the start"}, s.impulses);
     visit(Field{"walls", "", "invisible walls"}, s.walls);

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numbers>
+
 #include "base/text.h"
+#include "flow/coefficients.h"
 #include "model/names.h"
 #include "model/range_check.h"
 #include "model/solids.h"
@@ -53,6 +57,29 @@ void check_ends(const Force& force, const Place& here, const PartnerNames& partn
   for (std::size_t k = 0; k < force.between.size(); ++k) partners.check(ends / k, force.between[k]);
 }
 
+/// Angles that ascend within a full turn, and as many coefficients as there are angles, or none.
+void check_table(const std::vector<double>& angles, const std::vector<double>& drag, const std::vector<double>& lift,
+                 const std::vector<double>& moment, const Place& here) {
+  const Place at = here / "angles";
+  if (angles.empty()) fail(at, "must hold at least one angle");
+  for (std::size_t k = 1; k < angles.size(); ++k)
+    if (!(angles[k] > angles[k - 1])) fail(at / k, "must be greater than the one before it");
+  constexpr double turn = 2 * std::numbers::pi;
+  if (angles.back() - angles.front() > turn + 1e-6)
+    fail(at, fmt::format("must span at most a full turn, {:.6g} rad, span {:.6g}; are they in degrees?", turn,
+                         angles.back() - angles.front()));
+  const std::array<const std::vector<double>*, 3> columns{&drag, &lift, &moment};
+  constexpr std::array<std::string_view, 3> keys{"drag", "lift", "moment"};
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::vector<double>& column = *columns[k];
+    if (!column.empty() && column.size() != angles.size())
+      fail(here / keys[k], fmt::format("must be one for each of the {} angles, has {}", angles.size(), column.size()));
+    if (!column.empty() && spans_full_turn(angles) && column.front() != column.back())
+      fail(here / keys[k], fmt::format("must end as it begins, {:.6g}, since the angles span a full turn; ends with {:.6g}",
+                                       column.front(), column.back()));
+  }
+}
+
 void check_details(const Spring& force, const Place& here, const PartnerNames& partners) {
   check_ends(force, here, partners);
   const std::array<const std::optional<Vec3>*, 2> points{&force.from, &force.to};
@@ -93,6 +120,20 @@ void check_details(const Load& force, const Place& here, const PartnerNames& par
   if (!partners.is_particle(force.on)) return;
   if (force.at) fail(here / "at", "is not for particles: they have no other point than their own");
   if (force.torque != Formula3{}) fail(here / "torque", "is not for particles, which do not turn");
+}
+void check_body(const std::string& on, const Place& here, const PartnerNames& partners) {
+  partners.check(here / "on", on);
+  if (on == "world" || partners.is_particle(on)) fail(here / "on", "must be a body");
+}
+void check_details(const FlowSection& force, const Place& here, const PartnerNames& partners) {
+  check_body(force.on, here, partners);
+  check_table(force.angles, force.drag, force.lift, force.moment, here);
+}
+void check_details(const Buoyancy& force, const Place& here, const PartnerNames& partners) {
+  check_body(force.on, here, partners);
+}
+void check_details(const AddedMass& force, const Place& here, const PartnerNames& partners) {
+  check_body(force.on, here, partners);
 }
 void check_details(const UserForce& force, const Place& here, const PartnerNames& partners) {
   check_ends(force, here, partners);
@@ -161,13 +202,54 @@ void validate_particles(const Scene& scene) {
   }
 }
 
+namespace {
+
+void validate_flows(const Scene& scene) {
+  const Place top, flows = top / "flows";
+  std::unordered_map<std::string, std::size_t> taken;
+  for (std::size_t i = 0; i < scene.flows.size(); ++i) {
+    const Place item = flows / i, here = item / kind_of(scene.flows[i]);
+    std::visit(
+        [&]<class Flow>(const Flow& flow) {
+          visit_fields(flow, RangeCheck{here});
+          if (const auto [at, is_new] = taken.emplace(flow.name, i); !is_new)
+            fail(here / "name",
+                 fmt::format("{} is already the name of /flows/{}; choose another", in_quotes(flow.name), at->second));
+          if constexpr (std::is_same_v<Flow, LogLawFlow>)
+            if (!(flow.reference_height > flow.roughness))
+              fail(here / "reference_height", fmt::format("must be above the roughness, {:.6g} m", flow.roughness));
+          if constexpr (std::is_same_v<Flow, WaveFlow>)
+            if (!(flow.direction.cross(flow.up).norm() > 1e-6 * flow.direction.norm() * flow.up.norm()))
+              fail(here / "direction", "must not be along up: waves travel over the surface");
+        },
+        scene.flows[i]);
+  }
+}
+
+void check_flow_names(const Scene& scene, const std::vector<std::string>& names, const Place& place) {
+  std::vector<std::string> known;
+  for (const FlowDef& flow : scene.flows) known.push_back(std::visit([](const auto& f) { return f.name; }, flow));
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (std::find(known.begin(), known.end(), names[k]) == known.end())
+      fail(place / k, fmt::format("unknown flow {}; {}", in_quotes(names[k]), suggestion(names[k], known)));
+}
+
+}  // namespace
+
 void validate_forces(const Scene& scene) {
+  validate_flows(scene);
   if (scene.forces.empty()) return;
   const Place top, forces = top / "forces";
   const PartnerNames partners(scene);
   for (std::size_t i = 0; i < scene.forces.size(); ++i) {
     const Place item = forces / i;
-    validate(scene.forces[i], partners, item / kind_of(scene.forces[i]));
+    const Place here = item / kind_of(scene.forces[i]);
+    validate(scene.forces[i], partners, here);
+    std::visit(
+        [&](const auto& force) {
+          if constexpr (requires { force.in; }) check_flow_names(scene, force.in, here / "in");
+        },
+        scene.forces[i]);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "model/names.h"
 #include "model/scene_fields.h"
 #include "model/solver_list.h"
+#include "model/structures.h"
 #include "model/validate.h"
 #include "record/json_text.h"
 #include "record/scene_files.h"
@@ -165,6 +166,8 @@ void read(const Json& json, const Place& place, Shape& out) { read_kind(json, pl
 void read(const Json& json, const Place& place, JointDef& out) { read_kind(json, place, out, "joint"); }
 void read(const Json& json, const Place& place, SolidDef& out) { read_kind(json, place, out, "solid"); }
 void read(const Json& json, const Place& place, ForceDef& out) { read_kind(json, place, out, "force"); }
+void read(const Json& json, const Place& place, FlowDef& out) { read_kind(json, place, out, "flow"); }
+void read(const Json& json, const Place& place, StructureDef& out) { read_kind(json, place, out, "structure"); }
 void read(const Json& json, const Place& place, DecompositionSettings& out) { read_struct(json, place, out); }
 void read(const Json& json, const Place& place, GivenMotion& out) { read_struct(json, place, out); }
 
@@ -334,6 +337,16 @@ void choose_recipe(const Json& json, Scene& scene) {
   scene.dial.reset();
 }
 
+/// What structures are made of: the scene holds that, and not how it was described.
+void read_structures(const Json& json, const Place& place, Scene& scene) {
+  std::vector<StructureDef> structures;
+  read(json, place, structures);
+  for (std::size_t i = 0; i < structures.size(); ++i) {
+    const Place item = place / i;
+    build_structure(structures[i], item / kind_of(structures[i]), scene);
+  }
+}
+
 Scene read_scene(const Json& json, const std::filesystem::path& folder) {
   const Place top;
   if (!json.is_object()) fail(Place("/"), fmt::format("must be an object such as {{\"rotule\": 1, ...}}, is {}", type_of(json)));
@@ -344,9 +357,11 @@ Scene read_scene(const Json& json, const std::filesystem::path& folder) {
            fmt::format("must be 1, the version of the format that this program reads, is {}", shortest(version->get<double>())));
   }
   Scene scene;
-  read_struct(json, top, scene, {"rotule", "$schema"});
+  read_struct(json, top, scene, {"rotule", "$schema", "structures"});
   if (!json.contains("rotule")) fail(Place("/"), "missing key \"rotule\": a scene file says {\"rotule\": 1, ...}");
   if (const auto bodies = json.find("bodies"); bodies != json.end()) find_large_angles(*bodies, "/bodies", scene.large_angles);
+  if (const auto structures = json.find("structures"); structures != json.end())
+    read_structures(*structures, top / "structures", scene);
   read_files(scene, folder);
   name_unnamed(scene);
   validate(scene);

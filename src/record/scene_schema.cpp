@@ -8,6 +8,7 @@
 #include "model/names.h"
 #include "model/scene_fields.h"
 #include "model/solver_list.h"
+#include "model/structure_fields.h"
 #include "record/json_text.h"
 #include "record/scene_json.h"
 
@@ -65,6 +66,8 @@ Json schema_of(const Field&, const Shape&) { return reference("shape"); }
 Json schema_of(const Field&, const JointDef&) { return reference("joint"); }
 Json schema_of(const Field&, const SolidDef&) { return reference("solid"); }
 Json schema_of(const Field&, const ForceDef&) { return reference("force"); }
+Json schema_of(const Field&, const FlowDef&) { return reference("flow"); }
+Json schema_of(const Field&, const SectionCoefficients&) { return object_schema<SectionCoefficients>(); }
 Json schema_of(const Field&, const ParticleGroup&) { return reference("particles"); }
 Json schema_of(const Field&, const SpringSet&) { return reference("spring_set"); }
 Json schema_of(const Field&, const Material&) { return reference("material"); }
@@ -215,6 +218,8 @@ std::string scene_schema() {
                      {"$schema", {{"type", "string"}}}};
   Json scene = object_schema<Scene>();
   properties.update(scene["properties"]);
+  properties["structures"] = list_of(reference("structure"));
+  properties["structures"]["description"] = "beams, cables, trusses and bridges in a few numbers";
   scene["properties"] = std::move(properties);
   scene["required"] = {"rotule"};
   schema.update(scene);
@@ -229,6 +234,8 @@ std::string scene_schema() {
                      {"shape", kind_schema<Shape>()},
                      {"solid", kind_schema<SolidDef>()},
                      {"force", kind_schema<ForceDef>()},
+                     {"flow", kind_schema<FlowDef>()},
+                     {"structure", kind_schema<StructureDef>()},
                      {"particles", object_schema<ParticleGroup>()},
                      {"spring_set", object_schema<SpringSet>()},
                      {"compound_part", object_schema<CompoundPart>()},

@@ -115,6 +115,7 @@ std::string text_of(const Shape& shape) { return kind_text(shape); }
 std::string text_of(const JointDef& joint) { return kind_text(joint); }
 std::string text_of(const SolidDef& solid) { return kind_text(solid); }
 std::string text_of(const ForceDef& force) { return kind_text(force); }
+std::string text_of(const FlowDef& flow) { return kind_text(flow); }
 std::string text_of(const DecompositionSettings& settings) { return struct_text(settings); }
 std::string text_of(const GivenMotion& motion) {
   if (motion.function) throw Error("motion", "is a function, which files cannot hold; give it by its numbers");

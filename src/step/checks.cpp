@@ -29,6 +29,13 @@ void check_drives(const Model& model, const Recipe& recipe) {
   }
 }
 
+void check_added_mass(const Model& model, const Recipe& recipe) {
+  const bool splits = std::visit([](const auto& method) { return method.traits.constrained; }, recipe.integrator);
+  if (!model.has_added_mass() || !splits) return;
+  throw Error("body \"" + model.bodies[model.forces.added_masses.front().body].name + "\"",
+              "has added mass, and rattle turns bodies by their own inertia alone; --set integrator=rk4 runs it");
+}
+
 namespace {
 
 /// m, m/s, rad/s: beyond it energies and moments, which multiply two such numbers with a mass, overflow.

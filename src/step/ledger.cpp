@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "constraint/joint_coordinates.h"
+#include "dynamics/forces/added_mass.h"
 #include "dynamics/forces/weight.h"
 #include "mechanism/shock.h"
 
@@ -31,6 +32,10 @@ Diagnostics Ledger::diagnose(JointedMechanism& mechanism, const State& s, double
     const Quat& q = s.theta[i];
     out.linear_momentum += momentum;
     out.angular_momentum += s.p[i].cross(momentum) + q * (body.inertia * (q.conjugate() * Vec3(s.omega(i))));
+    if (!mechanism.model.has_added_mass()) continue;
+    const Vec6 fluid = added_mass_in_world(mechanism.model, i, q.toRotationMatrix()) * s.u.segment<6>(6 * i);
+    out.linear_momentum += fluid.head<3>();
+    out.angular_momentum += s.p[i].cross(fluid.head<3>()) + fluid.tail<3>();
   }
   for (int k = 0; k < s.particles(); ++k) {
     const Vec3 momentum = mechanism.model.particles.mass[k] * s.particle_velocity(k);
@@ -103,6 +108,7 @@ void Ledger::read(const StepTotals& totals, const JointedMechanism& mechanism, c
   energy.motors = flow[Agent::motors];
   energy.forces = flow[Agent::forces];
   energy.fields = flow[Agent::fields];
+  energy.fluid = flow[Agent::fluid];
   energy.guides = flow[Agent::guides];
   energy.hands = books.hands + out.energy() - books.end + totals.shock_energy - books.shocks_end;
   energy.drag = -flow[Agent::drag];

@@ -175,6 +175,8 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
   w.external.setZero(w.model.velocity_count());
   for (std::size_t i = 0; i < named.joints.size(); ++i)
     w.add_joint(named.joints[i], fmt::format("/joints/{}/{}", i, kind_of(named.joints[i])));
+  for (std::size_t i = 0; i < named.flows.size(); ++i)
+    w.model.add(named.flows[i], fmt::format("/flows/{}/{}", i, kind_of(named.flows[i])));
   for (std::size_t i = 0; i < named.forces.size(); ++i)
     w.add_force(named.forces[i], fmt::format("/forces/{}/{}", i, kind_of(named.forces[i])));
   follow_given_motions(w.model, 0, w.state);
@@ -366,6 +368,7 @@ void World::remove(ForceId force) {
   WorldImplementation& w = *implementation_;
   if (!contains(force)) throw Error(fmt::format("force id {}", force.index), "is stale, or was never given out by this world");
   w.model.forces.remove(static_cast<int>(force.index));
+  w.model.settle_added_mass();
   if (w.stepper) w.stepper->forces_changed();
   w.model_changed();
 }

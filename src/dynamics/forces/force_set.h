@@ -1,6 +1,7 @@
 #pragma once
 // All forces of a model together, beside weight and the gyroscopic torque: their sum, their potential energy, their derivatives.
 #include "dynamics/forces/drag.h"
+#include "dynamics/forces/fluid.h"
 #include "dynamics/forces/gravitation.h"
 #include "dynamics/forces/loads.h"
 #include "dynamics/forces/pair_forces.h"
@@ -16,7 +17,8 @@ inline void add_forces(const Model& model, const State& s, double t, int threads
   if (model.forces.empty()) return;
   add_springs(model, s, f);
   add_pair_forces(model, s, t, f);
-  add_drag(model, s, f);
+  add_drag(model, s, t, f);
+  add_fluid(model, s, t, f);
   add_penalty_planes(model, s, f);
   add_loads(model, s, t, f);
   add_gravitation(model, s, threads, scratch.attractors, f);

@@ -1,8 +1,14 @@
 #pragma once
-// The gyroscopic torque -omega x I omega of Newton-Euler in world axes.
-#include "dynamics/kinematics.h"
+// The gyroscopic torque -omega x I omega of Newton-Euler in world axes, and that of added mass.
+#include "dynamics/forces/added_mass.h"
 
 namespace rotule {
+
+/// f += what the momentum of the fluid around it does to a body.
+inline void add_added_gyroscopic(const Model& model, const Kinematics& kinematics, int body, VecX& f) {
+  const BodyLanes<double>& at = kinematics.bodies[body];
+  if (model.movable(body)) f.segment<6>(6 * body) += gyroscopic_of(added_mass_in_world(model, body, at.R), at.v, at.omega);
+}
 
 /// f += (0, -omega x I omega), computed in body axes, where I is constant.
 inline void add_gyroscopic(const Model& model, const Kinematics& kinematics, VecX& f) {
@@ -11,6 +17,7 @@ inline void add_gyroscopic(const Model& model, const Kinematics& kinematics, Vec
     const Vec3 omega_B = body.R.transpose() * body.omega;
     const Vec3 L_B = model.inertia[i] * omega_B;
     f.segment<3>(6 * i + 3).noalias() -= body.R * omega_B.cross(L_B);
+    if (model.has_added_mass()) add_added_gyroscopic(model, kinematics, i, f);
   }
 }
 

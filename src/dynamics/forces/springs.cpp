@@ -89,7 +89,7 @@ void add_springs(const Model& model, const State& s, VecX& f) {
   add_particle_springs(model.forces.particle_springs, s.x.data(), s.u.data() + s.first(0), f.data() + s.first(0));
   for (const SpringForce& spring : model.forces.springs) {
     const EndPoint a = end_point(spring.a, s), b = end_point(spring.b, s);
-    const Vec3 F = SpringLaw{spring.stiffness, spring.damping, spring.rest_length}.force(a.x - b.x, a.v - b.v);
+    const Vec3 F = SpringLaw{spring.stiffness, spring.damping, spring.rest_length, spring.slack}.force(a.x - b.x, a.v - b.v);
     add_force_at(a, F, f);
     add_force_at(b, -F, f);
   }
@@ -110,6 +110,7 @@ double spring_potential(const Model& model, const State& s) {
   }
   for (const SpringForce& spring : model.forces.springs) {
     const double off = (end_point(spring.a, s).x - end_point(spring.b, s).x).norm() - spring.rest_length;
+    if (spring.slack && off <= 0) continue;
     twice += spring.stiffness * off * off;
   }
   for (const AngleSpringForce& spring : model.forces.angles)

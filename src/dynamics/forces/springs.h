@@ -5,6 +5,7 @@
 // The transverse part is positive for a taut spring; a compressed one buckles, which can cost an implicit method's matrix its
 // definiteness. With `positive` that part is left out where the spring pushes, and so is the unsymmetric last one (D. Baraff,
 // A. Witkin, "Large steps in cloth simulation", 1998; K.-J. Choi, H.-S. Ko, "Stable but responsive cloth", 2002).
+// A slack spring has none of this where l <= l0.
 // Angle springs between three points: V = k/2 (alpha - alpha0)^2, derivatives likewise in closed form.
 #include <algorithm>
 
@@ -15,16 +16,18 @@ namespace rotule {
 /// F_a and its derivatives for a spring along e, growing by e_dot.
 struct SpringLaw {
   double stiffness, damping, rest_length;
+  bool slack = false;
 
   [[nodiscard]] Vec3 force(const Vec3& e, const Vec3& e_dot) const {
     const double l = e.norm();
-    if (l == 0) return Vec3::Zero();
+    if (l == 0 || (slack && l <= rest_length)) return Vec3::Zero();
     const Vec3 n = e / l;
     return -(stiffness * (l - rest_length) + damping * n.dot(e_dot)) * n;
   }
   /// a dF_a/de' + b dF_a/de.
   [[nodiscard]] Mat3 derivative(const Vec3& e, const Vec3& e_dot, double a, double b, bool positive) const {
     const double l = e.norm();
+    if (slack && l <= rest_length) return Mat3::Zero();
     if (l == 0) return -b * stiffness * Mat3::Identity();
     const Vec3 n = e / l;
     const double rate = n.dot(e_dot), pull = stiffness * (l - rest_length) + damping * rate;
@@ -66,7 +69,7 @@ template <class Sink>
 void add_spring_derivatives(const Model& model, const State& s, double a, double b, bool positive, Sink& sink) {
   for (const SpringForce& spring : model.forces.springs) {
     const std::array<EndPoint, 2> points{end_point(spring.a, s), end_point(spring.b, s)};
-    const SpringLaw law{spring.stiffness, spring.damping, spring.rest_length};
+    const SpringLaw law{spring.stiffness, spring.damping, spring.rest_length, spring.slack};
     const Vec3 e = points[0].x - points[1].x, e_dot = points[0].v - points[1].v, F = law.force(e, e_dot);
     const Mat3 A = law.derivative(e, e_dot, 0, 1, positive), B = law.derivative(e, e_dot, 1, 0, positive);
     add_derivatives<2>(points, {F, -F}, {{{A, -A}, {-A, A}}}, {{{B, -B}, {-B, B}}}, a, b, sink);

@@ -85,6 +85,10 @@ void TouchingMechanism::evaluate_touches(bool with_gamma) {
     const auto share = [&](int body, const TouchRows& J) {
       if (!model.movable(body)) return;
       const Vec3 linear = J.row(0).head<3>(), angular = J.row(0).tail<3>();
+      if (model.has_added_mass()) {
+        touch.inverse_mass += J.row(0).dot(J.row(0) * mechanism_.kinematics.inverse_mass[body]);
+        return;
+      }
       touch.inverse_mass +=
           model.inverse_mass[body] * linear.squaredNorm() + angular.dot(mechanism_.kinematics.inverse_inertia[body] * angular);
     };

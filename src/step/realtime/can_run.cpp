@@ -8,6 +8,7 @@ std::string unknown_to_realtime(const Model& model) {
   if (model.particle_count() > 0) return "particles";
   if (!model.walls.empty()) return "walls";
   if (model.has_kinematic()) return "kinematic bodies";
+  if (model.has_added_mass()) return "added mass (\"" + model.bodies[model.forces.added_masses.front().body].name + "\")";
   if (model.belt_count > 0) return "surface velocities";
   if (model.sensor_count > 0) return "sensors";
   for (const Body& body : model.bodies) {

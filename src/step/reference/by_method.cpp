@@ -37,6 +37,7 @@ ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
       cone_(!std::holds_alternative<BoxContactSettings>(recipe.contacts)) {
   look_for_bounces();
   check_drives(model, recipe);
+  check_added_mass(model, recipe);
   if (!velocity_ && !std::holds_alternative<NoContactSettings>(recipe.contacts))
     touching_ = std::make_unique<TouchingMotion>(mechanism, recipe.integrator);
 }

@@ -79,6 +79,7 @@ void ReferenceStepper::drives_changed() {
 }
 
 void ReferenceStepper::forces_changed() {
+  check_added_mass(mechanism.model, mechanism.recipe);
   mechanism.forget_shape();
   forget();
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/budget.h"
+#include "dynamics/forces/added_mass.h"
 #include "step/reference/kinetic.h"
 
 namespace rotule {
@@ -41,6 +42,7 @@ double energy_of(const Model& model, const State& s, int body) {
   if (!model.is_particle(body)) {
     const Vec3 omega = s.theta[body].conjugate() * Vec3(u.tail<3>());
     twice += omega.dot(model.inertia[body] * omega);
+    if (model.has_added_mass()) twice += twice_added_energy(model, body, s.theta[body], u);
   }
   return 0.5 * twice;
 }

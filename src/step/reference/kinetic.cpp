@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dynamics/forces/added_mass.h"
+
 namespace rotule {
 
 double kinetic_product(const JointedMechanism& mechanism, const Island& island, const VecX& u, const VecX& v) {
@@ -16,6 +18,7 @@ double kinetic_product(const JointedMechanism& mechanism, const Island& island, 
     const Mat3& R = mechanism.kinematics.bodies[body].R;
     const Vec3 p = R.transpose() * u.segment<3>(k + 3), q = R.transpose() * v.segment<3>(k + 3);
     sum += p.dot(model.inertia[body] * q);
+    if (model.has_added_mass()) sum += u.segment<6>(k).dot(added_mass_in_world(model, body, R) * v.segment<6>(k));
   }
   return sum;
 }

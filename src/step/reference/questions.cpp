@@ -56,8 +56,14 @@ std::vector<std::pair<int, int>> ReferenceStepper::redundant(const State& s, dou
 
 void ReferenceStepper::strike(State& s, double t, int body, const Vec3& impulse, const Vec3& at) {
   mechanism.kinematics.update(mechanism.model, s);
-  s.v(body) += mechanism.model.inverse_mass[body] * impulse;
-  s.omega(body) += mechanism.kinematics.inverse_inertia[body] * (at - s.p[body]).cross(impulse);
+  if (mechanism.model.has_added_mass()) {
+    Vec6 blow;
+    blow << impulse, (at - s.p[body]).cross(impulse);
+    s.u.segment<6>(6 * body) += mechanism.kinematics.inverse_mass[body] * blow;
+  } else {
+    s.v(body) += mechanism.model.inverse_mass[body] * impulse;
+    s.omega(body) += mechanism.kinematics.inverse_inertia[body] * (at - s.p[body]).cross(impulse);
+  }
   mechanism.project_velocities(s, t);
   forget();
 }

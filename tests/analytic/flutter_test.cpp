@@ -1,0 +1,159 @@
+// A section on springs in the wind: the critical speed against eigenvalues worked out by hand, and simulations on both sides of
+// it.
+#include <gtest/gtest.h>
+#include <rotule/rotule.h>
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+namespace rotule {
+namespace {
+
+using std::numbers::pi;
+
+/// Heave h (up) and pitch theta (nose up) of a flat plate with quasi-steady lift 2 pi alpha at the quarter chord, felt at the
+/// three quarter point; the springs hold it in the middle of the chord, its centre of mass is `offset` behind.
+struct PlateSection {
+  double m = 20, I = 0.8, offset = 0.03;  // of one metre of span
+  double chord = 0.5, rho = 1.2, drag = 0.01;
+  double k_h = 20 * 36, k_t = 0.8 * 144;
+  double d_t = 0.6;  // N m s: without it pitch grows at any speed, since lift acts ahead of where the velocity is felt
+
+  /// Largest growth of m h'' + m x theta'' + k_h h = L, ..., with x the centre of mass behind the axis and positions measured
+  /// downstream from the axis in the middle of the chord.
+  [[nodiscard]] double growth(double U) const {
+    // Displacement of a point p downstream of the axis: z = h - p theta. The relative angle: alpha = theta - (h' - p_v theta') /
+    // U, w = U: lift per span q c 2 pi alpha; drag acts along the relative wind and adds q c C_d (h' - p_v theta') / U downwards.
+    const double q = 0.5 * rho * U * U * chord, p_v = chord / 4, p_f = -chord / 4, x = offset;
+    Eigen::Matrix2d M, D, K;
+    M << m, -m * x, -m * x, I + m * x * x;
+    const double slope = 2 * pi, total = slope + drag;
+    // Force on h: q (slope alpha - drag (h' - p_v theta') / U); on theta: that times -p_f.
+    Eigen::Vector2d arm(1, -p_f);
+    Eigen::RowVector2d by_rate(-total / U, total * p_v / U), by_angle(0, slope);
+    D = -q * arm * by_rate;
+    D(1, 1) += d_t;
+    K = -q * arm * by_angle;
+    // Drag along the wind, at a point that pitch moves to the height -p_f theta, has the moment -p_f theta q C_d.
+    K(1, 1) += q * drag * p_f;
+    K(0, 0) += k_h;
+    K(1, 1) += k_t;
+    Eigen::Matrix4d A = Eigen::Matrix4d::Zero();
+    A.topRightCorner<2, 2>().setIdentity();
+    A.bottomLeftCorner<2, 2>() = -M.inverse() * K;
+    A.bottomRightCorner<2, 2>() = -M.inverse() * D;
+    return Eigen::EigenSolver<Eigen::Matrix4d>(A, false).eigenvalues().real().maxCoeff();
+  }
+
+  [[nodiscard]] double critical() const {
+    double low = 1, high = 200;
+    for (int i = 0; i < 60; ++i) {
+      const double middle = 0.5 * (low + high);
+      (growth(middle) > 0 ? high : low) = middle;
+    }
+    return high;
+  }
+
+  [[nodiscard]] Scene scene(double U) const {
+    Scene out;
+    out.gravity.setZero();
+    // Wind along x; the span along y. The carriage heaves, the plate pitches about it.
+    out.add({.name = "carriage", .mass = 1e-3, .inertia = Mat3(1e-5 * Mat3::Identity())});
+    out.add({.name = "plate",
+             .mass = m - 1e-3,
+             .inertia = Vec3(1, I, 1).asDiagonal().toDenseMatrix(),
+             .position = {offset, 0, 0},
+             .shape = Box{{chord, 1, 0.02}},
+             .contacts = false});
+    out.add(Slider{.between = {"world", "carriage"}, .axis = Vec3(0, 0, 1)});
+    out.add(Hinge{.between = {"carriage", "plate"}, .axis = Vec3(0, 1, 0)});
+    out.add(Spring{.between = {"world", "carriage"}, .from = Vec3(0, 0, -1000), .stiffness = k_h});
+    out.add(TorsionSpring{.between = {"carriage", "plate"}, .axis = {0, 1, 0}, .stiffness = k_t, .damping = d_t});
+    out.add(FlowDef(UniformFlow{.name = "wind", .velocity = {U, 0, 0}}));
+    out.add(FlowSection{.on = "plate",
+                        .at = Vec3(-chord / 4, 0, 0),
+                        .velocity_at = Vec3(chord / 4, 0, 0),
+                        .width = chord,
+                        .density = rho,
+                        .angles = {-0.6, -0.3, 0, 0.3, 0.6},
+                        .drag = std::vector<double>(5, drag),
+                        .lift = {-1.2 * pi, -0.6 * pi, 0, 0.6 * pi, 1.2 * pi}});
+    return out;
+  }
+};
+
+TEST(Flutter, AFlatPlateFluttersWhereItsEigenvaluesSay) {
+  for (const double offset : {0.02, 0.05}) {
+    PlateSection section;
+    section.offset = offset;
+    const double wanted = section.critical();
+    std::vector<double> speeds;
+    for (int k = 0; k <= 12; ++k) speeds.push_back(wanted * (0.4 + 0.1 * k));
+    const FlutterReport report = flutter(section.scene(10), {.speeds = speeds});
+    ASSERT_TRUE(report.critical_speed);
+    EXPECT_NEAR(*report.critical_speed / wanted, 1, 2e-3) << offset;
+    EXPECT_GT(report.critical_frequency, 0.5);
+    EXPECT_LT(report.points.front().unbalance, 1e-6);
+
+    // Below it motions die, above they grow.
+    for (const double share : {0.97, 1.03}) {
+      Scene scene = section.scene(share * *report.critical_speed);
+      scene.bodies[0].velocity = scene.bodies[1].velocity = {0, 0, 1e-3};
+      Recipe recipe = recipes::exact();
+      recipe.dt = 4e-3;
+      World world(scene, recipe);
+      const auto most = [&](double seconds) {
+        double out = 0;
+        for (const double end = world.time() + seconds; world.time() < end;) {
+          world.step();
+          out = std::max(out, std::abs(world.position("carriage").z()));
+        }
+        return out;
+      };
+      most(6);  // the other mode dies first
+      const double early = most(3);
+      most(12);
+      const double late = most(3);
+      if (share > 1)
+        EXPECT_GT(late, 1.2 * early) << offset;
+      else
+        EXPECT_LT(late, early / 1.2) << offset;
+    }
+  }
+}
+
+TEST(Flutter, ASquareSectionGallopsByDenHartogsCriterion) {
+  // Across the wind: m y'' + (d + 1/2 rho U b (dC_l/d alpha + C_d)) y' + k y = 0, so U = -2 d / (rho b (C_l' + C_d)).
+  constexpr double m = 5, k = 500, d = 0.4, b = 0.1, rho = 1.2, C_d = 2, slope = -5;
+  Scene scene;
+  scene.gravity.setZero();
+  scene.add({.name = "bar", .mass = m, .shape = Box{{b, 1, b}}, .contacts = false});
+  scene.add(Slider{.between = {"world", "bar"}, .axis = Vec3(0, 0, 1)});
+  scene.add(Spring{.between = {"world", "bar"}, .from = Vec3(0, 0, -100), .stiffness = k, .damping = d});
+  scene.add(FlowDef(UniformFlow{.velocity = {5, 0, 0}}));
+  scene.add(FlowSection{.on = "bar",
+                        .width = b,
+                        .density = rho,
+                        .angles = {-0.2, 0, 0.2},
+                        .drag = {C_d, C_d, C_d},
+                        .lift = {-0.2 * slope, 0, 0.2 * slope}});
+  const double wanted = -2 * d / (rho * b * (slope + C_d));
+  const FlutterReport report = flutter(scene, {.speeds = {0, 1, 2, 3, 4}, .tolerance = 1e-8});
+  ASSERT_TRUE(report.critical_speed);
+  EXPECT_NEAR(*report.critical_speed, wanted, 1e-5 * wanted);
+  EXPECT_NEAR(report.points.front().modes.front().damping_ratio, d / (2 * std::sqrt(k * m)), 1e-9);
+}
+
+TEST(Flutter, ASceneWithoutWindIsRefused) {
+  Scene scene;
+  scene.add({.name = "ball", .mass = 1.0, .shape = Sphere{0.1}});
+  EXPECT_THROW(flutter(scene, {.speeds = {1, 2}}), Error);
+  scene.add(FlowDef(UniformFlow{.velocity = {1, 0, 0}}));
+  EXPECT_THROW(flutter(scene, {.speeds = {}}), Error);
+  EXPECT_THROW(flutter(scene, {.speeds = {2, 1}}), Error);
+}
+
+}  // namespace
+}  // namespace rotule

@@ -1,0 +1,247 @@
+// Beams, cables, trusses and bridges that a few numbers stand for, against what engineers know of them in closed form.
+#include <gtest/gtest.h>
+#include <rotule/rotule.h>
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "support/constants.h"
+
+namespace rotule {
+namespace {
+
+using std::numbers::pi;
+using testing::g;
+
+/// A slender beam of aluminium.
+namespace slender_beam {
+constexpr double E = 70e9, rho = 2700, I = 2e-9, A = 4e-4, L = 2;
+}
+
+Beam slender(int elements) {
+  using namespace slender_beam;
+  return {.name = "beam",
+          .to = {L, 0, 0},
+          .elements = elements,
+          .youngs_modulus = E,
+          .area = A,
+          .second_moment = I,
+          .second_moment_side = 3 * I,
+          .density = rho};
+}
+
+/// Frequencies in rad/s, slowest first.
+std::vector<double> structure_frequencies(const Scene& scene) {
+  const World world(scene, recipes::exact());
+  const VecX squares = normal_modes(linearise(world)).squared_frequencies;
+  std::vector<double> out;
+  for (const double square : squares) out.push_back(std::sqrt(std::max(square, 0.0)));
+  return out;
+}
+
+/// The relative distance of the nearest one.
+double frequency_error(const std::vector<double>& found, double wanted) {
+  double nearest = infinity;
+  for (const double omega : found) nearest = std::min(nearest, std::abs(omega / wanted - 1));
+  return nearest;
+}
+
+TEST(Beams, ACantileverSwingsAtItsFrequenciesWithOrderTwo) {
+  using namespace slender_beam;
+  // omega = (beta L)^2 sqrt(E I / (rho A L^4)), cos(beta L) cosh(beta L) = -1; in both planes; torsion (2 n - 1) pi / (2 L)
+  // sqrt(G J / (rho I_p)).
+  const std::array<double, 3> roots{1.875104068711961, 4.694091132974174, 7.854757438237613};
+  std::array<std::array<double, 4>, 2> errors{};
+  for (int n = 0; n < 2; ++n) {
+    Scene scene;
+    scene.gravity.setZero();
+    scene.add(slender(n == 0 ? 16 : 32));
+    const std::vector<double> found = structure_frequencies(scene);
+    for (std::size_t k = 0; k < 3; ++k)
+      errors[n][k] = std::max(frequency_error(found, roots[k] * roots[k] * std::sqrt(E * I / (rho * A)) / (L * L)),
+                              frequency_error(found, roots[k] * roots[k] * std::sqrt(E * 3 * I / (rho * A)) / (L * L)));
+    errors[n][3] = frequency_error(found, pi / (2 * L) * std::sqrt(E / 2.6 / rho));
+  }
+  for (std::size_t k = 0; k < 4; ++k) {
+    EXPECT_LT(errors[1][k], 0.01) << k;
+    EXPECT_GT(errors[0][k] / errors[1][k], 3.3) << k;
+  }
+}
+
+/// sigma of all columns under a force at the tip, from K sigma = f on the motions that joints allow.
+double tip_deflection(int elements, double force) {
+  using slender_beam::L;
+  Scene scene;
+  scene.gravity.setZero();
+  scene.add(slender(elements));
+  const World world(scene, recipes::exact());
+  const Linearisation l = linearise(world);
+  const MatX N = allowed_motions(l);
+  VecX f = VecX::Zero(l.M.rows());
+  const Eigen::Index last = 6 * (elements - 1);
+  // At the tip, half an element beyond the last centre: z, and a torque about y.
+  f[last + 2] = force;
+  f[last + 4] = -force * L / elements / 2;
+  const VecX sigma = N * (N.transpose() * l.K * N).partialPivLu().solve(N.transpose() * f);
+  return sigma[last + 2] - sigma[last + 4] * L / elements / 2;
+}
+
+TEST(Beams, ACantileverBendsAsBernoulliSays) {
+  using namespace slender_beam;
+  const double wanted = L * L * L / (3 * E * I);
+  const double coarse = tip_deflection(16, 1) / wanted - 1, fine = tip_deflection(32, 1) / wanted - 1;
+  EXPECT_LT(std::abs(fine), 1e-3);
+  EXPECT_NEAR(coarse / fine, 4, 0.1);
+}
+
+TEST(Beams, AColumnBucklesUnderEulersLoad) {
+  using namespace slender_beam;
+  // Pinned and rolling: P = pi^2 E I / L^2, where the slowest frequency comes to zero.
+  const double euler = pi * pi * E * I / (L * L);
+  const auto lowest = [&](double load) {
+    Scene scene;
+    scene.gravity.setZero();
+    Beam beam = slender(32);
+    beam.start = "pinned";
+    beam.end = "rolling";
+    beam.second_moment_side = 10 * I;
+    scene.add(beam);
+    // A pinned column may turn about itself: hold its first element.
+    scene.add(TorsionSpring{.between = {"world", "beam/0"}, .axis = {1, 0, 0}, .stiffness = 1000});
+    scene.add(Load{.on = "beam/31", .force = {-load, 0, 0}, .at = Vec3(L, 0, 0)});
+    const World world(scene, recipes::exact());
+    return normal_modes(linearise(world)).squared_frequencies.minCoeff();
+  };
+  EXPECT_GT(lowest(0.99 * euler), 0);
+  EXPECT_LT(lowest(1.01 * euler), 0);
+}
+
+TEST(Beams, ACantileverUnderALargeLoadIsAnElastica) {
+  using namespace slender_beam;
+  // P L^2 / (E I) = 4: tip deflection 0.66996 L (K. E. Bisshopp and D. C. Drucker, 1945); here by quadrature of
+  // theta'' = -(P / E I) cos theta, to the end that theta'(L) = 0.
+  const double load = 4 * E * I / (L * L);
+  const auto shoot = [&](double slope, double& height, double& width) {
+    double theta = 0, rate = slope;
+    height = width = 0;
+    constexpr int steps = 4000;
+    const double h = L / steps, k = load / (E * I);
+    for (int n = 0; n < steps; ++n) {
+      const double middle = theta + h / 2 * rate, middle_rate = rate - h / 2 * k * std::cos(theta);
+      height += h * std::sin(middle);
+      width += h * std::cos(middle);
+      theta += h * middle_rate;
+      rate -= h * k * std::cos(middle);
+    }
+    return rate;
+  };
+  double low = 0, high = 2 * load * L / (E * I), height = 0, width = 0;
+  for (int i = 0; i < 80; ++i) {
+    const double middle = 0.5 * (low + high);
+    (shoot(middle, height, width) > 0 ? high : low) = middle;
+  }
+  EXPECT_NEAR(height / L, 0.66996, 1e-4);
+  Scene scene;
+  scene.gravity.setZero();
+  Beam beam = slender(32);
+  beam.damping = 0.02;
+  scene.add(beam);
+  scene.add(Load{.on = "beam/31", .force = {0, 0, load}, .at = Vec3(L, 0, 0)});
+  World world(scene, recipes::exact());
+  const RelaxationReport report =
+      relax(world, {.force_tolerance = 1e-5 * load, .linear_tolerance = 1e-3, .max_iterations = 4000});
+  EXPECT_TRUE(report.reached);
+  const Vec3 tip = world.position("beam/31") + world.orientation("beam/31") * Vec3(L / 64, 0, 0);
+  EXPECT_NEAR(tip.z(), height, 0.002 * L);
+  EXPECT_NEAR(tip.x(), width, 0.002 * L);
+}
+
+TEST(Cables, AHangingCableIsACatenary) {
+  // y = a cosh(x / a) with length 2 a sinh(w / (2 a)); stiff enough that its stretch is a few millionths.
+  constexpr double span = 10, length = 12;
+  double a = 5;
+  for (int i = 0; i < 100; ++i) {
+    const double f = 2 * a * std::sinh(span / (2 * a)) - length;
+    const double slope = 2 * std::sinh(span / (2 * a)) - span / a * std::cosh(span / (2 * a));
+    a -= f / slope;
+  }
+  const double sag = a * (std::cosh(span / (2 * a)) - 1);
+  Scene scene;
+  scene.gravity = {0, 0, -g};
+  scene.add(Cable{.name = "cable", .to = {span, 0, 0}, .elements = 64, .length = length, .youngs_modulus = 2e11, .area = 1e-3});
+  World world(scene, recipes::exact());
+  const RelaxationReport report = relax(world, {.force_tolerance = 1e-4, .linear_tolerance = 1e-3, .max_iterations = 4000});
+  EXPECT_TRUE(report.reached) << report.force;
+  double worst = 0;
+  for (int k = 0; k <= 64; ++k) {
+    const Vec3 p = world.particle_position(k);
+    const double z = a * (std::cosh((p.x() - span / 2) / a) - 1) - sag;
+    worst = std::max(worst, std::abs(p.z() - z));
+  }
+  EXPECT_LT(worst, 1e-4 * length);
+  EXPECT_NEAR(-world.particle_position(32).z(), sag, 1e-4 * length);
+}
+
+TEST(Cables, ATautStringHasItsTone) {
+  // omega = pi / L sqrt(T / (rho A)), both ways across.
+  constexpr double span = 3, strain = 2e-3;
+  Scene scene;
+  scene.gravity.setZero();
+  scene.add(Cable{.name = "string", .to = {span, 0, 0}, .elements = 48, .length = span / (1 + strain)});
+  const double T = 160e9 * 1e-4 * strain, line = 7850 * 1e-4 / (1 + strain), omega = pi / span * std::sqrt(T / line);
+  const std::vector<double> found = structure_frequencies(scene);
+  EXPECT_LT(std::abs(found[0] / omega - 1), 1e-3);
+  EXPECT_LT(std::abs(found[1] / omega - 1), 1e-3);
+  EXPECT_LT(std::abs(found[2] / (2 * omega) - 1), 4e-3);
+}
+
+TEST(Cables, ASlackCableDoesNotPush) {
+  Scene scene;
+  scene.gravity.setZero();
+  scene.add({.name = "ball", .mass = 1.0, .position = {1, 0, 0}, .velocity = {-1, 0, 0}, .shape = Sphere{0.1}});
+  scene.add(Spring{
+      .between = {"world", "ball"}, .from = Vec3(0, 0, 0), .stiffness = 1e4, .damping = 10, .rest_length = 2, .slack = true});
+  World world(scene, recipes::exact());
+  for (int i = 0; i < 1000; ++i) world.step(5e-4);
+  EXPECT_NEAR(world.velocity("ball").x(), -1, 1e-15);
+  EXPECT_EQ(world.diagnostics().potential_energy, 0);
+}
+
+TEST(Structures, ATrussCarriesItsLoadToItsSupports) {
+  Scene scene;
+  scene.gravity = {0, 0, -g};
+  scene.add(Truss{.name = "truss", .to = {12, 0, 0}, .bays = 6, .height = 1.5, .width = 2, .floor_mass = 300, .damping = 1e-4});
+  const World world(scene, recipes::exact());
+  const Modes modes = normal_modes(linearise(world));
+  // No part of it moves without a bar that resists.
+  EXPECT_GT(modes.squared_frequencies.minCoeff(), 100);
+}
+
+TEST(Structures, ABridgeIsDescribedAtRest) {
+  Scene scene;
+  scene.gravity = {0, 0, -g};
+  scene.add(SuspensionBridge{.name = "bridge", .elements = 12, .gravity = g});
+  const World world(scene, recipes::exact());
+  const Linearisation l = linearise(world);
+  EXPECT_LT(l.unbalance, 1e-7);
+  EXPECT_GT(normal_modes(l).squared_frequencies.minCoeff(), 0);
+}
+
+TEST(Structures, TheyAreReadFromScenes) {
+  const Scene scene = parse_scene(R"({"rotule": 1, "structures": [
+      {"beam": {"name": "pole", "to": [0, 0, 8], "up": [1, 0, 0], "elements": 4, "section": {"width": 0.2, "angles": [0], "drag": [1.2]}}},
+      {"cable": {"name": "guy", "from": [4, 0, 0], "to": [0, 0, 8], "elements": 5, "end_on": "pole/3"}}],
+      "flows": [{"power_law": {"speed": 10}}]})");
+  EXPECT_EQ(scene.bodies.size(), 4u);
+  EXPECT_EQ(scene.particles.size(), 1u);
+  const Scene again = parse_scene(to_json(scene));
+  EXPECT_EQ(to_json(again), to_json(scene));
+  World world(scene, recipes::exact());
+  world.step(1e-4);
+  EXPECT_THROW(parse_scene(R"({"rotule": 1, "structures": [{"beam": {"to": [1, 0, 0], "start": "glued"}}]})"), Error);
+}
+
+}  // namespace
+}  // namespace rotule
