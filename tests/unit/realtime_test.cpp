@@ -343,7 +343,7 @@ TEST(Realtime, WhatItDoesNotKnowLeavesTheWorldAsItWas) {
   scene.add({.name = "crate", .mass = 2.0, .position = {0, 0, 0.5}, .shape = Box{}});
   World world(scene, recipes::fastest());
   world.step();
-  EXPECT_THROW(world.add(BodyDef{.name = "lift", .shape = Box{}, .kinematic = true}), Error);
+  EXPECT_THROW(world.add(BodyDef{.name = "belt", .fixed = true, .shape = Box{}, .surface_velocity = {1, 0, 0}}), Error);
   EXPECT_EQ(world.bodies().size(), 2u);
   EXPECT_NO_THROW(world.step());
   EXPECT_NO_THROW(world.add(BodyDef{.name = "second", .mass = 1.0, .position = {0, 0, 3}, .shape = Box{}}));
