@@ -319,6 +319,20 @@ TEST(RealtimeStepper, TheReferencesJudgeGradesIt) {
   EXPECT_EQ(world.diagnostics().residual, resting);
 }
 
+TEST(RealtimeStepper, ATorqueThatIsTakenBackIsGone) {
+  Scene scene;
+  scene.gravity.setZero();
+  scene.add({.name = "crate", .mass = 1.0, .shape = Box{}});
+  World world(scene, fast());
+  world.set_force(world.body("crate"), Vec3::Zero(), {0, 0, 1});
+  run(world, 0.5);
+  world.set_force(world.body("crate"), Vec3::Zero(), Vec3::Zero());
+  const double spin = world.angular_velocity("crate").z();
+  EXPECT_NEAR(spin, 0.5 * 6, 0.01);  // I = m a^2/6
+  run(world, 1);
+  EXPECT_NEAR(world.angular_velocity("crate").z(), spin, 1e-3);
+}
+
 TEST(RealtimeStepper, SaysWhatItCannotRun) {
   const auto refusal = [](const Scene& scene, const Recipe& recipe) -> std::string {
     try {

@@ -148,7 +148,7 @@ void RealtimeStepper::bear_loads(double h) {
 
 void RealtimeStepper::gather_forces(const State& s, double t, double h) {
   forces_.resize(0);
-  const bool weight_alone = model_.forces.empty() && (external_.size() == 0 || external_.isZero(0)) && !joints_->has_torques();
+  const bool weight_alone = model_.forces.empty() && !forced_ && !joints_->has_torques();
   if (!weight_alone) {
     forces_.setZero(model_.velocity_count());
     if (external_.size() == forces_.size()) forces_ = external_;

@@ -75,6 +75,7 @@ class RealtimeStepper {
 
   void set_external(const VecX& external) {
     external_ = external;
+    forced_ = external.size() > 0 && !external.isZero(0);
     pushed_ = true;
   }
   void keep_problems(bool keep);
@@ -161,6 +162,7 @@ class RealtimeStepper {
   bool loaded_ = false;   // whether the lines are those of the state
   bool found_ = false;    // whether contacts were looked for since somebody changed it
   bool anew_ = true;      // whether somebody else changed the state since then
+  bool forced_ = false;   // whether some of these forces are not zero
   bool pushed_ = false;   // whether somebody set forces since the last step
   int since_looked_ = 0;  // steps since islands were looked for that may sleep
   double last_h_ = 0;     // of the last step

@@ -138,7 +138,7 @@ void RealtimeStepper::fall_asleep(State& s, double h) {
   since_looked_ = 0;
 
   find_islands();
-  const bool forced = external_.size() == s.u.size();
+  const bool forced = forced_ && external_.size() == s.u.size();
   for (int k = 0; k < static_cast<int>(awake_.size()); ++k)
     if (restless_[k] != 0 || sleepers.still[awake_[k]] < long_enough ||
         (forced && !external_.segment<6>(6 * awake_[k]).isZero(0)))
