@@ -53,6 +53,23 @@ TEST(RealtimeSleep, WhatLiesStillSleepsAndStaysWhereItLies) {
   EXPECT_FALSE(world.touching(world.body("box0_0"), world.body("box1_0")));
 }
 
+TEST(RealtimeSleep, BallsSleepUnlessTheySpin) {
+  Scene scene;
+  scene.materials.push_back({.name = "ice", .friction = 0});
+  scene.add({.name = "ground", .fixed = true, .shape = Plane{}, .material = "ice"});
+  scene.add({.name = "still", .mass = 1.0, .position = {0, 0, 0.1}, .shape = Sphere{0.1}, .material = "ice"});
+  scene.add({.name = "top",
+             .mass = 1.0,
+             .position = {3, 0, 0.1},
+             .angular_velocity = {0, 0, 5},
+             .shape = Sphere{0.1},
+             .material = "ice"});
+  World world(scene, dozing());
+  run_for(world, 2);
+  EXPECT_EQ(world.step().asleep, 1);
+  EXPECT_NEAR(world.angular_velocity("top").z(), 5, 0.01);
+}
+
 TEST(RealtimeSleep, NobodySleepsUnlessAsked) {
   World world(columns(1, 2), recipes::fastest());
   run_for(world, 3);

@@ -128,9 +128,11 @@ void RealtimeStepper::fall_asleep(State& s, double h) {
     for (int line = row * row_lanes; line < std::min((row + 1) * row_lanes, bodies_.count); ++line) {
       if (!bodies_.moves(line)) continue;
       const int body = body_of(line);
-      const double arm = bodies_.arm[line / row_lanes].lane[line % row_lanes];
-      const double slow = still_share * still_share * gravity * arm;
-      const bool still = s.v(body).squaredNorm() + arm * arm * s.omega(body).squaredNorm() < slow;
+      // A ball's surface turns too, though that changes no contact. Without a shape nobody is ever still.
+      const double arm = bodies_.arm[line / row_lanes].lane[line % row_lanes],
+                   core = bodies_.core[line / row_lanes].lane[line % row_lanes], reach = std::isfinite(core) ? arm + core : 0;
+      const double slow = still_share * still_share * gravity * reach;
+      const bool still = s.v(body).squaredNorm() + reach * reach * s.omega(body).squaredNorm() < slow;
       sleepers.still[body] = still ? sleepers.still[body] + static_cast<float>(h) : 0;
       some = some || sleepers.still[body] >= long_enough;
     }
