@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "model/content.h"
 #include "model/dial.h"
+#include "model/realtime_scope.h"
 #include "record/json_text.h"
 #include "scenes/builders.h"
 
@@ -37,10 +38,16 @@ bool is_file(const fs::path& path) {
   return fs::exists(path, error) && !fs::is_directory(path, error);
 }
 
+/// Whoever asked for `realtime` and gets the reference is told why.
+void say_why_not_realtime(const Scene& scene) {
+  if (const std::string why = why_not_realtime(scene, scene.recipe); !why.empty()) complain(why);
+}
+
 /// With its recipe complete, as a rule: commands change single fields of it.
 NamedScene named(const std::string& origin, Scene scene, bool as_written) {
   if (!as_written) {
     scene.recipe = recipe_of(scene);
+    if (scene.dial == Dial::realtime) say_why_not_realtime(scene);
     scene.dial.reset();
   }
   std::string name = scene.name.empty() ? fs::path(origin).stem().string() : scene.name;
@@ -89,6 +96,7 @@ void apply_exactness(Scene& scene, const Exactness& exactness) {
       scene.recipe = recipe_in_file(scene, exactness.dial);
     else if (!exactness.dial.empty())
       scene.recipe = recipe_for(scene, dial_named(exactness.dial));
+    if (exactness.dial == name_of(Dial::realtime)) say_why_not_realtime(scene);
     if (exactness.accuracy) scene.recipe = recipe_for(scene, *exactness.accuracy);
   } catch (const Error& error) {
     throw Error(fmt::format("--{}", error.what()));

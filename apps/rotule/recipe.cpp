@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "model/content.h"
 #include "model/dial.h"
+#include "model/realtime_scope.h"
 #include "record/scene_json.h"
 
 namespace rotule::app {
@@ -63,6 +64,9 @@ void show_recipe(const RecipeOptions& options) {
                                                                   : options.exactness.dial);
   for (const auto& [key, value] : fields.items())
     text += fmt::format("  {:<16} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+  if (options.exactness.dial == name_of(Dial::realtime))
+    if (const std::string why = why_not_realtime(named.scene, recipe); !why.empty())
+      text += fmt::format("  because          {}\n", why);
   for (const std::string& line : reasons(content, recipe)) text += fmt::format("  because          {}\n", line);
   if (!reason.empty()) text += fmt::format("  refused          {}; {}\n", reason, remedy_for(recipe, content.needs).flags);
   print(text);

@@ -114,6 +114,8 @@ struct StepReport {
   bool cut = false;          // whether the recipe's budget ended a solve or a closing before its own end
   double residual = 0;       // relative, the largest of the step's solves by impulses: what it reached
   int broken = 0;            // joints that broke at the end of the step
+  int asleep = 0;            // bodies that sleep after it (docs/realtime.md)
+  int held_back = 0;         // bodies that the real-time stepper stopped where they met what does not move
 
   /// Whether the last attempt was as good as it should be.
   [[nodiscard]] bool sound() const { return energy_gained == 0 && joints_open == 0; }

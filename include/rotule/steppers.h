@@ -25,6 +25,7 @@ struct RealtimeStepperSettings {
   double contact_damping = 7;
   double push_speed = 3;  // m/s
   double load_inertia = 1;
+  double sleep_after = 0;  // s; 0: never
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
@@ -36,6 +37,11 @@ struct RealtimeStepperSettings {
     visit(Field{"push_speed", "m/s", "the fastest that overlaps are pushed out", 0, 1e9}, s.push_speed);
     visit(Field{"load_inertia", "", "inertia that slow bodies gain per weight of their own that rests on them; 0: none", 0, 1e6},
           s.load_inertia);
+    visit(Field{"sleep_after", "s",
+                "for how long all that hangs together must lie still to be left alone until something comes; "
+                "0: nothing sleeps",
+                0, 1e9},
+          s.sleep_after);
   }
 };
 

@@ -12,6 +12,7 @@
 #include "base/union_find.h"
 #include "model/model.h"
 #include "model/names.h"
+#include "model/realtime_scope.h"
 #include "model/scene_fields.h"
 #include "model/support.h"
 
@@ -413,6 +414,7 @@ SceneContent content_of(const Scene& scene) {
     if (!body.fixed) out.spin = std::max(out.spin, body.angular_velocity.norm());
   }
   out.needs = needs_of(scene);
+  out.realtime = unknown_to_realtime(scene).empty();
   for_each_drive(scene, [&](const JointDef&, const Drive& drive, bool turns) {
     if (turns && drive.motor_strength > 0) out.spin = std::max(out.spin, std::abs(drive.motor_speed));
     if (turns && drive.motion)

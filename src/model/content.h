@@ -25,7 +25,8 @@ struct SceneContent {
   double decay = 0;      // 1/s
   // The same of springs and dampers on joints, which steps by impulses bear at any length.
   double joint_frequency = 0, joint_decay = 0;
-  double spin = 0;  // rad/s: the fastest rotation that the scene begins with or asks of a motor
+  bool realtime = false;  // whether the real-time stepper knows all of it
+  double spin = 0;        // rad/s: the fastest rotation that the scene begins with or asks of a motor
 };
 
 /// Names must be given already (name_unnamed).

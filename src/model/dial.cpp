@@ -118,7 +118,29 @@ Recipe without_impulses(const SceneContent& content, const Wish& wish) {
   return out;
 }
 
-Recipe chosen(const SceneContent& content, const ContactChoice& contacts, const Wish& wish) {
+// Bodies that have lain still for so long sleep, where nobody chose otherwise.
+constexpr double usual_sleep = 0.5;  // s
+
+/// Whether those who watch bodies touch get the stepper that was made for that: it must know all of the scene, and whoever chose
+/// a method of his own wants the reference.
+bool for_realtime(const SceneContent& content, const ContactChoice& contacts, const Wish& wish, const GivenFields& which,
+                  const StepBudget& budget) {
+  const ContactSettings usual;
+  const auto* cone = std::get_if<ConeContactSettings>(&contacts);
+  const bool heeded = cone && cone->baumgarte == usual.baumgarte && cone->max_blows == usual.max_blows;
+  const bool free = !which.stepper && !which.integrator && !which.formulation && !which.correction && !which.solver &&
+                    budget.seconds == 0 && budget.iterations == 0;
+  return wish.dial == Dial::realtime && !wish.accuracy && heeded && free && content.realtime;
+}
+
+Recipe chosen(const SceneContent& content, const ContactChoice& contacts, const Wish& wish, bool realtime) {
+  if (realtime) {
+    Recipe out = recipes::fastest();
+    out.stepper = RealtimeStepperSettings{.sleep_after = usual_sleep};
+    out.contacts = contacts;
+    out.dt = step_for(content, out, wish);
+    return out;
+  }
   const bool touching = !std::holds_alternative<NoContactSettings>(contacts);
   const bool impulses = touching || (content.needs.drives && wish.dial == Dial::realtime && !wish.accuracy);
   Recipe out = impulses ? with_impulses(wish) : without_impulses(content, wish);
@@ -262,7 +284,8 @@ GivenFields given_in(const Recipe& recipe) {
 bool same_recipe(const Recipe& a, const Recipe& b) { return numbers_of(a) == numbers_of(b); }
 
 Recipe fitted(const SceneContent& content, const Recipe& given, const GivenFields& which, const Wish& wish) {
-  Recipe out = chosen(content, which.contacts ? given.contacts : contacts_of(content), wish);
+  const ContactChoice contacts = which.contacts ? given.contacts : contacts_of(content);
+  Recipe out = chosen(content, contacts, wish, for_realtime(content, contacts, wish, which, given.budget));
   const auto take = [&](bool is_given, auto Recipe::*field) {
     if (is_given) out.*field = given.*field;
   };

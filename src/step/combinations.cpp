@@ -25,7 +25,7 @@ std::string first_broken(const Rule (&rules)[N]) {
 }
 
 /// The real-time stepper has its own methods: those fields of a recipe that it would not heed must be what it does. What it
-/// cannot run of a scene stands in realtime/can_run.cpp.
+/// cannot run of a scene stands in model/realtime_scope.cpp.
 std::string misfit_of_realtime(const Recipe& recipe) {
   const auto* cone = std::get_if<ConeContactSettings>(&recipe.contacts);
   const ContactSettings usual, given = cone ? ContactSettings(*cone) : usual;

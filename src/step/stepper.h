@@ -49,6 +49,7 @@ concept AnyStepper = requires(S stepper, const S& asked, State& s, const State& 
   { stepper.accelerations(at, t) } -> std::convertible_to<const VecX&>;
   stepper.keep_books(true, at, t);
   { asked.touches() } -> std::same_as<const TouchLog&>;
+  { asked.touching(i, i) } -> std::same_as<bool>;
   stepper.drives_changed();
   stepper.motors_told();
   { asked.islands() } -> std::convertible_to<std::span<const Island>>;
@@ -194,6 +195,9 @@ class Stepper {
   /// Who touches whom, and what the last step changed about it.
   [[nodiscard]] const TouchLog& touches() const {
     return look([](const auto& stepper) -> const TouchLog& { return stepper.touches(); });
+  }
+  [[nodiscard]] bool touching(int a, int b) const {
+    return look([&](const auto& stepper) { return stepper.touching(a, b); });
   }
   /// Of the last step; before the first, those that joints alone make.
   [[nodiscard]] int island_count() const {

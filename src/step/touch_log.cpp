@@ -45,6 +45,16 @@ void TouchLog::end_step(std::vector<TouchPair>& touching) {
   touching_.swap(touching);
 }
 
+void TouchLog::take_up(std::vector<TouchPair>& pairs) {
+  touching_.insert(touching_.end(), pairs.begin(), pairs.end());
+  sort_once(touching_);
+}
+
+void TouchLog::lay_aside(std::vector<TouchPair>& pairs) {
+  sort_once(pairs);
+  std::erase_if(touching_, [&](const TouchPair& pair) { return std::binary_search(pairs.begin(), pairs.end(), pair); });
+}
+
 bool TouchLog::touching(int a, int b) const {
   const TouchPair pair{std::min(a, b), std::max(a, b)};
   const auto at = std::lower_bound(touching_.begin(), touching_.end(), pair);

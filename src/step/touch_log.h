@@ -34,6 +34,10 @@ class TouchLog {
   /// What touches at the step's end, in any order and as often as it likes.
   void end_step(std::vector<TouchPair>& touching);
 
+  /// Pairs that woke, or fell asleep: they are compared from now on, or no longer, and nobody is told.
+  void take_up(std::vector<TouchPair>& pairs);
+  void lay_aside(std::vector<TouchPair>& pairs);
+
   [[nodiscard]] std::span<const TouchChange> changes() const { return changes_; }
   [[nodiscard]] bool touching(int a, int b) const;
 

@@ -225,7 +225,7 @@ std::span<const ContactEvent> World::events() const { return implementation_->ev
 
 bool World::touching(BodyId a, BodyId b) const {
   WorldImplementation& w = *implementation_;
-  return w.ready().touches().touching(w.body_slots.place(a), w.body_slots.place(b));
+  return w.ready().touching(w.body_slots.place(a), w.body_slots.place(b));
 }
 
 }  // namespace rotule

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "model/content.h"
 #include "model/names.h"
+#include "model/realtime_scope.h"
 #include "model/validate.h"
 #include "model/validate_forces.h"
 #include "world/moving_meshes.h"
@@ -146,7 +147,11 @@ void WorldImplementation::look_at_start() {
                     model.bodies[deepest->a].name, model.bodies[deepest->b].name, -deepest->gap));
 }
 
-World::World(const Scene& scene) : World(scene, recipe_of(scene)) {}
+World::World(const Scene& scene) : World(scene, recipe_of(scene)) {
+  if (scene.dial != Dial::realtime) return;
+  if (std::string why = why_not_realtime(scene, implementation_->recipe); !why.empty())
+    implementation_->start_warnings.push_back(std::move(why));
+}
 
 World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::make_unique<WorldImplementation>()) {
   Scene named = scene;

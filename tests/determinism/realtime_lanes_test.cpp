@@ -1,19 +1,31 @@
-// The real-time stepper gives the same bits whatever the width of lanes.
+// The real-time stepper gives the same bits whatever the width of lanes and the number of threads, asleep or awake. How many
+// bodies and steps is what ROTULE_HASH_SCALE multiplies.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 #include <rotule/world.h>
 
 #include <array>
+#include <cstdlib>
 #include <string>
 
 namespace rotule {
 namespace {
 
-/// Boxes, balls and compounds that fall onto each other.
-Scene heap() {
+int scale() {
+  const char* given = std::getenv("ROTULE_HASH_SCALE");
+  return given ? std::atoi(given) : 1;
+}
+
+Scene on_floor() {
   Scene scene;
-  scene.add({.name = "floor", .fixed = true, .position = {0, 0, -0.5}, .shape = Box{.size = {20, 20, 1}}});
-  for (int i = 0; i < 60; ++i) {
+  scene.add({.name = "floor", .fixed = true, .position = {0, 0, -0.5}, .shape = Box{.size = {200, 200, 1}}});
+  return scene;
+}
+
+/// Boxes, balls and compounds that fall onto each other.
+Scene pile() {
+  Scene scene = on_floor();
+  for (int i = 0; i < 60 * scale(); ++i) {
     BodyDef def;
     def.name = "b" + std::to_string(i);
     def.mass = 1 + i % 3;
@@ -29,22 +41,59 @@ Scene heap() {
   return scene;
 }
 
-std::uint64_t hash_after(int steps) {
-  World world(heap(), recipes::fastest());
-  for (int i = 0; i < steps; ++i) world.step();
+Scene pyramid() {
+  Scene scene = on_floor();
+  const int rows = 6 + scale();
+  for (int row = 0; row < rows; ++row)
+    for (int i = 0; i < rows - row; ++i)
+      scene.add({.mass = 1.0, .position = {0.52 * i + 0.26 * row, 0, 0.25 + 0.5 * row}, .shape = Box{.size = {0.5, 0.5, 0.5}}});
+  return scene;
+}
+
+/// Limbs on ball joints, dropped on a lift and on the floor beside it.
+Scene ragdolls() {
+  Scene scene = on_floor();
+  scene.add({.name = "lift", .velocity = {0, 0, 0.3}, .shape = Box{.size = {2, 2, 0.2}}, .kinematic = true});
+  for (int k = 0; k < 4 * scale(); ++k)
+    for (int i = 0; i < 5; ++i) {
+      const std::string name = "limb" + std::to_string(k) + "_" + std::to_string(i);
+      const Vec3 at(0.4 * (i - 2), 0.3 * (k % 4), 1 + 0.4 * k);
+      scene.add({.name = name,
+                 .mass = 2.0,
+                 .position = at,
+                 .orientation = Quat(Eigen::AngleAxisd(1.5707963267948966, Vec3::UnitY())),
+                 .velocity = {1.0 * (k % 3), 0, -2},
+                 .shape = Capsule{.radius = 0.07, .length = 0.24}});
+      if (i > 0)
+        scene.add(Ball{.between = {"limb" + std::to_string(k) + "_" + std::to_string(i - 1), name}, .at = at - Vec3(0.2, 0, 0)});
+    }
+  return scene;
+}
+
+std::uint64_t hash_of(const Scene& scene, double sleep_after, int threads) {
+  Recipe recipe = recipes::fastest();
+  recipe.stepper = RealtimeStepperSettings{.sleep_after = sleep_after};
+  recipe.threads = threads;
+  World world(scene, recipe);
+  for (int i = 0; i < 120 * scale(); ++i) world.step();
   return world.state_hash();
 }
 
-TEST(RealtimeLanes, OneHashForAllWidths) {
-  constexpr int steps = 120;
-  const std::uint64_t widest = hash_after(steps);
-  for (const std::int64_t target : std::array<std::int64_t, 3>{HWY_AVX2, HWY_SSE4, HWY_SCALAR}) {
-    hwy::SetSupportedTargetsForTest(target | HWY_SCALAR);
-    hwy::GetChosenTarget().DeInit();
-    EXPECT_EQ(hash_after(steps), widest) << hwy::TargetName(target);
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().DeInit();
-  }
+TEST(RealtimeLanes, OneHashForAllWidthsAndThreads) {
+  for (const auto& [name, scene] :
+       {std::pair("pile", pile()), std::pair("pyramid", pyramid()), std::pair("ragdolls", ragdolls())})
+    for (const double sleep_after : {0.0, 0.3}) {
+      const std::uint64_t widest = hash_of(scene, sleep_after, 1);
+      for (const int threads : {2, 4, 8})
+        EXPECT_EQ(hash_of(scene, sleep_after, threads), widest) << name << " threads " << threads;
+      for (const std::int64_t target : std::array<std::int64_t, 3>{HWY_AVX2, HWY_SSE4, HWY_SCALAR}) {
+        hwy::SetSupportedTargetsForTest(target | HWY_SCALAR);
+        hwy::GetChosenTarget().DeInit();
+        EXPECT_EQ(hash_of(scene, sleep_after, 1), widest) << name << " " << hwy::TargetName(target);
+        hwy::SetSupportedTargetsForTest(0);
+        hwy::GetChosenTarget().DeInit();
+      }
+    }
 }
 
 }  // namespace

@@ -14,12 +14,18 @@ int soak_steps() {
   return asked != nullptr ? std::atoi(asked) : 600;
 }
 
-TEST(RealtimeHeap, SurvivesThrowingAndTaking) {
+/// With or without sleeping, bodies being thrown and taken all the while; a kinematic sweeper goes to and fro.
+void soak(double sleep_after) {
   std::mt19937 random(7);
   const auto number = [&](double from, double to) { return std::uniform_real_distribution(from, to)(random); };
   Scene scene;
   scene.add({.name = "floor", .fixed = true, .position = {0, 0, -0.5}, .shape = Box{.size = {40, 40, 1}}});
-  World world(scene, recipes::fastest());
+  BodyDef sweeper{.name = "sweeper", .position = {0, 0, 0.3}, .shape = Box{.size = {0.2, 3, 0.6}}};
+  sweeper.motion = PrescribedMotion{.displacement = {"3 * sin(0.7 * t)", "0", "0"}};
+  scene.add(sweeper);
+  Recipe recipe = recipes::fastest();
+  recipe.stepper = RealtimeStepperSettings{.sleep_after = sleep_after};
+  World world(scene, recipe);
   std::vector<BodyId> thrown;
   for (int step = 0; step < soak_steps(); ++step) {
     if (step % 6 == 0) {
@@ -53,6 +59,9 @@ TEST(RealtimeHeap, SurvivesThrowingAndTaking) {
   }
   EXPECT_EQ(lost, 0);
 }
+
+TEST(RealtimeHeap, SurvivesThrowingAndTaking) { soak(0); }
+TEST(RealtimeHeap, SurvivesThemWhileOthersSleep) { soak(0.2); }
 
 }  // namespace
 }  // namespace rotule

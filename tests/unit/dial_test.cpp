@@ -6,6 +6,7 @@
 #include <rotule/solvers/pgs.h>
 #include <rotule/world.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -111,6 +112,30 @@ TEST(Dial, ChosenByContent) {
   EXPECT_EQ(name_of(recipe_of(spring(4e12)).integrator), "gauss4");
   EXPECT_EQ(name_of(recipe_for(spring(4e12), Dial::exact).integrator), "radau5");
   EXPECT_EQ(name_of(recipe_for(spring(4e6), Dial::exact).integrator), "dormand_prince_8");
+}
+
+TEST(Dial, ThoseWhoWatchBodiesTouchGetTheRealTimeStepper) {
+  const auto realtime = [](const Recipe& recipe) { return std::holds_alternative<RealtimeStepperSettings>(recipe.stepper); };
+  const Recipe usual = recipe_for(scene_of(ball_on_floor), Dial::realtime);
+  ASSERT_TRUE(realtime(usual));
+  EXPECT_GT(std::get<RealtimeStepperSettings>(usual.stepper).sleep_after, 0);
+  EXPECT_TRUE(realtime(recipe_of(scene_of(ball_on_floor, R"("realtime")"))));
+  EXPECT_TRUE(World(scene_of(ball_on_floor, R"("realtime")")).warnings().size() <= 1);
+  // Nobody touches, more is asked for, or somebody chose a method of his own.
+  EXPECT_FALSE(realtime(recipe_for(scene_of(arm + ", " + hinge("")), Dial::realtime)));
+  EXPECT_FALSE(realtime(recipe_for(scene_of(ball_on_floor), Dial::balanced)));
+  EXPECT_FALSE(realtime(recipe_of(scene_of(ball_on_floor, R"({"dial": "realtime", "solver": "pgs"})"))));
+  EXPECT_FALSE(realtime(recipe_of(scene_of(ball_on_floor, R"({"dial": "realtime", "stepper": "reference"})"))));
+  // What it does not know runs by the reference, and why is said.
+  const Scene belt =
+      scene_of(R"("bodies": [{"name": "floor", "fixed": true, "shape": {"plane": {}}, "surface_velocity": [1, 0, 0]},
+    {"name": "ball", "mass": 1, "position": [0, 0, 1], "shape": {"sphere": {"radius": 0.1}}}])",
+               R"("realtime")");
+  World world(belt);
+  EXPECT_FALSE(realtime(world.recipe()));
+  const std::vector<std::string> said = world.warnings();
+  EXPECT_TRUE(std::any_of(said.begin(), said.end(), [](const std::string& w) { return w.find("surface velocities") != w.npos; }));
+  EXPECT_NO_THROW(world.step());
 }
 
 TEST(Dial, AccuracyIsAToleranceOrAStep) {

@@ -319,6 +319,20 @@ TEST(RealtimeStepper, TheReferencesJudgeGradesIt) {
   EXPECT_EQ(world.diagnostics().residual, resting);
 }
 
+TEST(RealtimeStepper, ATorqueThatIsTakenBackIsGone) {
+  Scene scene;
+  scene.gravity.setZero();
+  scene.add({.name = "crate", .mass = 1.0, .shape = Box{}});
+  World world(scene, fast());
+  world.set_force(world.body("crate"), Vec3::Zero(), {0, 0, 1});
+  run(world, 0.5);
+  world.set_force(world.body("crate"), Vec3::Zero(), Vec3::Zero());
+  const double spin = world.angular_velocity("crate").z();
+  EXPECT_NEAR(spin, 0.5 * 6, 0.01);  // I = m a^2/6
+  run(world, 1);
+  EXPECT_NEAR(world.angular_velocity("crate").z(), spin, 1e-3);
+}
+
 TEST(RealtimeStepper, SaysWhatItCannotRun) {
   const auto refusal = [](const Scene& scene, const Recipe& recipe) -> std::string {
     try {
@@ -343,7 +357,7 @@ TEST(Realtime, WhatItDoesNotKnowLeavesTheWorldAsItWas) {
   scene.add({.name = "crate", .mass = 2.0, .position = {0, 0, 0.5}, .shape = Box{}});
   World world(scene, recipes::fastest());
   world.step();
-  EXPECT_THROW(world.add(BodyDef{.name = "lift", .shape = Box{}, .kinematic = true}), Error);
+  EXPECT_THROW(world.add(BodyDef{.name = "belt", .fixed = true, .shape = Box{}, .surface_velocity = {1, 0, 0}}), Error);
   EXPECT_EQ(world.bodies().size(), 2u);
   EXPECT_NO_THROW(world.step());
   EXPECT_NO_THROW(world.add(BodyDef{.name = "second", .mass = 1.0, .position = {0, 0, 3}, .shape = Box{}}));

@@ -88,7 +88,17 @@ void put(std::vector<float>& out, const Vec3& v) {
 }  // namespace
 
 void keep_to_the_clock(Recipe& recipe) {
+  // The real-time stepper does the same work in every step.
+  if (std::holds_alternative<RealtimeStepperSettings>(recipe.stepper)) return;
   if (recipe.budget.seconds == 0) recipe.budget.seconds = clock_budget(recipe.dt);
+}
+
+bool watch_in_real_time(Scene& scene) {
+  if (std::holds_alternative<NoContactSettings>(scene.recipe.contacts)) return false;
+  Recipe recipe = recipe_for(scene, Dial::realtime);
+  if (!std::holds_alternative<RealtimeStepperSettings>(recipe.stepper)) return false;
+  scene.recipe = std::move(recipe);
+  return true;
 }
 
 Live::Live(std::string name, Scene scene, std::uint16_t generation, std::size_t history_bytes)
@@ -242,6 +252,8 @@ void Live::note_dial(const Turned& wish) {
 }
 
 void Live::turn_dial(const Turned& wish) {
+  // A budget that the clock gave is nobody's wish.
+  if (scene_.recipe.budget.seconds == clock_budget(scene_.recipe.dt)) scene_.recipe.budget.seconds = 0;
   Recipe recipe = wish.accuracy ? recipe_for(scene_, *wish.accuracy) : recipe_for(scene_, dial_named(wish.setting));
   keep_to_the_clock(recipe);
   world_.set_recipe(recipe);

@@ -119,5 +119,7 @@ class Live final : public Show {
 /// large scene take, nor above what leaves room for 30 frames a second. On a machine that is busy with other things Live
 /// stretches it: what others take of the clock would else be missing in the answers, and walls would fall.
 void keep_to_the_clock(Recipe& recipe);
+/// Where bodies touch and the real-time stepper knows all of the scene, those who watch get it; whether that is so.
+bool watch_in_real_time(Scene& scene);
 
 }  // namespace rotule::app

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "../commands.h"
+#include "model/realtime_scope.h"
 
 namespace rotule::app {
 namespace {
@@ -191,8 +192,10 @@ void Session::obey(ViewerId viewer, const Command& command) {
       const std::vector<std::string> known = scene_names();
       if (std::find(known.begin(), known.end(), open.scene) == known.end()) throw Error("open", "there is no scene of that name");
       NamedScene named = find_scene(open.scene);
+      const bool real_time = watch_in_real_time(named.scene);
       keep_to_the_clock(named.scene.recipe);
       restart_as(named.name, std::move(named.scene));
+      if (real_time) s.live_->note_dial({.setting = std::string(name_of(Dial::realtime)), .accuracy = {}});
       s.speed_ = s.live_->pace();
     }
     void operator()(const ask::Pick& pick) {
@@ -232,6 +235,9 @@ void Session::obey(ViewerId viewer, const Command& command) {
       Live& live = s.world();
       s.to_the_present();
       live.turn_dial({turn.setting, turn.accuracy});
+      if (turn.setting == name_of(Dial::realtime))
+        if (const std::string why = why_not_realtime(live.definition(), live.world().recipe()); !why.empty())
+          s.say_text(viewer, "warning", why);
       s.show_scene(all_viewers);
       s.show_frame(s.shown_);
     }

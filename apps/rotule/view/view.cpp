@@ -42,6 +42,7 @@ void view(const ViewOptions& options) {
   } else {
     NamedScene named = find_scene(options.what.empty() ? "mannequin" : options.what);
     apply_exactness(named.scene, options.exactness);
+    const bool real_time = !options.exactness.given() && options.settings.empty() && watch_in_real_time(named.scene);
     keep_to_the_clock(named.scene.recipe);
     apply_settings(named.scene.recipe, options.settings);
     name = named.name;
@@ -49,6 +50,7 @@ void view(const ViewOptions& options) {
       live = std::make_unique<Live>(named.name, std::move(named.scene), 1);
       if (options.exactness.given() && options.settings.empty())
         live->note_dial({options.exactness.dial, options.exactness.accuracy});
+      if (real_time) live->note_dial({.setting = std::string(name_of(Dial::realtime)), .accuracy = {}});
     } catch (const Error& error) {
       throw Error(named.origin, error.what());
     }

@@ -119,22 +119,6 @@ CastHit swapped(CastHit hit) {
   return hit;
 }
 
-CastHit cast_parts(const CollisionPart& a, const SteadyMotion& motion_a, const CollisionPart& b, const SteadyMotion& motion_b,
-                   const CastLimits& limits) {
-  const auto reach = [](const CollisionPart& part) {
-    return part.kind == CollisionPart::Kind::convex ? part.reach - part.convex.radius : part.reach;
-  };
-  const MovingPart at_a{motion_a, a.X_BP, reach(a)}, at_b{motion_b, b.X_BP, reach(b)};
-  if (b.kind == CollisionPart::Kind::convex) {
-    if (a.kind == CollisionPart::Kind::convex) return cast_convex_parts(a.convex, at_a, b.convex, at_b, limits);
-    if (a.kind == CollisionPart::Kind::plane) return cast_plane(at_a, b.convex, at_b, limits);
-    return cast_surface(*a.surface, at_a, b.convex, at_b, limits);
-  }
-  if (a.kind != CollisionPart::Kind::convex) return {};
-  if (b.kind == CollisionPart::Kind::plane) return swapped(cast_plane(at_b, a.convex, at_a, limits));
-  return swapped(cast_surface(*b.surface, at_b, a.convex, at_a, limits));
-}
-
 }  // namespace
 
 Frame SteadyMotion::at(double t) const {
@@ -156,12 +140,28 @@ CastHit cast_convex(const Convex& a, const SteadyMotion& motion_a, const Convex&
                            {motion_b, Frame{}, reach(b, Vec3::Zero()) - b.radius}, limits);
 }
 
+CastHit cast(const CollisionPart& a, const SteadyMotion& motion_a, const CollisionPart& b, const SteadyMotion& motion_b,
+             const CastLimits& limits) {
+  const auto reach = [](const CollisionPart& part) {
+    return part.kind == CollisionPart::Kind::convex ? part.reach - part.convex.radius : part.reach;
+  };
+  const MovingPart at_a{motion_a, a.X_BP, reach(a)}, at_b{motion_b, b.X_BP, reach(b)};
+  if (b.kind == CollisionPart::Kind::convex) {
+    if (a.kind == CollisionPart::Kind::convex) return cast_convex_parts(a.convex, at_a, b.convex, at_b, limits);
+    if (a.kind == CollisionPart::Kind::plane) return cast_plane(at_a, b.convex, at_b, limits);
+    return cast_surface(*a.surface, at_a, b.convex, at_b, limits);
+  }
+  if (a.kind != CollisionPart::Kind::convex) return {};
+  if (b.kind == CollisionPart::Kind::plane) return swapped(cast_plane(at_b, a.convex, at_a, limits));
+  return swapped(cast_surface(*b.surface, at_b, a.convex, at_a, limits));
+}
+
 CastHit cast(const CollisionShape& a, const SteadyMotion& motion_a, const CollisionShape& b, const SteadyMotion& motion_b,
              const CastLimits& limits) {
   CastHit best;
   for (int i = 0; i < int(a.parts().size()); ++i)
     for (int j = 0; j < int(b.parts().size()); ++j) {
-      const CastHit hit = cast_parts(a.parts()[i], motion_a, b.parts()[j], motion_b, earlier(limits, best));
+      const CastHit hit = cast(a.parts()[i], motion_a, b.parts()[j], motion_b, earlier(limits, best));
       if (!hit.hit || (best.hit && hit.t >= best.t)) continue;
       best = hit;
       best.part_a = i;

@@ -43,6 +43,10 @@ struct CastLimits {
 CastHit cast_convex(const Convex& a, const SteadyMotion& motion_a, const Convex& b, const SteadyMotion& motion_b,
                     const CastLimits& limits);
 
+/// One part of each.
+CastHit cast(const CollisionPart& a, const SteadyMotion& motion_a, const CollisionPart& b, const SteadyMotion& motion_b,
+             const CastLimits& limits);
+
 /// All parts; surfaces from the front only. Surfaces and half-spaces do not meet each other.
 CastHit cast(const CollisionShape& a, const SteadyMotion& motion_a, const CollisionShape& b, const SteadyMotion& motion_b,
              const CastLimits& limits);

@@ -11,19 +11,25 @@ namespace realtime {
 
 template <class Archive>
 void Touches::archive(Archive& io) {
-  slots.for_each([&](auto& family) {
-    io(family.taken());
-    for (auto& colour : family.colours) {
-      io(colour.hot);
-      io(colour.cold);
-      io(colour.count);
-    }
-  });
+  for (ContactSlots* all : {&slots, &resting_})
+    all->for_each([&](auto& family) {
+      io(family.taken());
+      for (auto& colour : family.colours) {
+        io(colour.hot);
+        io(colour.cold);
+        io(colour.count);
+      }
+    });
+  io(resting_count_);
+  sleepers.archive(io);
+  io(woken);
+  io(woken_pairs);
   io(boxes_.low);
   io(boxes_.high);
   io(pairs_);
   io(touches_);
   io(apart_);
+  io(sensing_);
   io(free_pairs_);
   io(free_touches_);
   io(free_proxies_);
@@ -48,11 +54,18 @@ void RealtimeStepper::archive(Archive& io) {
   io(bodies_.pose);
   io(bodies_.load);
   io(bodies_.burden);
+  io(since_looked_);
   weighing_.archive(io);
   touches_.archive(io);
   joints_->archive(io);
   records_->archive(io);
-  if constexpr (!Archive::writes) loaded_ = false;
+  if constexpr (!Archive::writes) {
+    forget();
+    start_u_.resize(0);
+    for (int i = 0; i < model_.body_count(); ++i) bodies_.set_mass(i, model_, touches_.sleepers.asleep(i));
+    list_rows();
+    joints_->sleep_with(touches_.sleepers);
+  }
 }
 
 }  // namespace rotule

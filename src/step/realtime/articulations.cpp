@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "math/rotation.h"
 
@@ -33,6 +34,22 @@ void Articulations::rebuild() {
     if (answers_[i].x.size() != linkages_[i].constraints.rows()) answers_[i].x.setZero(linkages_[i].constraints.rows());
     build(linkages_[i], groups_[i]);
   }
+  note_groups();
+  awake_.resize(groups_.size());
+  std::iota(awake_.begin(), awake_.end(), 0);
+  known_ = false;
+}
+
+void Articulations::note_groups() {
+  group_of_.assign(static_cast<std::size_t>(model_.body_count()), -1);
+  for (std::size_t i = 0; i < linkages_.size(); ++i)
+    for (const int body : linkages_[i].bodies) group_of_[body] = static_cast<int>(i);
+}
+
+void Articulations::sleep_with(const Sleepers& sleepers) {
+  awake_.clear();
+  for (std::size_t i = 0; i < groups_.size(); ++i)
+    if (!sleepers.asleep(linkages_[i].bodies.front())) awake_.push_back(static_cast<int>(i));
 }
 
 void Articulations::build(const Linkage& linkage, Group& group) const {
@@ -58,6 +75,7 @@ void Articulations::build(const Linkage& linkage, Group& group) const {
     add_side(block.body_b);
     for (int k = 0; k < block.more_count; ++k) add_side(linkage.constraints.more()[block.first_more + k].body);
     edges.push_back({block.body_a, block.body_b});
+    group.free = group.free && block.body_a >= 0 && block.body_b >= 0;
     tree = tree && block.more_count == 0;
   }
   const auto local = [&](int body) {
@@ -102,6 +120,15 @@ void Articulations::build(const Linkage& linkage, Group& group) const {
   for (std::size_t k = 1; k < group.products.size(); ++k)
     group.products[k].adds = group.products[k].offset == group.products[k - 1].offset;
 
+  group.driven = std::any_of(linkage.joints.begin(), linkage.joints.end(), [&](int number) {
+    const Joint& joint = model_.joints[number];
+    const auto drives = [](const Joint::AxisDrive& axis) {
+      return axis.drive.motion || axis.drive.motor_strength > 0 || axis.drive.motor_torque != 0;
+    };
+    bool led = false;
+    for_each_partner(joint, [&](int partner) { led = led || model_.kinematic(partner); });
+    return led || joint.function || joint.equations || std::any_of(joint.drives.begin(), joint.drives.end(), drives);
+  });
   group.balls = std::all_of(blocks.begin(), blocks.end(), [&](const ConstraintBlock& block) {
     const Joint& joint = model_.joints[block.source];
     const bool point = joint.locked[0] && joint.locked[1] && joint.locked[2];
@@ -132,6 +159,7 @@ void Articulations::body_removed(int body, int bodies_before) {
   for (Linkage& linkage : linkages_) renumber(linkage, to, {});
   for (std::size_t i = 0; i < linkages_.size(); ++i)
     std::transform(linkages_[i].bodies.begin(), linkages_[i].bodies.end(), groups_[i].lines.begin(), line_of);
+  note_groups();
   kinematics_.bodies.resize(model_.partner_count());
 }
 
@@ -143,31 +171,40 @@ void Articulations::joint_removed(int joint, int joints_before) {
 }
 
 void Articulations::look(const State& s, double t, double h, int parts, double scale, double push_speed, BodyLines& bodies) {
+  start_ = t;
   step_ = h;
   part_ = h / parts;
   push_speed_ = push_speed;
-  if (groups_.empty()) return;
+  if (awake_.empty()) return;
   // Forces turn with rows, once per step, while velocities grow from part to part: rows of a pose this far ahead make up for it,
   // so that what swings neither gains nor loses (articulations.h).
   const double lead = 0.5 * (h - part_);
-  ahead_ = s;
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
+  if (!known_) kinematics_.update(model_, s);
+  known_ = true;
+  kinematics_.given.clear();  // whoever is led goes steadily within a step
+  bool driven = false;
+  for (const int i : awake_) {
     groups_[i].quick = turns_fast(s, linkages_[i], h);
-    if (groups_[i].quick) continue;
+    driven = driven || !groups_[i].drives.empty();
+    const double own_lead = groups_[i].quick ? 0 : lead;
     for (const int body : linkages_[i].bodies) {
-      ahead_.p[body] += lead * s.v(body);
-      ahead_.theta[body] = turn(s.theta[body], Vec3(lead * s.omega(body)));
+      BodyLanes<double>& at = kinematics_.bodies[body];
+      at.v = s.v(body);
+      at.omega = s.omega(body);
+      at.p = s.p[body] + own_lead * at.v;
+      at.R = (own_lead > 0 ? turn(s.theta[body], Vec3(own_lead * at.omega)) : s.theta[body]).toRotationMatrix();
     }
   }
-  kinematics_.update(model_, ahead_, t + lead);
-  if (!drives_.empty()) evaluate_drives(model_, kinematics_, part_, drives_);
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
+  place_led(s, lead);
+  if (driven) evaluate_drives(model_, kinematics_, part_, drives_);
+  for (const int i : awake_) {
     Group& group = groups_[i];
     const Linkage& linkage = linkages_[i];
     const double own_lead = group.quick ? 0 : lead;
     VecX& x = answers_[i].x;
     x *= scale;
     group.drive_x *= scale;
+    place_led(s, own_lead);
     linkage.constraints.evaluate(kinematics_, t + own_lead, group.rows, group.values);
     take_velocities(s, linkage, group);
     set_bias(linkage, group, group.quick ? part_ : h, own_lead);
@@ -181,6 +218,18 @@ void Articulations::look(const State& s, double t, double h, int parts, double s
       group.led[k] = own_lead * (rate + row.given);
     }
     stiffen(linkage, x, group, bodies);
+  }
+}
+
+void Articulations::place_led(const State& s, double ahead) {
+  if (!model_.has_kinematic()) return;
+  for (int body = 0; body < model_.body_count(); ++body) {
+    if (!model_.kinematic(body)) continue;
+    BodyLanes<double>& at = kinematics_.bodies[body];
+    at.v = s.v(body);
+    at.omega = s.omega(body);
+    at.p = s.p[body] + ahead * at.v;
+    at.R = turn(s.theta[body], Vec3(ahead * at.omega)).toRotationMatrix();
   }
 }
 

@@ -31,6 +31,7 @@
 #include "linalg/block_ldlt.h"
 #include "mechanism/linkage.h"
 #include "step/realtime/body_lines.h"
+#include "step/realtime/sleepers.h"
 
 namespace rotule::realtime {
 
@@ -45,6 +46,17 @@ class Articulations {
   void joint_removed(int joint, int joints_before);
 
   [[nodiscard]] bool empty() const { return groups_.empty(); }
+  /// Somebody else moved bodies.
+  void forget() { known_ = false; }
+  /// Groups whose bodies sleep are left alone.
+  void sleep_with(const Sleepers& sleepers);
+  /// Lines of all bodies that joints tie to this one; none where it has no joint.
+  [[nodiscard]] std::span<const int> lines_with(int line) const;
+  /// By bodies, what hangs together: visit(bodies of a group, whether something drives it).
+  template <class Visit>
+  void for_each_awake(Visit&& visit) const {
+    for (const int i : awake_) visit(std::span<const int>(linkages_[i].bodies), groups_[i].driven);
+  }
 
   /// Rows for a step of h in so many parts from this state; `scale` of the last step's impulses, where parts were of another
   /// length. Bodies get the inertia that stiffness asks for.
@@ -119,11 +131,24 @@ class Articulations {
     VecX drive_x;
     std::vector<std::uint8_t> held;  // drives that are solved for
     double shorter = 1;              // of the drift, what a step takes out
+    bool free = true;                // whether nothing that cannot move, or is led, holds it
+    bool driven = false;             // whether it may begin to move by itself: by motors, or as time goes by
     bool balls = false;              // whether all joints are balls, whose stiffness is the estimate
     bool quick = false;              // whether bodies turn so fast that rows must follow them within the step
   };
 
+  /// The motion of a rigid body with the momentum and angular momentum that a group has.
+  struct RigidMotion {
+    double mass = 0;
+    Vec3 centre = Vec3::Zero(), velocity = Vec3::Zero(), spin = Vec3::Zero();
+    Mat3 inertia = Mat3::Zero();  // about the centre
+  };
+  static RigidMotion motion_as_one(const Group& group, const BodyLines& bodies);
+
+  void note_groups();
   void build(const Linkage& linkage, Group& group) const;
+  /// Kinematic bodies so long after the state, which they leave at its velocities.
+  void place_led(const State& s, double ahead);
   static void take_velocities(const State& s, const Linkage& linkage, Group& group);
   /// dC/dt, of velocities just taken.
   static double rate_of(const Group& group, const ConstraintBlock& block, int row);
@@ -155,14 +180,16 @@ class Articulations {
   std::vector<Linkage> linkages_;
   std::vector<JointAnswer> answers_;
   std::vector<Group> groups_;
+  std::vector<int> group_of_;  // by body; -1: no joint
+  std::vector<int> awake_;     // groups that do not sleep, rising
   std::vector<DriveRow> drives_;
   std::vector<std::pair<int, int>> places_;  // by joint: linkage, block
   Kinematics kinematics_;
-  State ahead_;
   LumpedStiffness lumped_;
   VecX lambda_;
   std::vector<int> stiff_;  // bodies of the group at hand
-  double step_ = 0, part_ = 0, push_speed_ = 0;
+  double start_ = 0, step_ = 0, part_ = 0, push_speed_ = 0;
+  bool known_ = false;  // whether kinematics_ has all that does not move
 };
 
 }  // namespace rotule::realtime

@@ -57,8 +57,9 @@ HWY_INLINE void write_lines(BodyLines& bodies, std::size_t row, int first, const
   put_back({{w.y, w.z, load(bodies.inverse_root[row], first), none()}}, [&](int i) { return bodies.motion[line + i].at + 4; });
 }
 
-void load_all(const State& s, BodyLines& bodies) {
-  for (std::size_t row = 0; row * row_lanes < std::size_t(bodies.count); ++row) {
+void load_some(const State& s, std::span<const int> rows, BodyLines& bodies) {
+  for (const int number : rows) {
+    const auto row = static_cast<std::size_t>(number);
     Staged staged{};
     for (int lane = 0; lane < row_lanes; ++lane) {
       const int i = body_of(static_cast<int>(row) * row_lanes + lane);
@@ -89,8 +90,9 @@ HWY_INLINE Vector spin_of(const Quad& m0, const Quad& m1, const Quad& p2, const 
 }
 
 void look_ahead_all(BodyLines& bodies, float h, float fall) {
-  for (std::size_t row = 0; row * row_lanes < std::size_t(bodies.count); ++row)
+  for (const int number : bodies.rows)
     for (int first = 0; first < row_lanes; first += width) {
+      const auto row = static_cast<std::size_t>(number);
       const std::size_t line = row * row_lanes + first;
       const auto motion = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.motion[line + i].at + 4 * k; }); };
       const auto pose = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.pose[line + i].at + 4 * k; }); };
@@ -108,8 +110,9 @@ void bear_loads_all(BodyLines& bodies, const Burdens& burdens) {
   constexpr float up = 2, down = 0.3F, decay = 0.9F;  // of the factor: where it jumps, where it begins to fall, and how fast
   // It jumps beyond what is wanted, for as it stays until that has doubled it would lag on average.
   constexpr float beyond = 1.25F;
-  for (std::size_t row = 0; row * row_lanes < std::size_t(bodies.count); ++row)
+  for (const int number : bodies.rows)
     for (int first = 0; first < row_lanes; first += width) {
+      const auto row = static_cast<std::size_t>(number);
       const std::size_t line = row * row_lanes + first;
       const auto motion = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.motion[line + i].at + 4 * k; }); };
       const auto pose = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.pose[line + i].at + 4 * k; }); };
@@ -141,8 +144,15 @@ void bear_loads_all(BodyLines& bodies, const Burdens& burdens) {
     }
 }
 
+/// work(line) for all lines that move, and their neighbours.
+template <class Work>
+HWY_INLINE void for_each_line(const BodyLines& bodies, const Work& work) {
+  for (const int row : bodies.rows)
+    for (int i = row * row_lanes; i < (row + 1) * row_lanes; ++i) work(i);
+}
+
 void begin_step_all(BodyLines& bodies) {
-  for (int i = 0; i < bodies.count; ++i) {
+  for_each_line(bodies, [&](int i) HWY_ATTR {
     float* HWY_RESTRICT motion = bodies.motion[i].at;
     float* HWY_RESTRICT last = bodies.last[i].at;
     const float* HWY_RESTRICT kick = bodies.kick[i].at;
@@ -151,11 +161,11 @@ void begin_step_all(BodyLines& bodies) {
       motion[k] += kick[k];
       motion[k + 8] = 0;
     }
-  }
+  });
 }
 
 void begin_substep_all(BodyLines& bodies) {
-  for (int i = 0; i < bodies.count; ++i) {
+  for_each_line(bodies, [&](int i) HWY_ATTR {
     float* HWY_RESTRICT motion = bodies.motion[i].at;
     float* HWY_RESTRICT last = bodies.last[i].at;
     for (int k = 0; k < 8; ++k) {
@@ -163,14 +173,29 @@ void begin_substep_all(BodyLines& bodies) {
       motion[k] = 2 * now - last[k];
       last[k] = now;
     }
-  }
+  });
 }
 
 void advance_all(BodyLines& bodies, float h) {
-  for (int i = 0; i < bodies.count; ++i) {
+  for_each_line(bodies, [&](int i) HWY_ATTR {
     float* HWY_RESTRICT motion = bodies.motion[i].at;
     for (int k = 0; k < 8; ++k) motion[k + 8] += h * motion[k];
-  }
+  });
+}
+
+void find_fast_all(const BodyLines& bodies, std::vector<int>& fast) {
+  for (const int number : bodies.rows)
+    for (int first = 0; first < row_lanes; first += width) {
+      const auto row = static_cast<std::size_t>(number);
+      const std::size_t line = row * row_lanes + first;
+      const auto motion = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.motion[line + i].at + 4 * k; }); };
+      const auto pose = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.pose[line + i].at + 4 * k; }); };
+      const Quad m1 = motion(1), m2 = motion(2), m3 = motion(3);
+      const Vector dp = Vector{m2.v[0], m2.v[1], m2.v[2]} * m1.v[2], theta = spin_of(m2, m3, pose(2), pose(3));
+      const Lanes way = root(dot(dp, dp)) + root(dot(theta, theta)) * load(bodies.arm[row], first);
+      for (unsigned rest = bits_of(hn::Gt(way, load(bodies.core[row], first))); rest != 0; rest &= rest - 1)
+        fast.push_back(static_cast<int>(line) + std::countr_zero(rest));
+    }
 }
 
 /// q turned by the vector theta: series of sine and cosine of half of it, good to a float's rounding up to half a turn.
@@ -192,7 +217,8 @@ HWY_INLINE Rotation turned_by(const Vector& theta, const Rotation& q) {
 
 bool finish_all(BodyLines& bodies, float h, State& s) {
   bool finite = true;
-  for (std::size_t row = 0; row * row_lanes < std::size_t(bodies.count); ++row) {
+  for (const int number : bodies.rows) {
+    const auto row = static_cast<std::size_t>(number);
     Staged staged{};  // lines of nobody stay at the origin
     Rows3 moved;
     alignas(64) std::int32_t way[row_lanes];
@@ -263,10 +289,11 @@ bool finish_all(BodyLines& bodies, float h, State& s) {
   return true;
 }
 
-void find_left_all(ProxyBoxes& boxes, const BodyLines& bodies, float h, std::vector<int>& left) {
+void find_left_in(ProxyBoxes& boxes, const BodyLines& bodies, std::span<const int> rows, float h, std::vector<int>& left) {
   constexpr float steps_ahead = 4;  // that a new box is good for
-  for (std::size_t row = 0; row * row_lanes < std::size_t(boxes.count); ++row)
+  for (const int number : rows)
     for (int first = 0; first < row_lanes; first += width) {
+      const auto row = static_cast<std::size_t>(number);
       const std::int32_t* lines = boxes.line[row].lane + first;
       const auto pose = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.pose[lines[i]].at + 4 * k; }); };
       const auto motion = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.motion[lines[i]].at + 4 * k; }); };
@@ -314,24 +341,27 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rotule::realtime {
 
-HWY_EXPORT(load_all);
+HWY_EXPORT(load_some);
 HWY_EXPORT(look_ahead_all);
 HWY_EXPORT(bear_loads_all);
 HWY_EXPORT(begin_step_all);
 HWY_EXPORT(begin_substep_all);
 HWY_EXPORT(advance_all);
+HWY_EXPORT(find_fast_all);
 HWY_EXPORT(finish_all);
-HWY_EXPORT(find_left_all);
+HWY_EXPORT(find_left_in);
 
-void load_bodies(const State& s, BodyLines& bodies) { HWY_DYNAMIC_DISPATCH(load_all)(s, bodies); }
+void load_rows(const State& s, std::span<const int> rows, BodyLines& bodies) { HWY_DYNAMIC_DISPATCH(load_some)(s, rows, bodies); }
+void load_bodies(const State& s, BodyLines& bodies) { load_rows(s, bodies.every_row, bodies); }
 void look_ahead(BodyLines& bodies, float h, float fall) { HWY_DYNAMIC_DISPATCH(look_ahead_all)(bodies, h, fall); }
 void bear_loads(BodyLines& bodies, const Burdens& burdens) { HWY_DYNAMIC_DISPATCH(bear_loads_all)(bodies, burdens); }
 void begin_step(BodyLines& bodies) { HWY_DYNAMIC_DISPATCH(begin_step_all)(bodies); }
 void begin_substep(BodyLines& bodies) { HWY_DYNAMIC_DISPATCH(begin_substep_all)(bodies); }
 void advance(BodyLines& bodies, float h) { HWY_DYNAMIC_DISPATCH(advance_all)(bodies, h); }
+void find_fast(const BodyLines& bodies, std::vector<int>& fast) { HWY_DYNAMIC_DISPATCH(find_fast_all)(bodies, fast); }
 bool finish_bodies(BodyLines& bodies, float h, State& s) { return HWY_DYNAMIC_DISPATCH(finish_all)(bodies, h, s); }
-void find_left(ProxyBoxes& boxes, const BodyLines& bodies, float h, std::vector<int>& left) {
-  HWY_DYNAMIC_DISPATCH(find_left_all)(boxes, bodies, h, left);
+void find_left(ProxyBoxes& boxes, const BodyLines& bodies, std::span<const int> rows, float h, std::vector<int>& left) {
+  HWY_DYNAMIC_DISPATCH(find_left_in)(boxes, bodies, rows, h, left);
 }
 
 void ProxyBoxes::resize(int proxies) {

@@ -76,6 +76,8 @@ struct SlotPlace {
 inline constexpr int colour_count = 64;
 /// Bodies with more neighbours than colours: their manifolds go one by one, each alone in its block.
 inline constexpr int crowded = colour_count - 1;
+/// In a SlotPlace: the manifold sleeps, among those that nobody sweeps, all of which have the colour 0.
+inline constexpr std::int16_t resting_colour = -2;
 
 template <int N>
 class SlotFamily {
@@ -139,6 +141,24 @@ class SlotFamily {
       colour.cold.pop_back();
     }
     return moved;
+  }
+
+  /// At the end of a colour, whatever its bodies: a copy of a lane of another. For contacts that nobody sweeps.
+  int append(int colour_number, const Colour& from, int from_index) {
+    Colour& colour = colours[colour_number];
+    const int index = colour.stride * colour.count++;
+    if (index / row_lanes >= static_cast<int>(colour.hot.size())) {
+      colour.hot.emplace_back();
+      colour.cold.emplace_back();
+      for (int lane = 0; lane < row_lanes; ++lane) clear(colour, index / row_lanes * row_lanes + lane);
+    }
+    copy(from, from_index, colour, index);
+    return index;
+  }
+  /// One lane over another.
+  static void copy(const Colour& from, int from_index, Colour& to, int to_index) {
+    copy_lane(from.hot[from_index / row_lanes], from_index % row_lanes, to.hot[to_index / row_lanes], to_index % row_lanes);
+    copy_lane(from.cold[from_index / row_lanes], from_index % row_lanes, to.cold[to_index / row_lanes], to_index % row_lanes);
   }
 
   [[nodiscard]] std::vector<std::uint64_t>& taken() { return taken_; }

@@ -55,6 +55,7 @@ void Articulations::place(const State& s, const Linkage& linkage, const Group& g
 
 void Articulations::follow(const State& s, double t, const Linkage& linkage, Group& group, const VecX& x, BodyLines& bodies) {
   place(s, linkage, group, bodies, false);
+  place_led(s, t - start_);
   linkage.constraints.evaluate(kinematics_, t, group.rows, group.values);
   set_bias(linkage, group, part_, 0);
   // The last substep's impulses were repeated as they were: they turn along with the rows.
@@ -80,12 +81,18 @@ void Articulations::take_out_drift(Group& group, BodyLines& bodies) {
     for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[8 + n] = static_cast<float>(group.moved[6 * b + n]);
 }
 
+std::span<const int> Articulations::lines_with(int line) const {
+  const int group = group_of_[body_of(line)];
+  return group < 0 ? std::span<const int>() : groups_[group].lines;
+}
+
 void Articulations::close(const State& s, double t, BodyLines& bodies) {
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
+  for (const int i : awake_) {
     Group& group = groups_[i];
     if (!group.quick) continue;
     for (int round = 0; round < most_closings; ++round) {
       place(s, linkages_[i], group, bodies, true);
+      place_led(s, step_);
       linkages_[i].constraints.evaluate(kinematics_, t, group.rows, group.values);
       if (group.values.C.head(group.joint_rows).lpNorm<Eigen::Infinity>() < closed) break;
       set_bias(linkages_[i], group, part_, 0);

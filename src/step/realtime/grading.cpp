@@ -23,6 +23,7 @@ void Records::begin_problem(const Model& model, const State& s, double t, double
   for (Contact& c : contacts) {
     c.size = size;
     c.x.setZero();
+    write_given(model, start, c);
     look_at_start(rules, start, s.u, free, h, c);
   }
   joints.resize(articulations.linkages().size());

@@ -34,7 +34,7 @@ void Articulations::push(const Group& group, const Node& node, const double* x, 
 }
 
 void Articulations::prepare(BodyLines& bodies) {
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
+  for (const int i : awake_) {
     Group& group = groups_[i];
     const VecX& x = answers_[i].x;
     whiten(bodies, group);
@@ -152,7 +152,7 @@ void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool dr
 }
 
 void Articulations::hold(const State& s, double t, int part, BodyLines& bodies) {
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
+  for (const int i : awake_) {
     Group& group = groups_[i];
     if (part > 0 && group.quick) follow(s, t + part * part_, linkages_[i], group, answers_[i].x, bodies);
     hold_group(group, answers_[i].x, bodies, part == 0 || group.quick);

@@ -1,5 +1,6 @@
 #pragma once
 // The loops of a step, in lanes; each runs over all blocks of contacts or all lines of bodies.
+#include <span>
 #include <vector>
 
 #include "step/realtime/contact_slots.h"
@@ -20,6 +21,7 @@ struct SweepSettings {
   float push_speed = 0;
   float impulse_scale = 1;  // of the last step's impulses, where its substeps were of another length
   float stick_speed = 0, restitution_speed = 0, slop = 0;
+  bool led = false;  // whether there are kinematic bodies
 };
 
 /// Appends manifolds (by touch) whose bodies have moved too far against each other since they were collided.
@@ -43,6 +45,8 @@ void find_pressing(ContactSlots& slots, std::vector<Pressing>& changed);
 
 /// The lines of all bodies, from the state; where somebody placed one elsewhere, it has wandered.
 void load_bodies(const State& s, BodyLines& bodies);
+/// Of those in these rows alone.
+void load_rows(const State& s, std::span<const int> rows, BodyLines& bodies);
 /// How far bodies may get in h, which gravity makes longer by `fall`.
 void look_ahead(BodyLines& bodies, float h, float fall);
 /// Load-scaled inertia. A body that is squeezed between others with the force L counts for more, in this step, by 1 + share L/(m
@@ -60,6 +64,8 @@ void begin_step(BodyLines& bodies);
 void begin_substep(BodyLines& bodies);
 /// moved <- moved + h v.
 void advance(BodyLines& bodies, float h);
+/// Appends lines of bodies that have moved, in this step, so far that they may have got past something.
+void find_fast(const BodyLines& bodies, std::vector<int>& fast);
 /// Into the state after a step of h, turning what spins on its own; false where a number is no longer finite.
 bool finish_bodies(BodyLines& bodies, float h, State& s);
 
@@ -72,7 +78,7 @@ struct ProxyBoxes {
   std::vector<Rows3> low, high;     // fat, in the world
   void resize(int proxies);
 };
-/// Gives new fat boxes to those that will have left theirs within h, and appends their numbers.
-void find_left(ProxyBoxes& boxes, const BodyLines& bodies, float h, std::vector<int>& left);
+/// Gives new fat boxes to those of these rows that will have left theirs within h, and appends their numbers.
+void find_left(ProxyBoxes& boxes, const BodyLines& bodies, std::span<const int> rows, float h, std::vector<int>& left);
 
 }  // namespace rotule::realtime

@@ -13,9 +13,10 @@ namespace rotule {
 using namespace realtime;
 
 std::span<const Contact> RealtimeStepper::contacts(const State& s, double h) {
-  load(s);
-  if (!found_) touches_.find(s, bodies_, h);
-  found_ = true;
+  if (found_)
+    load(s);
+  else
+    find(s, h);
   touches_.list(s, settings_.substeps, contacts_);
   return contacts_;
 }
@@ -67,7 +68,7 @@ JointMotion RealtimeStepper::joint_motion(const State& s, int number) const {
 
 const TouchLog& RealtimeStepper::touches() const { return records_->log; }
 
-void RealtimeStepper::log_touches() {
+void RealtimeStepper::log_touches(const State& s) {
   Records& records = *records_;
   records.log.begin_step();
   records.pressing.clear();
@@ -78,9 +79,25 @@ void RealtimeStepper::log_touches() {
     const auto [a, b] = touches_.bodies_of(change.touch);
     records.counts.change(a, b, change.begins ? 1 : -1);
   }
-  if (!records.counts.changed()) return;
+  const bool sensed = look_at_sensors(s);
+  if (!records.counts.changed() && !sensed) return;
   records.counts.settle(records.touching);
+  records.touching.insert(records.touching.end(), records.sensed.begin(), records.sensed.end());
   records.log.end_step(records.touching);
+}
+
+bool RealtimeStepper::look_at_sensors(const State& s) {
+  if (model_.sensor_count == 0 && records_->sensed.empty()) return false;
+  std::vector<std::pair<int, int>>& now = records_->overlapping;
+  now.clear();
+  touches_.sense(s, bodies_, now);
+  std::sort(now.begin(), now.end());
+  now.erase(std::unique(now.begin(), now.end()), now.end());
+  const auto same = [](const std::pair<int, int>& p, const TouchPair& q) { return p.first == q.a && p.second == q.b; };
+  if (std::equal(now.begin(), now.end(), records_->sensed.begin(), records_->sensed.end(), same)) return false;
+  records_->sensed.clear();
+  for (const auto& [a, b] : now) records_->sensed.push_back({a, b, 1, 0});
+  return true;
 }
 
 void RealtimeStepper::keep_problems(bool keep) {

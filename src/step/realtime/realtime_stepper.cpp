@@ -8,8 +8,10 @@
 
 #include "base/budget.h"
 #include "dynamics/forces/weight.h"
+#include "math/rotation.h"
+#include "model/given_motion.h"
+#include "model/realtime_scope.h"
 #include "step/realtime/articulations.h"
-#include "step/realtime/can_run.h"
 #include "step/realtime/records.h"
 
 namespace rotule {
@@ -28,6 +30,7 @@ RealtimeStepper::RealtimeStepper(const Model& model, const Recipe& recipe)
     bodies_.set_mass(i, model);
     touches_.add_body(i, bodies_);
   }
+  list_rows();
   size_ = touches_.smallest();
   touches_.joints_changed();
   joints_ = std::make_unique<Articulations>(model);
@@ -37,8 +40,20 @@ RealtimeStepper::RealtimeStepper(const Model& model, const Recipe& recipe)
 RealtimeStepper::~RealtimeStepper() = default;
 
 void RealtimeStepper::load(const State& s) {
-  if (!loaded_) load_bodies(s, bodies_);
+  if (!loaded_ || pushed_) wake_changed(s);
+  pushed_ = false;
+  if (!loaded_) {
+    load_bodies(s, bodies_);
+    joints_->forget();
+  }
   loaded_ = true;
+}
+
+void RealtimeStepper::find(const State& s, double h) {
+  load(s);
+  touches_.find(s, bodies_, h, std::exchange(anew_, false));
+  take_in_woken(s);
+  found_ = true;
 }
 
 const StepReport& RealtimeStepper::step(State& s, double t, double h) {
@@ -46,13 +61,12 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   const StageClock::Run timed(clock_);
   report_ = {};
   ++evaluations_;
-  start_u_ = s.u;
-  load(s);
+  lead(s, t, h);
   {
     const StageClock::Scope stage(clock_, Stage::collide);
-    touches_.find(s, bodies_, h);
-    found_ = true;
+    find(s, h);
   }
+  note_velocities(s);
   const int substeps = settings_.substeps;
   const double part = h / substeps;
   {
@@ -72,6 +86,7 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
     sweep.impulse_scale = last_h_ > 0 ? static_cast<float>(h / last_h_) : 1;
     sweep.stick_speed = static_cast<float>(rules_.stick_speed(size_));
     sweep.restitution_speed = static_cast<float>(rules_.restitution_speed(size_));
+    sweep.led = model_.has_kinematic();
     sweep.slop = static_cast<float>(rules_.slop(size_));
 
     if (records_->problems) records_->begin_problem(model_, s, t, h, forces_, rules_, size_, touches_, *joints_);
@@ -90,13 +105,36 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
     if (touches_.bouncy()) bounce(touches_.slots, bodies_, sweep);
   }
   if (records_->problems) report_.residual = records_->close_problem(model_, t, h, rules_, *joints_);
+  hold_back(s, h);
   if (!finish_bodies(bodies_, static_cast<float>(h), s)) report_wild();
+  arrive(s, t, h);
   last_h_ = h;
-  log_touches();
+  log_touches(s);
+  fall_asleep(s, h);
   report_.solves = 1;
   report_.iterations = 2 * substeps;
   report_.contacts = touches_.points();
+  report_.asleep = touches_.sleepers.count();
   return report_;
+}
+
+void RealtimeStepper::lead(State& s, double t, double h) {
+  if (led_.empty()) return;
+  head_for_given_motions(model_, t, h, s);
+  for (Led& led : led_) led = {led.body, s.p[led.body], s.theta[led.body], s.u.segment<6>(6 * led.body)};
+  if (loaded_ && !model_.motions.empty()) load_rows(s, led_rows_, bodies_);
+}
+
+void RealtimeStepper::arrive(State& s, double t, double h) {
+  if (led_.empty()) return;
+  // Lanes carried them along in floats, and rounded what they were told.
+  for (const Led& led : led_) {
+    s.u.segment<6>(6 * led.body) = led.u;
+    s.p[led.body] = led.p + h * led.u.head<3>();
+    s.theta[led.body] = turn(led.theta, Vec3(h * led.u.tail<3>()));
+  }
+  follow_given_motions(model_, t + h, s);
+  load_rows(s, led_rows_, bodies_);
 }
 
 void RealtimeStepper::bear_loads(double h) {
@@ -110,7 +148,7 @@ void RealtimeStepper::bear_loads(double h) {
 
 void RealtimeStepper::gather_forces(const State& s, double t, double h) {
   forces_.resize(0);
-  const bool weight_alone = model_.forces.empty() && (external_.size() == 0 || external_.isZero(0)) && !joints_->has_torques();
+  const bool weight_alone = model_.forces.empty() && !forced_ && !joints_->has_torques();
   if (!weight_alone) {
     forces_.setZero(model_.velocity_count());
     if (external_.size() == forces_.size()) forces_ = external_;
@@ -118,14 +156,17 @@ void RealtimeStepper::gather_forces(const State& s, double t, double h) {
     joints_->add_torques(forces_);
   }
   const Eigen::Vector3f fall = (h * model_.gravity).cast<float>();
-  for (int i = 0; i < model_.body_count(); ++i) {
+  for_each_awake([&](int i) {
     const int line = line_of(i);
     const float mass_root = bodies_.mass_root[line / row_lanes].lane[line % row_lanes];
     // Forces are what they are; bodies that were given more inertia feel them less.
     const float root = mass_root * mass_root * bodies_.motion[line].at[6];
     float* kick = bodies_.kick[line].at;
-    for (int k = 0; k < 3; ++k) kick[k] = root * fall[k];
-    if (weight_alone || !model_.movable(i)) continue;
+    for (int k = 0; k < 3; ++k) {
+      kick[k] = root * fall[k];
+      kick[3 + k] = 0;
+    }
+    if (weight_alone) return;
     const float* pose = bodies_.pose[line].at;
     const Eigen::Vector3f force = (h / model_.bodies[i].mass * forces_.segment<3>(6 * i)).cast<float>(),
                           torque = (h * forces_.segment<3>(6 * i + 3)).cast<float>();
@@ -136,7 +177,12 @@ void RealtimeStepper::gather_forces(const State& s, double t, double h) {
       kick[k] += root * force[k];
       kick[3 + k] = spin[k];
     }
-  }
+  });
+}
+
+void RealtimeStepper::note_velocities(const State& s) {
+  if (start_u_.size() != s.u.size()) start_u_ = s.u;
+  for_each_awake([&](int i) { start_u_.segment<6>(6 * i) = s.u.segment<6>(6 * i); });
 }
 
 void RealtimeStepper::report_wild() const {
@@ -156,18 +202,23 @@ void RealtimeStepper::body_added() {
   bodies_.resize(model_.body_count());
   bodies_.set_mass(body, model_);
   touches_.add_body(body, bodies_);
+  list_rows();
   size_ = touches_.smallest();
   joints_->rebuild();
+  joints_->sleep_with(touches_.sleepers);
   forget();
 }
 
 void RealtimeStepper::body_removed(int body) {
+  touches_.wake_around(body);
+  take_in_woken_pairs();
   touches_.remove_body(body);
   for (const auto& [a, b] : touches_.ended) records_->counts.change(a, b, -1);
   touches_.ended.clear();
   records_->counts.body_removed(body);
   records_->log.body_removed(body);
   bodies_.erase(body);
+  list_rows();
   joints_->body_removed(body, model_.body_count() + 1);
   touches_.joints_changed();
   size_ = touches_.smallest();
@@ -176,17 +227,27 @@ void RealtimeStepper::body_removed(int body) {
 
 void RealtimeStepper::joint_added() {
   require_realtime(model_);
+  wake_all();
   joints_->rebuild();
   touches_.joints_changed();
   forget();
 }
 
 void RealtimeStepper::joint_removed(int number, const Joint&) {
+  wake_all();
   joints_->joint_removed(number, static_cast<int>(model_.joints.size()) + 1);
   touches_.joints_changed();
   forget();
 }
 
-void RealtimeStepper::drives_changed() { joints_->rebuild(); }
+void RealtimeStepper::drives_changed() {
+  wake_all();
+  joints_->rebuild();
+}
+
+void RealtimeStepper::forces_changed() {
+  wake_all();
+  forget();
+}
 
 }  // namespace rotule

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/stage_clock.h"
+#include "base/union_find.h"
 #include "constraint/formulation/contact_formulation.h"
 #include "dynamics/forces/force_set.h"
 #include "mechanism/island.h"
@@ -48,14 +49,22 @@ class RealtimeStepper {
   /// A step is never broken off halfway: it listens once, before it begins.
   [[nodiscard]] static bool interruptible() { return false; }
 
-  void begin(const State&, double) { loaded_ = false; }
-  void forget() { loaded_ = found_ = false; }
+  void begin(const State&, double) {
+    loaded_ = false;
+    anew_ = true;
+  }
+  void forget() {
+    loaded_ = found_ = false;
+    anew_ = true;
+  }
+  /// How many bodies sleep.
+  [[nodiscard]] int asleep() const { return touches_.sleepers.count(); }
   void drop_work() { forget(); }
   void body_added();
   void body_removed(int body);
   void joint_added();
   void joint_removed(int number, const Joint& joint);
-  void forces_changed() { forget(); }
+  void forces_changed();
   void drives_changed();
   void motors_told() {}
 
@@ -64,7 +73,11 @@ class RealtimeStepper {
   /// The reference's own: a mechanism is made for it and goes again.
   int project(const ProjectionSettings& settings, State& s, double t);
 
-  void set_external(const VecX& external) { external_ = external; }
+  void set_external(const VecX& external) {
+    external_ = external;
+    forced_ = external.size() > 0 && !external.isZero(0);
+    pushed_ = true;
+  }
   void keep_problems(bool keep);
   void carry_on(const StepTotals& so_far, std::int64_t evaluations) {
     totals = so_far;
@@ -89,6 +102,7 @@ class RealtimeStepper {
   [[nodiscard]] static std::span<const Struck> struck() { return {}; }
   [[nodiscard]] JointMotion joint_motion(const State& s, int joint) const;
   [[nodiscard]] const TouchLog& touches() const;
+  [[nodiscard]] bool touching(int a, int b) const;
   void keep_books(bool keep, const State& s, double t);
   /// The mean ones of the last step.
   const VecX& accelerations(const State& s, double);
@@ -100,13 +114,43 @@ class RealtimeStepper {
 
  private:
   void load(const State& s);
+  /// Contacts for a step of h.
+  void find(const State& s, double h);
+  /// work(body) for all that move and are awake.
+  template <class Work>
+  void for_each_awake(const Work& work) const {
+    for (const int row : bodies_.rows)
+      for (int line = row * realtime::row_lanes; line < (row + 1) * realtime::row_lanes; ++line)
+        if (bodies_.moves(line)) work(realtime::body_of(line));
+  }
+  void note_velocities(const State& s);
+  /// Stops bodies that went further than they are thick where they met what does not move (continuous.cpp).
+  void hold_back(const State& s, double h);
   /// Inertias for a step of h (kernels.h).
   void bear_loads(double h);
   /// What forces add to velocities in one substep.
   void gather_forces(const State& s, double t, double h);
   /// Who has begun to touch whom, and who has ceased to.
-  void log_touches();
+  void log_touches(const State& s);
+  /// Whether what sensors tell has changed.
+  bool look_at_sensors(const State& s);
+  /// Kinematic bodies: with the velocities that bring them to where their motion says by the end of a step; and there.
+  void lead(State& s, double t, double h);
+  void arrive(State& s, double t, double h);
   [[noreturn]] void report_wild() const;
+
+  // Sleeping (sleeping.cpp).
+  void list_rows();
+  void wake_all();
+  /// Who was moved, is pushed, or lies on what was moved.
+  void wake_changed(const State& s);
+  /// Joints, pairs and lines of those who woke since the last time.
+  void take_in_woken(const State& s);
+  void take_in_woken_pairs();
+  /// Those who have lain still for long enough.
+  void fall_asleep(State& s, double h);
+  /// Numbers of awake bodies that hang together, in sets by their root.
+  void find_islands();
 
   const Model& model_;
   const Recipe& recipe_;
@@ -115,14 +159,32 @@ class RealtimeStepper {
   realtime::BodyLines bodies_;
   realtime::Touches touches_;
   realtime::Weighing weighing_;
-  bool loaded_ = false;  // whether the lines are those of the state
-  bool found_ = false;   // whether contacts were looked for since somebody changed it
-  double last_h_ = 0;    // of the last step
-  double size_ = 0;      // of the smallest part that moves, m
+  bool loaded_ = false;   // whether the lines are those of the state
+  bool found_ = false;    // whether contacts were looked for since somebody changed it
+  bool anew_ = true;      // whether somebody else changed the state since then
+  bool forced_ = false;   // whether some of these forces are not zero
+  bool pushed_ = false;   // whether somebody set forces since the last step
+  int since_looked_ = 0;  // steps since islands were looked for that may sleep
+  double last_h_ = 0;     // of the last step
+  double size_ = 0;       // of the smallest part that moves, m
   VecX start_u_, accelerations_;
   std::unique_ptr<realtime::Articulations> joints_;
   std::unique_ptr<realtime::Records> records_;
   VecX external_, forces_;
+  // Of the search for islands: awake bodies, places of lines among them, and what is known of each set.
+  std::vector<int> awake_, place_, island_first_, island_bodies_, island_touches_;
+  std::vector<std::pair<int, int>> rooted_;  // root, touch
+  std::vector<char> restless_;
+  UnionFind hang_together_;
+  /// A kinematic body as it is at the start of a step.
+  struct Led {
+    int body;
+    Vec3 p;
+    Quat theta;
+    Vec6 u;
+  };
+  std::vector<Led> led_;
+  std::vector<int> led_rows_, fast_;
   ForceScratch scratch_;
   std::vector<Contact> contacts_;
   StepReport report_;

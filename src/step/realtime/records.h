@@ -17,6 +17,9 @@ struct Records {
   TouchCounts counts;
   std::vector<Pressing> pressing;
   std::vector<TouchPair> touching;
+  std::vector<std::pair<int, int>> overlapping;  // pairs with a sensor, now
+  std::vector<TouchPair> sensed;                 // and those that were told
+  std::vector<TouchPair> quiet;                  // that woke or fell asleep
 
   bool problems = false;  // whether they are kept
   std::vector<Island> islands;
@@ -41,6 +44,7 @@ struct Records {
   void archive(Archive& io) {
     log.archive(io);
     counts.archive(io);
+    io(sensed);
   }
 };
 

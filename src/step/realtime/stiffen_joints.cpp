@@ -22,7 +22,42 @@ Mat3 without_negative(const Mat3& K) {
   return axes.eigenvectors() * values.asDiagonal() * axes.eigenvectors().transpose();
 }
 
+Vec3 position_of(const Line& pose) {
+  const float* p = pose.at;
+  return {double(p[0]) + double(p[3]), double(p[1]) + double(p[4]), double(p[2]) + double(p[5])};
+}
+Vec3 motion_of(const Line& motion, int first) { return {motion.at[first], motion.at[first + 1], motion.at[first + 2]}; }
+void put_motion(Line& motion, int first, const Vec3& w) {
+  for (int k = 0; k < 3; ++k) motion.at[first + k] = static_cast<float>(w[k]);
+}
+
 }  // namespace
+
+Articulations::RigidMotion Articulations::motion_as_one(const Group& group, const BodyLines& bodies) {
+  RigidMotion out;
+  Vec3 push = Vec3::Zero();
+  for (const int line : group.lines) {
+    const Line& motion = bodies.motion[line];
+    const double root = 1 / double(motion.at[6]);
+    out.mass += root * root;
+    out.centre += root * root * position_of(bodies.pose[line]);
+    push += root * motion_of(motion, 0);
+  }
+  out.centre /= out.mass;
+  out.velocity = push / out.mass;
+  Vec3 spin = Vec3::Zero();
+  for (const int line : group.lines) {
+    const Line& motion = bodies.motion[line];
+    const double root = 1 / double(motion.at[6]);
+    const Mat3 inertia_root = inverse_inertia_root(bodies.pose[line].at).inverse();
+    const Vec3 lever = position_of(bodies.pose[line]) - out.centre;
+    out.inertia +=
+        inertia_root * inertia_root + root * root * (lever.squaredNorm() * Mat3::Identity() - lever * lever.transpose());
+    spin += inertia_root * motion_of(motion, 3) + root * lever.cross(motion_of(motion, 0));
+  }
+  out.spin = out.inertia.ldlt().solve(spin);
+  return out;
+}
 
 void Articulations::estimate_stiffness(const Linkage& linkage, const VecX& x, Group& group) const {
   std::fill(group.stiffness.begin(), group.stiffness.end(), Mat3::Zero());
@@ -77,26 +112,44 @@ void Articulations::stiffen(const Linkage& linkage, const VecX& x, Group& group,
     stiff_.resize(group.lines.size());
     std::iota(stiff_.begin(), stiff_.end(), 0);
   }
+  const RigidMotion rigid = motion_as_one(group, bodies);
+  Vec3 push_lost = Vec3::Zero(), spin_lost = Vec3::Zero();
   for (const int i : stiff_) {
     Line &motion = bodies.motion[group.lines[i]], &pose = bodies.pose[group.lines[i]];
     const Mat3 linear = group.balls ? Mat3(Mat3::Zero()) : K.linear[i],
                angular = group.balls ? without_negative(group.stiffness[i] / part_) : K.angular[i];
     const double mass_root = 1 / double(motion.at[6]), heavier = std::sqrt(mass_root * mass_root + square * linear.norm());
-    const Mat3 S = inverse_inertia_root(pose.at), inertia_root = S.inverse();
+    const Mat3 S = inverse_inertia_root(pose.at), inertia_root = S.inverse(), inertia = inertia_root * inertia_root;
     const double turning = (S * angular * S).norm(), sliding = linear.norm() / (mass_root * mass_root);
     if (std::max(turning, sliding) * square < least_stiffness) continue;
     Eigen::SelfAdjointEigenSolver<Mat3> axes;
-    axes.computeDirect(inertia_root * inertia_root + square * angular);
+    axes.computeDirect(inertia + square * angular);
     const Mat3 root = axes.operatorInverseSqrt();
-    // Momenta stay, as in an implicit step: what is too stiff to be followed is damped.
-    const Vec3 w = root * (inertia_root * Vec3(motion.at[3], motion.at[4], motion.at[5]));
-    for (int k = 0; k < 3; ++k) {
-      motion.at[k] = static_cast<float>(motion.at[k] * mass_root / heavier);
-      motion.at[3 + k] = static_cast<float>(w[k]);
-    }
+    // Momenta stay, as in an implicit step: what is too stiff to be followed is damped. But forces that turn along with all that
+    // hangs together do not hold back its turning as a whole: of velocities, only what differs from that is damped.
+    const Vec3 lever = position_of(pose) - rigid.centre;
+    const Vec3 v = motion_of(motion, 0) / mass_root, omega = S * motion_of(motion, 3);
+    const Vec3 v_whole = rigid.velocity + rigid.spin.cross(lever);
+    const Vec3 v_new = v_whole + mass_root * mass_root / (heavier * heavier) * (v - v_whole),
+               omega_new = rigid.spin + root * (root * (inertia * (omega - rigid.spin)));
+    const Vec3 push = mass_root * mass_root * (v - v_new);
+    push_lost += push;
+    spin_lost += inertia * (omega - omega_new) + lever.cross(push);
+    put_motion(motion, 0, heavier * v_new);
+    put_motion(motion, 3, axes.operatorSqrt() * omega_new);
     motion.at[6] = static_cast<float>(1 / heavier);
     constexpr int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
     for (int k = 0; k < 6; ++k) pose.at[10 + k] = static_cast<float>(root(at[k][0], at[k][1]));
+  }
+  if (!group.free) return;
+  // Nothing holds it from outside: what damping took from its momentum and angular momentum goes to all of it alike.
+  const Vec3 faster = push_lost / rigid.mass, turning = rigid.inertia.ldlt().solve(spin_lost);
+  for (const int line : group.lines) {
+    Line& motion = bodies.motion[line];
+    const Mat3 inertia_root = inverse_inertia_root(bodies.pose[line].at).inverse();
+    const Vec3 v = faster + turning.cross(position_of(bodies.pose[line]) - rigid.centre);
+    put_motion(motion, 0, motion_of(motion, 0) + v / motion.at[6]);
+    put_motion(motion, 3, motion_of(motion, 3) + inertia_root * turning);
   }
 }
 

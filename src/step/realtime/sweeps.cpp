@@ -33,6 +33,19 @@ HWY_INLINE void put_motion(const Motion& m, BodyLines& bodies, const std::int32_
   put_back({{m.angular.y, m.angular.z, m.inverse_root, m.load}}, [&](int i) { return bodies.motion[lines[i]].at + 4; });
 }
 
+/// Likewise, where some bodies may be led: a kinematic body may be in several lanes at once, and stays as it is in all of them.
+HWY_INLINE void put_motion(const Motion& m, Lanes mass, BodyLines& bodies, const std::int32_t* lines,
+                           const SweepSettings& settings) {
+  if (!settings.led) return put_motion(m, bodies, lines);
+  const Motion before = fetch_motion(bodies, lines, 0);
+  const Mask moves = hn::Gt(mass, all(least_inverse_root));
+  const auto pick = [&](const Vector& now, const Vector& then) HWY_ATTR {
+    return Vector{choose(moves, now.x, then.x), choose(moves, now.y, then.y), choose(moves, now.z, then.z)};
+  };
+  put_motion({pick(m.linear, before.linear), pick(m.angular, before.angular), m.inverse_root, choose(moves, m.load, before.load)},
+             bodies, lines);
+}
+
 struct BodyPose {
   Vector high, low;
   Rotation turn;
@@ -175,8 +188,8 @@ HWY_INLINE void prepare_block(HotBlock<N>& hot, ColdBlock<N>& cold, int first, B
   b.linear = b.linear + force * mass_b;
   a.angular = a.angular + a1 * slide_1 + a2 * slide_2 + spin_a * spin;
   b.angular = b.angular + b1 * slide_1 + b2 * slide_2 + spin_b * spin;
-  put_motion(a, bodies, hot.a.lane + first);
-  put_motion(b, bodies, hot.b.lane + first);
+  put_motion(a, mass_a, bodies, hot.a.lane + first, settings);
+  put_motion(b, mass_b, bodies, hot.b.lane + first, settings);
 }
 
 void prepare_all(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
@@ -191,7 +204,7 @@ HWY_INLINE void push_block(HotBlock<N>& hot, int first, BodyLines& bodies, const
   const Vector n = load(hot.normal, first);
   const Lanes mass_a = load(hot.mass_a, first), mass_b = load(hot.mass_b, first), linear = mass_a * mass_a + mass_b * mass_b;
   const Lanes inverse_h = all(1 / settings.h), slowest = all(-settings.push_speed), one = all(1);
-  const Mask both = hn::Gt(mass_a * mass_b, none());
+  const Mask both = hn::And(hn::Gt(mass_a, all(least_inverse_root)), hn::Gt(mass_b, all(least_inverse_root)));
   const Lanes rate = choose(both, all(settings.moving.rate * settings.moving.share),
                             all(settings.fixed.rate * settings.fixed.share)),
               share = choose(both, all(settings.moving.share), all(settings.fixed.share)),
@@ -219,8 +232,8 @@ HWY_INLINE void push_block(HotBlock<N>& hot, int first, BodyLines& bodies, const
   const Vector force = n * change;
   a.linear = a.linear - force * mass_a;
   b.linear = b.linear + force * mass_b;
-  put_motion(a, bodies, hot.a.lane + first);
-  put_motion(b, bodies, hot.b.lane + first);
+  put_motion(a, mass_a, bodies, hot.a.lane + first, settings);
+  put_motion(b, mass_b, bodies, hot.b.lane + first, settings);
 }
 
 void push_all(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
@@ -293,8 +306,8 @@ HWY_INLINE void relax_block(HotBlock<N>& hot, int first, BodyLines& bodies, cons
   b.angular = b.angular + b1 * d1 + b2 * d2;
   a.linear = a.linear - force * mass_a;
   b.linear = b.linear + force * mass_b;
-  put_motion(a, bodies, hot.a.lane + first);
-  put_motion(b, bodies, hot.b.lane + first);
+  put_motion(a, mass_a, bodies, hot.a.lane + first, settings);
+  put_motion(b, mass_b, bodies, hot.b.lane + first, settings);
 }
 
 void relax_all(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
@@ -328,8 +341,8 @@ HWY_INLINE void bounce_block(HotBlock<N>& hot, const ColdBlock<N>& cold, int fir
   const Vector force = n * change;
   a.linear = a.linear - force * mass_a;
   b.linear = b.linear + force * mass_b;
-  put_motion(a, bodies, hot.a.lane + first);
-  put_motion(b, bodies, hot.b.lane + first);
+  put_motion(a, mass_a, bodies, hot.a.lane + first, settings);
+  put_motion(b, mass_b, bodies, hot.b.lane + first, settings);
 }
 
 void bounce_all(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {

@@ -34,16 +34,61 @@ void Touches::remove_body(int body) {
     move_up(apart.line_a);
     move_up(apart.line_b);
   }
-  slots.for_each([&](auto& family) {
-    if (gone < static_cast<int>(family.taken().size())) family.taken().erase(family.taken().begin() + gone);
-    for (auto& colour : family.colours)
-      for (auto& hot : colour.hot)
-        for (int lane = 0; lane < row_lanes; ++lane) {
-          move_up(hot.a.lane[lane]);
-          move_up(hot.b.lane[lane]);
-        }
-  });
+  for (ContactSlots* all : {&slots, &resting_})
+    all->for_each([&](auto& family) {
+      if (gone < static_cast<int>(family.taken().size())) family.taken().erase(family.taken().begin() + gone);
+      for (auto& colour : family.colours)
+        for (auto& hot : colour.hot)
+          for (int lane = 0; lane < row_lanes; ++lane) {
+            move_up(hot.a.lane[lane]);
+            move_up(hot.b.lane[lane]);
+          }
+    });
+  first_proxy_.erase(first_proxy_.begin() + body);
+  sleepers.body_removed(body);
+  std::erase(woken, body);
+  for (int& other : woken) other -= other > body;
   shapes_.erase(shapes_.begin() + body);
+}
+
+void Touches::leave_sensing(Pair& pair) {
+  if (pair.sensing < 0) return;
+  sensing_[pair.sensing] = sensing_.back();
+  pairs_[sensing_[pair.sensing]].sensing = pair.sensing;
+  sensing_.pop_back();
+  pair.sensing = -1;
+}
+
+void Touches::look_at_sensor(int number, const State& s, const BodyLines& bodies) {
+  Pair& pair = pairs_[number];
+  const Proxy &p = proxies_[pair.a], &q = proxies_[pair.b];
+  const std::uint32_t way = bodies.way(line_of(p.body)) + bodies.way(line_of(q.body));
+  if (way == pair.looked) return;
+  if (pair.overlap == 0 && pair.looked != ~0u && static_cast<std::int32_t>(pair.until - way) > 0) return;
+  found_.clear();
+  PairMemory memory{Vec3(pair.axis[0], pair.axis[1], pair.axis[2])};
+  collide_parts(p.part, frame(pair.a, s), q.part, frame(pair.b, s), 0, memory, scratch_, found_);
+  for (int k = 0; k < 3; ++k) pair.axis[k] = static_cast<float>(memory.axis[k]);
+  pair.overlap = std::any_of(found_.begin(), found_.end(), [](const Manifold& m) { return m.count > 0 && m.gap() <= 0; });
+  const bool convex = p.part.kind != CollisionPart::Kind::surface && q.part.kind != CollisionPart::Kind::surface;
+  const double gap = pair.overlap == 0 && convex ? std::clamp(parted_gap(pair, s), 0.0, most_budget) : 0;
+  pair.looked = way;
+  pair.until = way + static_cast<std::uint32_t>(gap / double(wander_unit));
+}
+
+void Touches::sense(const State& s, const BodyLines& bodies, std::vector<std::pair<int, int>>& out) {
+  ++search_;  // frames of another state
+  for (int k = static_cast<int>(sensing_.size()) - 1; k >= 0; --k) {
+    const int number = sensing_[k];
+    const Pair& pair = pairs_[number];
+    const bool near = proxies_[pair.a].endless || proxies_[pair.b].endless || box(pair.a).overlaps(box(pair.b));
+    if (!near) {
+      drop(number);
+      continue;
+    }
+    look_at_sensor(number, s, bodies);
+    if (pair.overlap != 0) out.emplace_back(std::minmax(proxies_[pair.a].body, proxies_[pair.b].body));
+  }
 }
 
 void Touches::joints_changed() {
@@ -101,10 +146,7 @@ void Touches::list(const State& s, int substeps, std::vector<Contact>& out) {
     const Pair& pair = pairs_[touches_[t].pair];
     const Proxy &p = proxies_[pair.a], &q = proxies_[pair.b];
     const SurfaceLaw law = surface_between(model_, p.body, q.body);
-    slots.visit(at.family, [&](auto& family) {
-      const auto& hot = family.colours[at.colour].hot[at.index / row_lanes];
-      const auto& cold = family.colours[at.colour].cold[at.index / row_lanes];
-      const int lane = at.index % row_lanes;
+    at_slot(at, [&](const auto& hot, const auto& cold, int lane) {
       const auto vector = [&](const Rows3& rows) { return Vec3(rows.x.lane[lane], rows.y.lane[lane], rows.z.lane[lane]); };
       const auto turn = [&](const Row(&rows)[4]) {
         return Quat(rows[3].lane[lane], rows[0].lane[lane], rows[1].lane[lane], rows[2].lane[lane]).normalized();

@@ -152,7 +152,9 @@ void Touches::write_lane(SlotFamily<N>& family, const SlotPlace& at, const Manif
   const double gap = m.gap(), size = std::min(p.size, q.size), tolerance = reuse_share * size;
   cold.tolerance.lane[lane] = static_cast<float>(gap > 0 ? std::min(tolerance, 0.25 * tolerance + 0.5 * gap) : tolerance);
   cold.arm.lane[lane] = static_cast<float>(q.arm);
-  cold.flat_a.lane[lane] = p.arm > 0 ? 1 : 0;
+  // What rides on a body that is led round would be taken along by velocities of where it was: it is collided again sooner.
+  constexpr float sooner = 1e4F;  // squares of angles
+  cold.flat_a.lane[lane] = p.arm > 0 ? (p.led ? sooner : 1) : 0;
   cold.flat_b.lane[lane] = q.arm > 0 ? 1 : 0;
   cold.round_a.lane[lane] = static_cast<float>(p.rounding);
   cold.round_b.lane[lane] = static_cast<float>(q.rounding);

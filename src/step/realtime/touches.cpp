@@ -13,9 +13,10 @@ namespace {
 // Shares of the smaller part's size.
 constexpr double margin_share = 0.02;  // looked at ahead, besides what motion asks for
 
+constexpr double fast_share = 0.5;    // a way in one step that is followed
+constexpr double same_normal = 0.95;  // cosine
 constexpr double fat_share = 0.2;
-constexpr double most_fat = 0.1;    // m
-constexpr double most_budget = 60;  // m
+constexpr double most_fat = 0.1;  // m
 
 /// The core's box in body axes, from the centre of mass: centre, half.
 std::pair<Vec3, Vec3> core_box(const CollisionPart& part, const Vec3& center_of_mass) {
@@ -41,26 +42,31 @@ int Touches::free_proxy() {
 
 void Touches::add_body(int body, BodyLines& bodies) {
   const Body& of = model_.bodies[body];
+  sleepers.resize(body + 1);
+  first_proxy_.resize(std::max<std::size_t>(first_proxy_.size(), body + 1), -1);
   shapes_.resize(std::max<std::size_t>(shapes_.size(), body + 1));
   slots.for_each([&](auto& family) { family.resize(bodies.count); });
   if (!of.touches || std::holds_alternative<std::monostate>(of.shape)) return;
   bouncy_ = bouncy_ || of.surface.restitution > 0;
   shapes_[body] = CollisionShape(of.shape);
   const auto& parts = shapes_[body].parts();
-  double arm = 0;
+  double arm = 0, core = infinity;
   for (int k = 0; k < static_cast<int>(parts.size()); ++k) {
     const int number = free_proxy();
     Proxy& proxy = proxies_[number];
     proxy.body = body;
     proxy.number = k;
+    proxy.next = std::exchange(first_proxy_[body], number);
     proxy.part = parts[k];
     proxy.moves = !of.fixed;
+    proxy.led = of.kinematic;
+    proxy.sensor = of.sensor;
     proxy.endless = parts[k].kind == CollisionPart::Kind::plane;
     proxy.rounding = parts[k].kind == CollisionPart::Kind::convex ? parts[k].convex.radius : 0;
     framed_[number] = 0;
     const int row = number / row_lanes, lane = number % row_lanes;
     boxes_.line[row].lane[lane] = line_of(body);
-    proxy.size = infinity;
+    proxy.size = proxy.core = infinity;
     if (proxy.endless) {
       endless_.push_back(number);
       continue;
@@ -69,15 +75,19 @@ void Touches::add_body(int body, BodyLines& bodies) {
     if (parts[k].kind == CollisionPart::Kind::convex) proxy.size = half.norm() + proxy.rounding;
     proxy.arm = centre.norm() + half.norm();
     arm = std::max(arm, proxy.arm);
+    if (parts[k].kind == CollisionPart::Kind::convex) proxy.core = half.minCoeff() + proxy.rounding;
+    core = std::min(core, proxy.core);
     put(boxes_.centre[row], lane, centre.x(), centre.y(), centre.z());
     put(boxes_.half[row], lane, half.x(), half.y(), half.z());
     boxes_.rounding[row].lane[lane] = static_cast<float>(proxy.rounding);
-    boxes_.fat[row].lane[lane] = proxy.moves ? static_cast<float>(std::min(fat_share * proxy.size, most_fat)) : 1e-5F;
+    boxes_.fat[row].lane[lane] =
+        proxy.moves || proxy.led ? static_cast<float>(std::min(fat_share * proxy.size, most_fat)) : 1e-5F;
     // A box that it has left already, so that the next search finds it.
     put(boxes_.low[row], lane, 1e30, 1e30, 1e30);
     put(boxes_.high[row], lane, -1e30, -1e30, -1e30);
   }
   bodies.arm[line_of(body) / row_lanes].lane[line_of(body) % row_lanes] = static_cast<float>(arm);
+  bodies.core[line_of(body) / row_lanes].lane[line_of(body) % row_lanes] = static_cast<float>(core);
 }
 
 Aabb Touches::box(int proxy) const {
@@ -95,12 +105,15 @@ double Touches::smallest() const {
 
 bool Touches::may_touch(const Proxy& p, const Proxy& q) const {
   if (p.body == q.body || !model_.may_meet(p.body, q.body)) return false;
-  if (std::binary_search(tied_.begin(), tied_.end(), std::pair<int, int>(std::minmax(p.body, q.body)))) return false;
+  const bool sensor = p.sensor || q.sensor;
+  if (!sensor && std::binary_search(tied_.begin(), tied_.end(), std::pair<int, int>(std::minmax(p.body, q.body)))) return false;
   return p.part.kind == CollisionPart::Kind::convex || q.part.kind == CollisionPart::Kind::convex;
 }
 
 void Touches::meet(int p, int q) {
-  if (!proxies_[p].moves && !proxies_[q].moves) return;
+  const bool sensor = proxies_[p].sensor || proxies_[q].sensor;
+  const auto goes = [&](int proxy) { return proxies_[proxy].moves || (sensor && proxies_[proxy].led); };
+  if (!goes(p) && !goes(q)) return;
   if (proxies_[p].body == proxies_[q].body) return;
   const bool turned = proxies_[q].moves != proxies_[p].moves ? proxies_[p].moves : q < p;
   if (turned) std::swap(p, q);
@@ -118,6 +131,12 @@ void Touches::meet(int p, int q) {
   pairs_[number] = {};
   pairs_[number].a = p;
   pairs_[number].b = q;
+  if (sensor) {
+    pairs_[number].sensing = static_cast<int>(sensing_.size());
+    pairs_[number].looked = pairs_[number].until = ~0u;
+    sensing_.push_back(number);
+    return;
+  }
   fresh_.push_back(number);
 }
 
@@ -127,28 +146,36 @@ void Touches::look_for_pairs() {
     if (proxy.leaf >= 0) tree(proxy).remove(proxy.leaf);
     proxy.leaf = tree(proxy).insert(box(p), p);
   }
-  for (const int p : left_) {
-    const Aabb where = box(p);
-    const auto visit = [&](int q) {
-      if (q != p) meet(p, q);
-      return true;
-    };
-    moving_.overlapping(where, visit);
-    if (proxies_[p].moves) {
-      fixed_.overlapping(where, visit);
-      for (const int q : endless_) meet(p, q);
-    }
+  for (const int p : left_) look_around(p);
+  sort_fresh();
+}
+
+void Touches::look_around(int p) {
+  const Aabb where = box(p);
+  const auto visit = [&](int q) {
+    if (q != p) meet(p, q);
+    return true;
+  };
+  moving_.overlapping(where, visit);
+  if (proxies_[p].moves || proxies_[p].led) {
+    fixed_.overlapping(where, visit);
+    for (const int q : endless_) meet(p, q);
   }
+}
+
+void Touches::sort_fresh() {
   // In an order that the shape of the tree has no part in.
   std::sort(fresh_.begin(), fresh_.end(),
             [&](int i, int j) { return PairTable::key(pairs_[i].a, pairs_[i].b) < PairTable::key(pairs_[j].a, pairs_[j].b); });
 }
 
-void Touches::find(const State& s, BodyLines& bodies, double h) {
+void Touches::find(const State& s, BodyLines& bodies, double h, bool anew) {
   ++search_;
   left_.clear();
   fresh_.clear();
-  find_left(boxes_, bodies, static_cast<float>(h), left_);
+  come_upon_.clear();
+  find_left(boxes_, bodies, anew ? every_row_ : rows_, static_cast<float>(h), left_);
+  look_around_woken(0);
   look_for_pairs();
 
   // Apart: whose gap may be used up within this step?
@@ -176,6 +203,7 @@ void Touches::find(const State& s, BodyLines& bodies, double h) {
     }
   }
   for (const int number : fresh_) collide_pair(number, s, bodies, h);
+  wake_found(s, bodies, h);
 }
 
 void Touches::leave_apart(Pair& pair) {
@@ -201,6 +229,7 @@ void Touches::drop(int number) {
   Pair& pair = pairs_[number];
   while (pair.touch >= 0) release(pair.touch);
   leave_apart(pair);
+  leave_sensing(pair);
   known_.erase(PairTable::key(pair.a, pair.b));
   pair = {};
   free_pairs_.push_back(number);
@@ -246,13 +275,20 @@ void Touches::collide_pair(int number, const State& s, const BodyLines& bodies, 
   // What may close within the step is a contact ahead of time.
   const Vec3 dv = s.v(p.body) - s.v(q.body);
   const double fall = p.moves && q.moves ? 0 : h * h * model_.gravity.norm();
-  const double margin =
-      least_margin + h * (dv.norm() + p.arm * (p.moves ? s.omega(p.body).norm() : 0) + q.arm * s.omega(q.body).norm()) + fall;
+  const double margin = least_margin + h * (dv.norm() + p.arm * s.omega(p.body).norm() + q.arm * s.omega(q.body).norm()) + fall;
 
   // The axis that parted them last time may still do.
   const bool convex = p.part.kind != CollisionPart::Kind::surface && q.part.kind != CollisionPart::Kind::surface;
   if (convex)
     if (const double gap = parted_gap(pair, s); gap > margin) return part(pair, number, gap - least_margin, bodies);
+
+  // A way that is longer than it is thick may lead past the other's edges: it is followed, and what is not on it is no contact.
+  CastHit hit;
+  const bool fast = margin - least_margin > fast_share * size;
+  if (fast) {
+    hit = cast(p.part, steady(p.body, s), q.part, steady(q.body, s), {.t_max = h, .tolerance = least_margin});
+    if (!hit.hit) return part(pair, number, 0, bodies);
+  }
 
   // Surfaces tell no distance: looked at further than necessary, nothing there is worth something.
   const double ahead = convex ? 0 : 0.25 * size;
@@ -262,12 +298,19 @@ void Touches::collide_pair(int number, const State& s, const BodyLines& bodies, 
   for (int k = 0; k < 3; ++k) pair.axis[k] = static_cast<float>(memory.axis[k]);
   const bool nothing = found_.empty();
   std::erase_if(found_, [&](const Manifold& m) { return m.count == 0 || m.gap() > margin; });
+  if (fast && hit.t > 0) {
+    // Normals of the pose from which it was seen count where they are those of the blow.
+    std::erase_if(found_, [&](const Manifold& m) { return m.normal.dot(hit.normal) < same_normal; });
+    if (found_.empty()) found_.push_back(manifold_of(hit, steady(p.body, s), steady(q.body, s)));
+  }
   if (found_.empty()) {
     const double gap = convex ? parted_gap(pair, s) - least_margin : nothing ? ahead : 0;
     return part(pair, number, gap, bodies);
   }
 
   leave_apart(pair);
+  for (const int body : {p.body, q.body})
+    if (sleepers.asleep(body)) come_upon_.push_back(sleepers.island_of(body));
   // Manifolds that were there go on with those whose normal is nearest to theirs.
   int kept = -1;
   for (const Manifold& m : found_) {

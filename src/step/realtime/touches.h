@@ -10,11 +10,16 @@
 
 #include "collide/broad/dynamic_tree.h"
 #include "collide/narrow/collide.h"
+#include "collide/queries/cast.h"
 #include "constraint/pool/contact.h"
 #include "step/realtime/kernels.h"
 #include "step/realtime/pair_table.h"
+#include "step/realtime/sleepers.h"
 
 namespace rotule::realtime {
+
+/// m: gaps beyond this are not told apart.
+inline constexpr double most_budget = 60;
 
 class Touches {
  public:
@@ -27,8 +32,36 @@ class Touches {
   /// Joints came or went: bodies that one ties do not touch.
   void joints_changed();
 
-  /// Contacts for a step of h from here.
-  void find(const State& s, BodyLines& bodies, double h);
+  /// Contacts for a step of h from here; `anew`: whether somebody else changed the state since the last one.
+  void find(const State& s, BodyLines& bodies, double h, bool anew);
+  /// After bodies came or went, or sleep or wake: which boxes a step goes through.
+  void list_rows(const BodyLines& bodies);
+
+  /// Bodies that hang together fall asleep, their manifolds with them; masses are those of sleepers already.
+  void put_to_sleep(std::span<const int> bodies, std::span<const int> touches);
+  /// Pairs that are apart, both being asleep or fixed.
+  void forget_idle_pairs(const BodyLines& lines);
+  /// And wake, all of the island; whoever empties `woken` gives them their masses back.
+  void wake(int island);
+  /// Those that lie on a body, or hang together with it.
+  void wake_around(int body);
+  /// Bodies that woke, and pairs that press among them, since somebody emptied these.
+  std::vector<int> woken;
+  std::vector<std::pair<int, int>> woken_pairs;
+  /// Whether two of which one sleeps press on each other.
+  [[nodiscard]] bool press_asleep(int a, int b) const;
+  /// Whether a manifold, of those that are awake or not, presses.
+  [[nodiscard]] bool presses(int touch) const;
+  Sleepers sleepers;
+
+  /// As it goes on by its velocities.
+  [[nodiscard]] SteadyMotion steady(int body, const State& s) const;
+  /// The share of a step of h after which a body that goes this way first meets something that does not move, or is led; 1 where
+  /// it meets nothing.
+  double free_share(int body, const SteadyMotion& motion, const State& s, double h);
+
+  /// Pairs of bodies of which one is a sensor, that overlap in this state: appends each once or more often.
+  void sense(const State& s, const BodyLines& bodies, std::vector<std::pair<int, int>>& out);
 
   /// All points, in the order of bodies and parts, as they stand in this state; impulses are those of a step of so many substeps.
   void list(const State& s, int substeps, std::vector<Contact>& out);
@@ -40,7 +73,7 @@ class Touches {
   [[nodiscard]] std::size_t pairs() const { return pairs_.size() - free_pairs_.size(); }
   [[nodiscard]] bool bouncy() const { return bouncy_; }
   /// Manifolds, and how many have begun since this was asked last.
-  [[nodiscard]] int manifolds() const { return static_cast<int>(touches_.size() - free_touches_.size()); }
+  [[nodiscard]] int manifolds() const { return static_cast<int>(touches_.size() - free_touches_.size()) - resting_count_; }
   int take_begun() { return std::exchange(begun_, 0); }
   /// The bodies of a manifold, by its number in the slots.
   [[nodiscard]] std::pair<int, int> bodies_of(int touch) const {
@@ -59,11 +92,15 @@ class Touches {
   struct Proxy {
     int body = -1, number = 0;  // whose, and which part of it
     CollisionPart part;
-    double size = 0;      // half the diagonal of its box; infinite for half-spaces and surfaces
-    double arm = 0;       // how far turning by one radian carries its core
-    double rounding = 0;  // of its surface
+    double size = 0;         // half the diagonal of its box; infinite for half-spaces and surfaces
+    double core = infinity;  // half its thickness where it is thinnest; infinite for half-spaces and surfaces
+    double arm = 0;          // how far turning by one radian carries its core
+    double rounding = 0;     // of its surface
     int leaf = -1;
+    int next = -1;  // of the same body
     bool moves = false, endless = false;
+    bool led = false;     // of a kinematic body
+    bool sensor = false;  // tells who overlaps it, and touches nobody
   };
   struct Pair {
     int a = -1, b = -1;      // proxies: what is fixed first, else by number
@@ -71,6 +108,11 @@ class Touches {
     int touch = -1;          // the first of its manifolds, or -1
     float axis[3] = {};      // that parted them last, in A's frame; zero: none known
     std::uint32_t seen = 0;  // the last search that collided them
+    // Where one is a sensor: place among those pairs, or -1; how far both had wandered when it was looked at last, and up to
+    // which they need not be again; whether they overlapped.
+    int sensing = -1;
+    std::uint32_t looked = 0, until = 0;
+    std::int32_t overlap = 0;
   };
   /// One manifold's hold on its slot.
   struct Touch {
@@ -90,6 +132,16 @@ class Touches {
   };
 
   void look_for_pairs();
+  void look_around(int proxy);
+  void sort_fresh();
+  /// Those that were come upon in this search, and whom these come upon.
+  void wake_found(const State& s, const BodyLines& bodies, double h);
+  void look_around_woken(std::size_t from);
+  void lay_down(int touch);
+  void take_up(int touch);
+  /// f(hot block, cold block, lane) of a manifold, awake or not.
+  template <class F>
+  decltype(auto) at_slot(const SlotPlace& at, F&& f) const;
   void meet(int p, int q);
   [[nodiscard]] bool may_touch(const Proxy& p, const Proxy& q) const;
   void collide_pair(int number, const State& s, const BodyLines& bodies, double h);
@@ -105,6 +157,9 @@ class Touches {
   SlotPlace take(int touch, int family, const Pair& pair);
   void give_back(const SlotPlace& slot, const Pair& pair);
   void leave_apart(Pair& pair);
+  void leave_sensing(Pair& pair);
+  [[nodiscard]] static Manifold manifold_of(const CastHit& hit, const SteadyMotion& a, const SteadyMotion& b);
+  void look_at_sensor(int number, const State& s, const BodyLines& bodies);
   [[nodiscard]] const Frame& frame(int proxy, const State& s);
   [[nodiscard]] double parted_gap(const Pair& pair, const State& s);
   [[nodiscard]] Aabb box(int proxy) const;
@@ -116,6 +171,7 @@ class Touches {
   ContactSettings settings_;
   std::vector<CollisionShape> shapes_;  // by body
   std::vector<Proxy> proxies_;
+  std::vector<int> first_proxy_;  // by body; -1: it has none
   ProxyBoxes boxes_;
   DynamicTree moving_, fixed_;
   std::vector<int> endless_;
@@ -125,14 +181,29 @@ class Touches {
   std::vector<Touch> touches_;
   std::vector<int> free_pairs_, free_touches_, free_proxies_;
   std::vector<Apart> apart_;
+  std::vector<int> sensing_;  // pairs with a sensor
   std::vector<Frame> frames_;
   std::vector<std::uint32_t> framed_;  // the search for which each of them was made
   std::uint32_t search_ = 0;
   std::vector<int> left_, moved_, used_up_, fresh_, order_;
+  ContactSlots resting_;  // manifolds that sleep
+  int resting_count_ = 0;
+  std::vector<int> rows_, every_row_;  // of boxes: those with a body in them that moves
+  std::vector<int> come_upon_;         // islands that sleep, and are touched
   std::vector<Manifold> found_;
   CollideScratch scratch_;
   bool bouncy_ = false;
   int points_ = 0, begun_ = 0;
 };
+
+template <class F>
+decltype(auto) Touches::at_slot(const SlotPlace& at, F&& f) const {
+  const ContactSlots& all = at.colour == resting_colour ? resting_ : slots;
+  const auto visit = [&](const auto& family) -> decltype(auto) {
+    const auto& colour = family.colours[at.colour == resting_colour ? 0 : at.colour];
+    return f(colour.hot[at.index / row_lanes], colour.cold[at.index / row_lanes], at.index % row_lanes);
+  };
+  return at.family == 0 ? visit(all.single) : visit(all.patches);
+}
 
 }  // namespace rotule::realtime

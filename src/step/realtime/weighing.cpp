@@ -23,9 +23,19 @@ bool Weighing::due(int begun, int all) {
 void Weighing::weigh(const ContactSlots& slots, const Vec3& gravity, BodyLines& bodies) {
   const double g = gravity.norm();
   const Eigen::Vector3f up = (-gravity / g).cast<float>();
-  const auto lines = static_cast<std::size_t>(bodies.count);
+  place_.resize(static_cast<std::size_t>(bodies.count), 0);
   rests_.clear();
-  first_.assign(lines + 1, 0);
+  lines_.clear();
+  lines_.push_back(nobody);  // and all that is fixed
+  for (const int row : bodies.rows)
+    for (int line = row * row_lanes; line < std::min((row + 1) * row_lanes, bodies.count); ++line)
+      if (bodies.moves(line)) {
+        place_[line] = static_cast<int>(lines_.size());
+        lines_.push_back(line);
+      }
+  const auto place = [&](int line) { return bodies.moves(line) ? place_[line] : 0; };
+  const int count = static_cast<int>(lines_.size());
+  first_.assign(static_cast<std::size_t>(count) + 1, 0);
   slots.for_each([&](const auto& family) {
     for (const auto& colour : family.colours)
       for (std::size_t block = 0; block < colour.hot.size(); ++block) {
@@ -35,7 +45,7 @@ void Weighing::weigh(const ContactSlots& slots, const Vec3& gravity, BodyLines& 
               hot.normal.x.lane[lane] * up.x() + hot.normal.y.lane[lane] * up.y() + hot.normal.z.lane[lane] * up.z();
           if (std::abs(upright) < least_upright) continue;
           // The normal leads from a to b.
-          const int a = hot.a.lane[lane], b = hot.b.lane[lane];
+          const int a = place(hot.a.lane[lane]), b = place(hot.b.lane[lane]);
           rests_.push_back(upright > 0 ? Rest{b, a, upright} : Rest{a, b, -upright});
           ++first_[rests_.back().upper];
         }
@@ -47,20 +57,21 @@ void Weighing::weigh(const ContactSlots& slots, const Vec3& gravity, BodyLines& 
   for (const Rest& rest : rests_) sorted_[first_[rest.upper]++] = rest;
   // first_[i] is now where those of i end.
 
-  height_.resize(lines);
-  carried_.assign(lines, 0);
+  height_.resize(static_cast<std::size_t>(count));
+  carried_.assign(static_cast<std::size_t>(count), 0);
   order_.clear();
-  for (int i = 1; i < bodies.count; ++i) {
-    const float* p = bodies.pose[i].at;
+  for (int i = 1; i < count; ++i) {
+    const float* p = bodies.pose[lines_[i]].at;
     height_[i] = up.x() * p[0] + up.y() * p[1] + up.z() * p[2];
-    if (bodies.inverse_root[i / row_lanes].lane[i % row_lanes] > 0) order_.push_back(i);
+    order_.push_back(i);
   }
   std::sort(order_.begin(), order_.end(),
             [&](int i, int j) { return height_[i] != height_[j] ? height_[i] > height_[j] : i < j; });
 
   for (const int i : order_) {
-    const float root = bodies.mass_root[i / row_lanes].lane[i % row_lanes], weight = root * root * static_cast<float>(g);
-    float& load = bodies.load[i / row_lanes].lane[i % row_lanes];
+    const int line = lines_[i];
+    const float root = bodies.mass_root[line / row_lanes].lane[line % row_lanes], weight = root * root * static_cast<float>(g);
+    float& load = bodies.load[line / row_lanes].lane[line % row_lanes];
     const int begin = first_[i - 1], end = first_[i];
     float upright = 0;
     for (int k = begin; k < end; ++k) upright += sorted_[k].upright;

@@ -32,7 +32,7 @@ class Weighing {
   };
   int waiting_ = 0, since_ = 0;
   std::vector<Rest> rests_, sorted_;
-  std::vector<int> first_, order_;
+  std::vector<int> first_, order_, lines_, place_;
   std::vector<float> height_, carried_;
 };
 

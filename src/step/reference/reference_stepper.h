@@ -91,6 +91,7 @@ class ReferenceStepper {
   /// Of all bodies and particles, laid out as u: solved for at this state, or, at velocity level, the mean of the last step.
   const VecX& accelerations(const State& s, double t);
   [[nodiscard]] const TouchLog& touches() const { return touches_; }
+  [[nodiscard]] bool touching(int a, int b) const { return touches_.touching(a, b); }
   /// Those of the last step; before the first, joints alone make islands.
   [[nodiscard]] std::span<const Island> islands() const;
 

@@ -1,0 +1,60 @@
+#include "model/realtime_scope.h"
+
+#include <rotule/error.h>
+
+#include <algorithm>
+
+namespace rotule {
+
+namespace {
+
+std::string soft(const std::string& body) { return "soft surfaces (\"" + body + "\")"; }
+std::string rolling(const std::string& body) { return "rolling friction (\"" + body + "\")"; }
+
+}  // namespace
+
+std::string unknown_to_realtime(const Model& model) {
+  if (model.particle_count() > 0) return "particles";
+  if (!model.walls.empty()) return "walls";
+  if (model.belt_count > 0) return "surface velocities";
+  if (!model.forces.added_masses.empty()) return "added mass";
+  for (const Body& body : model.bodies) {
+    if (!body.touches) continue;
+    if (body.surface.stiffness > 0) return soft(body.name);
+    if (body.surface.rolling_friction > 0) return rolling(body.name);
+  }
+  return {};
+}
+
+std::string unknown_to_realtime(const Scene& scene) {
+  if (!scene.particles.empty() || !scene.solids.empty()) return "particles";
+  if (!scene.walls.empty()) return "walls";
+  if (std::any_of(scene.forces.begin(), scene.forces.end(),
+                  [](const ForceDef& force) { return std::holds_alternative<AddedMass>(force); }))
+    return "added mass";
+  const auto some = [&](const auto& has) { return std::any_of(scene.bodies.begin(), scene.bodies.end(), has); };
+  if (some([](const BodyDef& body) { return !body.surface_velocity.isZero(0); })) return "surface velocities";
+  for (const BodyDef& body : scene.bodies) {
+    if (!body.contacts) continue;
+    const auto material =
+        std::find_if(scene.materials.begin(), scene.materials.end(), [&](const Material& m) { return m.name == body.material; });
+    if (material == scene.materials.end()) continue;
+    if (material->contact_stiffness > 0) return soft(body.name);
+    if (material->rolling_friction > 0) return rolling(body.name);
+  }
+  return {};
+}
+
+void require_realtime(const Model& model) {
+  if (const std::string what = unknown_to_realtime(model); !what.empty())
+    throw Error("recipe/stepper", "the real-time stepper does not know " + what + " yet; --set stepper=reference runs it");
+}
+
+std::string why_not_realtime(const Scene& scene, const Recipe& recipe) {
+  if (std::holds_alternative<RealtimeStepperSettings>(recipe.stepper)) return {};
+  if (std::holds_alternative<NoContactSettings>(recipe.contacts)) return {};
+  const std::string what = unknown_to_realtime(scene);
+  return what.empty() ? std::string() : "the real-time stepper does not know " + what + " yet: the reference stepper runs it";
+}
+
+}  // namespace rotule
