@@ -9,6 +9,7 @@ namespace rotule {
 namespace {
 
 std::string soft(const std::string& body) { return "soft surfaces (\"" + body + "\")"; }
+std::string added_mass(const std::string& body) { return "added mass (\"" + body + "\")"; }
 std::string rolling(const std::string& body) { return "rolling friction (\"" + body + "\")"; }
 
 }  // namespace
@@ -17,7 +18,7 @@ std::string unknown_to_realtime(const Model& model) {
   if (model.particle_count() > 0) return "particles";
   if (!model.walls.empty()) return "walls";
   if (model.belt_count > 0) return "surface velocities";
-  if (!model.forces.added_masses.empty()) return "added mass";
+  if (model.has_added_mass()) return added_mass(model.bodies[model.forces.added_masses.front().body].name);
   for (const Body& body : model.bodies) {
     if (!body.touches) continue;
     if (body.surface.stiffness > 0) return soft(body.name);
@@ -29,9 +30,8 @@ std::string unknown_to_realtime(const Model& model) {
 std::string unknown_to_realtime(const Scene& scene) {
   if (!scene.particles.empty() || !scene.solids.empty()) return "particles";
   if (!scene.walls.empty()) return "walls";
-  if (std::any_of(scene.forces.begin(), scene.forces.end(),
-                  [](const ForceDef& force) { return std::holds_alternative<AddedMass>(force); }))
-    return "added mass";
+  for (const ForceDef& force : scene.forces)
+    if (const auto* added = std::get_if<AddedMass>(&force)) return added_mass(added->on);
   const auto some = [&](const auto& has) { return std::any_of(scene.bodies.begin(), scene.bodies.end(), has); };
   if (some([](const BodyDef& body) { return !body.surface_velocity.isZero(0); })) return "surface velocities";
   for (const BodyDef& body : scene.bodies) {
