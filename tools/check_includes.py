@@ -20,6 +20,7 @@ SEES = {
     "dynamics": ["model", "math", "base"],
     "constraint": ["collide", "dynamics", "model", "problem", "linalg", "math", "base"],
     "integrate": ["math", "base"],
+    "flow": ["collide", "model", "math", "base"],
 }
 SEES["mechanism"] = [*SEES]
 SEES["step"] = [*SEES]
@@ -39,6 +40,7 @@ PUBLIC = {
     "problem.h": "problem",
     "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",
     "forces.h": "model", "formula.h": "model", "particles.h": "model", "mass_properties.h": "model",
+    "fluid.h": "model", "fluid_grid.h": "flow",
     "meshes.h": "collide", "parareal.h": "base",
     "world.h": "world", "queries.h": "world", "query_types.h": "world", "solve.h": "world",
     "relaxation.h": "analyse", "analyse.h": "analyse", "formulation_study.h": "analyse", "state_space.h": "analyse", "inverse.h": "inverse", "inverse_dynamics.h": "inverse", "rotule.h": "inverse",
@@ -49,6 +51,7 @@ LIBRARIES = {
     "tbb/": ["base"], "oneapi/": ["base"],
     "amd.h": ["linalg"], "suitesparse/": ["linalg"],
     "libqhull_r/": ["model"],
+    "fftw3": ["flow"],
     "hwy/": ["collide", "dynamics", "solve", "step", "tune"],
     "hdf5": ["record"], "H5": ["record"],
     "nlohmann/": ["record"],
