@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <rotule/analyse.h>
 #include <rotule/error.h>
+#include <rotule/fluid_grid.h>
 #include <rotule/solvers/auto.h>
 #include <rotule/world.h>
 
@@ -466,10 +467,18 @@ void run(const RunOptions& options) {
   if (options.until_equilibrium) watch.emplace(world, named.scene, options);
   bool at_rest = false;
   TrajectoryFrame frame;
-  if (trajectory) {
-    time_stages(world);
+  const std::optional<RecordedPlane> plane = recorded_plane(world, options.slice);
+  std::int64_t slices = 0;  // moments that are due at even distances
+  const auto record = [&] {
     capture(world, frame);
     trajectory->append(frame);
+    if (!plane || world.time() * options.slice_rate < static_cast<double>(slices) * (1 - 1e-9)) return;
+    trajectory->append(world.time(), world.fluid()->slice(plane->axis, plane->at));
+    slices = static_cast<std::int64_t>(world.time() * options.slice_rate + 1e-9) + 1;
+  };
+  if (trajectory) {
+    time_stages(world);
+    record();
   }
   // A signal ends the run after the steps that are done, or in the midst of one, which then counts as not begun: the summary and
   // the recording are those of all before.
@@ -492,10 +501,7 @@ void run(const RunOptions& options) {
       tallies.add({report, taken.count()}, now);
       if (second) about_scene([&] { second->follow(world); });
       if (chooses) count_picks(world, picks);
-      if (trajectory) {
-        capture(world, frame);
-        trajectory->append(frame);
-      }
+      if (trajectory) record();
       if (watch) at_rest = watch->at(world);
       bar.at(i + 1);
     }

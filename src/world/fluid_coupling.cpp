@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 
+#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
@@ -15,8 +16,8 @@ namespace rotule {
 namespace {
 
 constexpr int most_coupling_iterations = 40;
-constexpr double coupling_tolerance = 1e-10;  // of the velocities at hand
-constexpr double coupling_failure = 1e-6;     // what is left above it is told
+constexpr double coupling_tolerance = 1e-8;  // of the velocities at hand
+constexpr double coupling_failure = 1e-6;    // what is left above it is told
 /// Added mass that the first guess of the derivative takes the displaced mass for; that of a disc in two rounds of pushes.
 constexpr double first_added_mass = 0.5;
 
@@ -31,7 +32,9 @@ FluidCoupling::FluidCoupling(const FluidDef& def, const Model& model, const Stat
       throw Error("fluid/obstacles",
                   fmt::format("body {} has no closed shape; fluid cannot flow around it", in_quotes(body.name)));
     if (named || (def.obstacles.empty() && is_closed(body.shape) && !body.sensor)) {
-      obstacles_.add(body.name, body.shape, body.center_of_mass);
+      const double least = Eigen::SelfAdjointEigenSolver<Mat3>(body.inertia, Eigen::EigenvaluesOnly).eigenvalues()[0];
+      obstacles_.add(body.name, body.shape, body.center_of_mass, body.fixed ? infinity : body.mass,
+                     body.fixed ? infinity : least);
       bodies_.push_back(i);
       names_.push_back(body.name);
       if (!body.fixed) movable_.push_back(obstacles_.count() - 1);
@@ -53,13 +56,18 @@ FluidCoupling::FluidCoupling(const FluidDef& def, const Model& model, const Stat
   look_for_leavers(0);
   // The fluid inside begins by moving along; who set the bodies in motion did that too.
   read_velocities(state, given_);
-  for (int round = 0; round < def.forcing_rounds; ++round) {
-    obstacles_.push(flow_.u, given_, 0, threads);
-    flow_.project(0);
-  }
+  flow_.rounds = rounds_for(model);
+  flow_.end_substep(&obstacles_, given_);
+  std::fill(flow_.change.begin(), flow_.change.end(), 0.0);
   const auto unknowns = static_cast<Eigen::Index>(6 * movable_.size());
-  for (VecX* v : {&residual_, &residual_before_, &at_, &at_before_}) v->setZero(unknowns);
+  for (VecX* v : {&residual_, &residual_before_, &at_, &at_before_, &moved_, &changed_, &expected_, &row_}) v->setZero(unknowns);
   begin_inverse(model);
+}
+
+int FluidCoupling::rounds_for(const Model& model) const {
+  double lightest = 1;
+  for (const int k : movable_) lightest = std::min(lightest, model.bodies[bodies_[k]].mass / obstacles_.buoyant_mass(k));
+  return std::max(flow_.def.forcing_rounds, lightest < 0.05 ? 4 : lightest < 0.5 ? 3 : 1);
 }
 
 void FluidCoupling::begin_inverse(const Model& model) {
@@ -114,11 +122,10 @@ void FluidCoupling::load_bodies(WorldImplementation& world, double tau) {
     const Vec3 omega = velocity_[k].tail<3>();
     Vec6 load = (obstacles_.impulse(k) + displaced * (velocity_[k] - given_[k])) / tau + obstacles_.turning(k, omega);
     // Buoyancy, at the middle of what is displaced.
-    const double mass = displaced.topLeftCorner<3, 3>().trace() / static_cast<double>(flow_.layout.axes.size());
-    load.head<3>() -= mass * gravity_;
-    load.tail<3>() -= obstacles_.moment(k).cross(gravity_);
+    load.head<3>() -= obstacles_.buoyant_mass(k) * gravity_;
+    load.tail<3>() -= obstacles_.buoyant_moment(k).cross(gravity_);
     load_[k] = load;
-    external_.segment<6>(6 * bodies_[k]) += load;
+    if (!world.model.bodies[bodies_[k]].fixed) external_.segment<6>(6 * bodies_[k]) += load;
   }
   world.stepper->set_external(external_);
 }
@@ -128,17 +135,22 @@ void FluidCoupling::guess(double tau) {
   for (const int k : movable_) velocity_[k] += ratio * increment_[k];
 }
 
-void FluidCoupling::update_inverse(const VecX& moved, const VecX& changed) {
-  const VecX step = inverse_ * changed;
-  const double along = moved.dot(step);
-  if (std::abs(along) > 1e-12 * moved.squaredNorm()) inverse_ += (moved - step) * (moved.transpose() * inverse_) / along;
+void FluidCoupling::update_inverse() {
+  moved_ = at_ - at_before_;
+  changed_ = residual_ - residual_before_;
+  expected_.noalias() = inverse_ * changed_;
+  const double along = moved_.dot(expected_);
+  if (!(std::abs(along) > 1e-12 * moved_.squaredNorm())) return;
+  row_.noalias() = inverse_.transpose() * moved_;
+  moved_ = (moved_ - expected_) / along;
+  inverse_.noalias() += moved_ * row_.transpose();
 }
 
 const StepReport& FluidCoupling::substep(WorldImplementation& world, double t, double tau) {
   Stepper& stepper = *world.stepper;
   place(world.state, tau);
   read_velocities(world.state, velocity_);
-  flow_.begin_substep(tau, &obstacles_, velocity_);
+  flow_.begin_substep(tau);
   if (movable_.empty()) {
     flow_.end_substep(&obstacles_, velocity_);
     load_bodies(world, tau);
@@ -148,7 +160,6 @@ const StepReport& FluidCoupling::substep(WorldImplementation& world, double t, d
   }
 
   flow_.remember();
-  obstacles_.remember_impulses();
   world.remember_bodies(bodies_before_);
   before_ = velocity_;
   guess(tau);
@@ -169,7 +180,7 @@ const StepReport& FluidCoupling::substep(WorldImplementation& world, double t, d
     left = residual_.lpNorm<Eigen::Infinity>();
     scale = std::max({scale, left, at_.lpNorm<Eigen::Infinity>()});
     ++flow_.report.coupling_iterations;
-    if (iteration > 0) update_inverse(at_ - at_before_, residual_ - residual_before_);
+    if (iteration > 0) update_inverse();
     if (!(left > coupling_tolerance * scale) || iteration + 1 == most_coupling_iterations) break;
     at_before_ = at_;
     residual_before_ = residual_;
@@ -180,7 +191,6 @@ const StepReport& FluidCoupling::substep(WorldImplementation& world, double t, d
       velocity_[k].tail<3>() /= size_[k];
     }
     flow_.go_back();
-    obstacles_.restore_impulses();
     world.recall_bodies(bodies_before_);
   }
   flow_.report.coupling_residual = std::max(flow_.report.coupling_residual, left);
@@ -198,7 +208,7 @@ const StepReport& FluidCoupling::substep(WorldImplementation& world, double t, d
 const StepReport& FluidCoupling::step(WorldImplementation& world, double h) {
   flow_.report = {};
   std::fill(force_.begin(), force_.end(), Vec6::Zero());
-  std::vector<ContactEvent> events;
+  events_.clear();
   for (double left = h; left > 0;) {
     Budget::listen();
     const double tau = flow_.next_substep(left, fastest(world.state));
@@ -225,9 +235,9 @@ const StepReport& FluidCoupling::step(WorldImplementation& world, double h) {
       report_.cut = report_.cut || sum.cut;
     }
     world.take_events();
-    events.insert(events.end(), world.events.begin(), world.events.end());
+    events_.insert(events_.end(), world.events.begin(), world.events.end());
   }
-  world.events = std::move(events);
+  world.events.assign(events_.begin(), events_.end());
   flow_.require_finite();
   look_for_leavers(world.time + h);
   flow_.report.divergence = flow_.largest_divergence();
@@ -238,6 +248,16 @@ const StepReport& FluidCoupling::step(WorldImplementation& world, double h) {
 Vec6 FluidCoupling::force(int body) const {
   const auto found = std::find(bodies_.begin(), bodies_.end(), body);
   return found == bodies_.end() ? Vec6(Vec6::Zero()) : force_[static_cast<std::size_t>(found - bodies_.begin())];
+}
+
+const FluidGrid* World::fluid() const { return implementation_->fluid ? &implementation_->fluid->grid() : nullptr; }
+Vec3 World::fluid_force(BodyId body) const {
+  const int i = implementation_->body_slots.place(body);
+  return implementation_->fluid ? Vec3(implementation_->fluid->force(i).head<3>()) : Vec3(Vec3::Zero());
+}
+Vec3 World::fluid_torque(BodyId body) const {
+  const int i = implementation_->body_slots.place(body);
+  return implementation_->fluid ? Vec3(implementation_->fluid->force(i).tail<3>()) : Vec3(Vec3::Zero());
 }
 
 }  // namespace rotule

@@ -54,7 +54,10 @@ class FluidCoupling {
   void load_bodies(WorldImplementation& world, double tau);
   void read_velocities(const State& state, std::vector<Vec6>& out) const;
   void guess(double tau);
-  void update_inverse(const VecX& moved, const VecX& changed);
+  /// By Broyden: the derivative as it was seen along the last move, and nowhere else.
+  void update_inverse();
+  /// Rounds of pushes in a substep: as many as the scene says, and more where a body is so light that it would blow up.
+  [[nodiscard]] int rounds_for(const Model& model) const;
   void begin_inverse(const Model& model);
   [[nodiscard]] double fastest(const State& state) const;
   void look_for_leavers(double t);
@@ -72,12 +75,13 @@ class FluidCoupling {
   std::vector<bool> left_;               // whether it was said that the obstacle left the box
   std::vector<std::string> names_, remarks_;
   MatX inverse_;  // of the residual's derivative, in m/s
-  VecX residual_, residual_before_, at_, at_before_;
+  VecX residual_, residual_before_, at_, at_before_, moved_, changed_, expected_, row_;
   VecX external_;
   std::vector<std::uint8_t> bodies_before_;
   double last_tau_ = 0;
   Vec3 gravity_;
   StepReport report_;
+  std::vector<ContactEvent> events_;  // of all substeps
 };
 
 }  // namespace rotule

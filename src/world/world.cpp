@@ -599,16 +599,6 @@ std::uint64_t World::state_hash() const {
   return hash;
 }
 
-const FluidGrid* World::fluid() const { return implementation_->fluid ? &implementation_->fluid->grid() : nullptr; }
-Vec3 World::fluid_force(BodyId body) const {
-  const int i = implementation_->body_slots.place(body);
-  return implementation_->fluid ? Vec3(implementation_->fluid->force(i).head<3>()) : Vec3(Vec3::Zero());
-}
-Vec3 World::fluid_torque(BodyId body) const {
-  const int i = implementation_->body_slots.place(body);
-  return implementation_->fluid ? Vec3(implementation_->fluid->force(i).tail<3>()) : Vec3(Vec3::Zero());
-}
-
 std::int64_t World::evaluations() const { return implementation_->ready().evaluations(); }
 int World::islands() const { return implementation_->ready().island_count(); }
 

@@ -43,7 +43,7 @@ const FluidReport& FluidGrid::step(double h) {
   f.report = {};
   for (double left = h; left > 0;) {
     const double tau = f.next_substep(left, 0);
-    f.begin_substep(tau, nullptr, {});
+    f.begin_substep(tau);
     f.end_substep(nullptr, {});
     f.keep_pressure(tau);
     left = tau < left ? left - tau : 0;

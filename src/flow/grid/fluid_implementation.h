@@ -2,8 +2,8 @@
 // The state of a fluid and the parts that its substep is made of. With u0 the velocity at the start, tau the substep and
 // L = -div(u u) + nu lap u - grad p of the last pressure known, the stages (C.-W. Shu and S. Osher, J. Comput. Phys. 77, 1988)
 //   u1 = u0 + tau L(u0),   u2 = 3/4 u0 + 1/4 (u1 + tau L(u1)),   u3 = 1/3 u0 + 2/3 (u2 + tau L(u2))
-// each end with a projection, before which bodies may push the fluid inside of them along. What is done to u1 counts in u3 by
-// 1/6, what is done to u2 by 2/3: so the sum of all pushes is known to rounding.
+// each end with a projection; bodies push the fluid inside of them along before the last one. What the projection of a stage
+// takes out counts in the mean pressure of the substep by 1/6, 2/3 and 1.
 #include <rotule/fluid_grid.h>
 
 #include <array>
@@ -25,6 +25,7 @@ struct FluidImplementation {
   Poisson poisson;
   int threads = 1;
   double nu = 0;  // m^2/s
+  int rounds = 1;
   double time = 0;
   Field3 u, start, rate;
   std::vector<double> p, phi, change, right;  // pressures per density; `right` without ghosts
@@ -38,11 +39,11 @@ struct FluidImplementation {
   /// Removes the divergence of u; what is done to u counts by `weight` in the substep.
   void project(double weight);
   /// All stages, up to the third before its projection; `remember` keeps a copy to go back to.
-  void begin_substep(double tau, Obstacles* obstacles, std::span<const Vec6> velocities);
+  void begin_substep(double tau);
   void remember();
   void go_back();
-  /// Projects the last stage, after bodies, moving at these velocities, have pushed; in `forcing_rounds` rounds, since the
-  /// projection moves the inside of bodies too.
+  /// Projects the last stage, after bodies, moving at these velocities, have pushed; in `rounds` rounds, since the projection
+  /// moves the inside of bodies too. Impulses are those of these rounds.
   void end_substep(Obstacles* obstacles, std::span<const Vec6> velocities);
   void keep_pressure(double tau);
   [[nodiscard]] double largest_divergence();

@@ -19,8 +19,8 @@ int wrapped(int i, int n) { return ((i % n) + n) % n; }
 
 }  // namespace
 
-void Obstacles::add(const std::string& name, const Shape& shape, const Vec3& center_of_mass) {
-  ImmersedBody body{name, SignedDistance(shape), tessellate(shape).vertices, center_of_mass};
+void Obstacles::add(const std::string& name, const Shape& shape, const Vec3& center_of_mass, double mass, double least_inertia) {
+  ImmersedBody body{name, SignedDistance(shape), tessellate(shape).vertices, center_of_mass, mass, least_inertia};
   Vec3 low = Vec3::Constant(infinity), high = -low;
   for (Vec3& corner : body.corners) {
     low = low.cwiseMin(corner);
@@ -37,8 +37,6 @@ void Obstacles::add(const std::string& name, const Shape& shape, const Vec3& cen
                                           in_quotes(name), thinnest, fewest_cells_across, cell, thinnest / fewest_cells_across));
   bodies_.push_back(std::move(body));
 }
-
-void Obstacles::remove(int body) { bodies_.erase(bodies_.begin() + body); }
 
 void Obstacles::find_faces(ImmersedBody& body, int c, const Mat3& R, const Vec3& low, const Vec3& high) const {
   double width = 1;
@@ -64,12 +62,13 @@ void Obstacles::find_faces(ImmersedBody& body, int c, const Mat3& R, const Vec3&
         for (int a = 0; a < 3; ++a)
           if (layout_.flat[a]) r[a] = 0;  // the flow is the same everywhere along it
         const double d = body.distance(R.transpose() * r + body.center_of_mass);
-        const double chi = std::clamp(0.5 - d / width, 0.0, 1.0);
-        if (chi == 0) continue;
+        const double fraction = std::clamp(0.5 - d / width, 0.0, 1.0);
+        if (fraction == 0) continue;
+        const double grip = std::clamp(-2 * d / width, 0.0, 1.0);
         Cell cell = at;
         for (int a = 0; a < 3; ++a)
           if (layout_.periodic(a)) cell[a] = wrapped(at[a], layout_.n[a]);
-        body.faces.push_back({layout_.at(cell), chi, r});
+        body.faces.push_back({layout_.at(cell), grip, fraction, r});
       }
 }
 
@@ -98,24 +97,35 @@ void Obstacles::place(int number, const Vec3& p, const Quat& theta) {
   }
   body.first[3] = body.faces.size();
 
-  body.displaced.setZero();
-  body.moment.setZero();
+  Mat6 pushed = Mat6::Zero(), whole = Mat6::Zero();
+  body.buoyant_mass = 0;
+  body.buoyant_moment.setZero();
   body.second_moment.setZero();
-  const double components = static_cast<double>(layout_.axes.size());
+  const double components = static_cast<double>(layout_.axes.size()), cell_mass = density_ * layout_.cell_volume;
   for (const int c : layout_.axes)
     for (std::size_t k = body.first[c]; k < body.first[c + 1]; ++k) {
       const ImmersedFace& face = body.faces[k];
-      const double mass = density_ * layout_.cell_volume * face.chi;
       Vec6 row = Vec6::Zero();  // velocity here by the body's velocities
       row[c] = 1;
       row.tail<3>() = face.r.cross(Vec3(Vec3::Unit(c)));
-      body.displaced += mass * row * row.transpose();
-      body.moment += mass / components * face.r;
-      body.second_moment += mass / components * face.r * face.r.transpose();
+      pushed += cell_mass * face.grip * row * row.transpose();
+      whole += cell_mass * face.fraction * row * row.transpose();
+      const double mass = cell_mass * face.fraction / components;
+      body.buoyant_mass += mass;
+      body.buoyant_moment += mass * face.r;
+      body.second_moment += mass * face.r * face.r.transpose();
     }
+  // What is not pushed may count as displaced up to half of what the body itself weighs against it.
+  const Mat6 difference = whole - pushed;
+  const double linear = difference.topLeftCorner<3, 3>().trace() / components;
+  const double angular = difference.bottomRightCorner<3, 3>().trace();
+  double share = 1;
+  if (linear > 0) share = std::min(share, 0.5 * body.mass / linear);
+  if (angular > 0) share = std::min(share, 0.5 * body.least_inertia / angular);
+  body.displaced = pushed + share * difference;
 }
 
-void Obstacles::push(Field3& u, std::span<const Vec6> velocities, double weight, int threads) {
+void Obstacles::push(Field3& u, std::span<const Vec6> velocities, int threads) {
   const double mass = density_ * layout_.cell_volume;
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     ImmersedBody& body = bodies_[b];
@@ -131,14 +141,14 @@ void Obstacles::push(Field3& u, std::span<const Vec6> velocities, double weight,
         for (std::size_t k = from; k < std::min(first + count, from + faces_per_chunk); ++k) {
           const ImmersedFace& face = body.faces[k];
           const double target = v[c] + omega.cross(face.r)[c];
-          const double change = face.chi * (target - field[face.index]);
+          const double change = face.grip * (target - field[face.index]);
           field[face.index] += change;
           sum[c] += change;
           sum.tail<3>() += change * face.r.cross(Vec3(Vec3::Unit(c)));
         }
         partial_[chunk] = sum;
       });
-      for (int chunk = 0; chunk < chunks; ++chunk) body.impulse -= weight * mass * partial_[chunk];
+      for (int chunk = 0; chunk < chunks; ++chunk) body.impulse -= mass * partial_[chunk];
     }
   }
 }
@@ -146,7 +156,7 @@ void Obstacles::push(Field3& u, std::span<const Vec6> velocities, double weight,
 Vec6 Obstacles::turning(int number, const Vec3& omega) const {
   const ImmersedBody& body = bodies_[number];
   Vec6 out;
-  out.head<3>() = omega * omega.dot(body.moment) - body.moment * omega.squaredNorm();
+  out.head<3>() = omega * omega.dot(body.buoyant_moment) - body.buoyant_moment * omega.squaredNorm();
   out.tail<3>() = (body.second_moment * omega).cross(omega);
   return out;
 }

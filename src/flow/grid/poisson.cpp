@@ -18,11 +18,6 @@ namespace {
 constexpr int lines_at_once = 8;  // neighbours in memory fill a cache line
 constexpr int poisson_tasks = 16;
 
-struct FreeFftw {
-  void operator()(double* p) const { fftw_free(p); }
-};
-using FftwBuffer = std::unique_ptr<double, FreeFftw>;
-
 /// The planner, and it alone, is not safe to call from several threads.
 std::mutex& planner() {
   static std::mutex mutex;
@@ -30,6 +25,11 @@ std::mutex& planner() {
 }
 
 }  // namespace
+
+struct FreeFftw {
+  void operator()(double* p) const { fftw_free(p); }
+};
+using FftwBuffer = std::unique_ptr<double, FreeFftw>;
 
 struct Poisson::Axis {
   int n = 1;

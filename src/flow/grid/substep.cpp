@@ -23,7 +23,8 @@ FluidImplementation::FluidImplementation(const FluidDef& description, int thread
       layout(def, validated_sides(def, Place("fluid"))),
       poisson(layout),
       threads(thread_count),
-      nu(def.viscosity / def.density) {
+      nu(def.viscosity / def.density),
+      rounds(def.forcing_rounds) {
   for (const int c : layout.axes)
     for (Field3* field : {&u, &start, &rate}) (*field)[c].assign(layout.size, 0.0);
   for (std::vector<double>* field : {&p, &phi, &change}) field->assign(layout.size, 0.0);
@@ -75,18 +76,13 @@ void FluidImplementation::stage(double tau, double of_start, double of_rest) {
     });
 }
 
-void FluidImplementation::begin_substep(double tau, Obstacles* obstacles, std::span<const Vec6> velocities) {
+void FluidImplementation::begin_substep(double tau) {
   for (const int c : layout.axes) start[c] = u[c];
   std::fill(change.begin(), change.end(), 0.0);
-  const auto push_and_project = [&](double weight) {
-    if (obstacles) obstacles->push(u, velocities, weight, threads);
-    project(weight);
-  };
-  if (obstacles) obstacles->forget_impulses();
   stage(tau, 0, 1);
-  push_and_project(first_stage_weight);
+  project(first_stage_weight);
   stage(tau, 0.75, 0.25);
-  push_and_project(second_stage_weight);
+  project(second_stage_weight);
   stage(tau, 1.0 / 3, 2.0 / 3);
 }
 
@@ -102,8 +98,9 @@ void FluidImplementation::go_back() {
 
 void FluidImplementation::end_substep(Obstacles* obstacles, std::span<const Vec6> velocities) {
   if (!obstacles) return project(1);
-  for (int round = 0; round < def.forcing_rounds; ++round) {
-    obstacles->push(u, velocities, 1, threads);
+  obstacles->forget_impulses();
+  for (int round = 0; round < rounds; ++round) {
+    obstacles->push(u, velocities, threads);
     project(1);
   }
 }
