@@ -214,6 +214,17 @@ struct RecordedPlane {
 };
 std::optional<RecordedPlane> recorded_plane(const World& world, const std::string& given);
 
+/// What the steps of a run did to the fluid.
+class FluidTally {
+ public:
+  void add(const World& world);
+  [[nodiscard]] Json result(const World& world) const;
+
+ private:
+  std::int64_t substeps_ = 0, iterations_ = 0;
+  double residual_ = 0, cfl_ = 0, divergence_ = 0;
+};
+
 struct PlotOptions {
   std::string file;
   std::vector<std::string> quantities;  // empty: the usual ones

@@ -4,6 +4,7 @@
 #include <rotule/fluid_grid.h>
 #include <rotule/world.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/text.h"
@@ -37,6 +38,30 @@ std::optional<RecordedPlane> recorded_plane(const World& world, const std::strin
     throw Error(fmt::format("--{}", error.what()));
   }
   return out;
+}
+
+void FluidTally::add(const World& world) {
+  if (world.fluid() == nullptr) return;
+  const FluidReport& report = world.fluid()->report();
+  substeps_ += report.substeps;
+  iterations_ += report.coupling_iterations;
+  residual_ = std::max(residual_, report.coupling_residual);
+  cfl_ = std::max(cfl_, report.cfl);
+  divergence_ = std::max(divergence_, report.divergence);
+}
+
+Json FluidTally::result(const World& world) const {
+  const FluidLedger ledger = world.fluid()->ledger();
+  return {{"cells", world.fluid()->cells()},
+          {"bytes_per_cell", world.fluid()->bytes_per_cell()},
+          {"substeps", substeps_},
+          {"coupling_iterations", iterations_},
+          {"coupling_residual", residual_},
+          {"cfl", cfl_},
+          {"divergence", divergence_},
+          {"momentum", {ledger.momentum.x(), ledger.momentum.y(), ledger.momentum.z()}},
+          {"kinetic_energy", ledger.kinetic_energy},
+          {"dissipation", ledger.dissipation}};
 }
 
 void fluid_picture(const FluidOptions& options) {

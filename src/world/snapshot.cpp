@@ -96,7 +96,7 @@ void take_motors(WorldImplementation& w) {
 }
 
 template <class Archive>
-void archive_bodies(Archive& io, WorldImplementation& w) {
+void archive(Archive& io, WorldImplementation& w) {
   io(w.time);
   io(w.steps);
   archive_state(io, w.state, w.model.bodies.size());
@@ -104,12 +104,14 @@ void archive_bodies(Archive& io, WorldImplementation& w) {
   io(w.motors);
   if constexpr (!Archive::writes) take_motors(w);
   w.ready().archive(io);
+  if (w.fluid) w.fluid->archive(io);
 }
 
+/// What a step of the bodies changes.
 template <class Archive>
-void archive(Archive& io, WorldImplementation& w) {
-  archive_bodies(io, w);
-  if (w.fluid) w.fluid->archive(io);
+void archive_bodies(Archive& io, WorldImplementation& w) {
+  archive_state(io, w.state, w.model.bodies.size());
+  w.ready().archive(io);
 }
 
 struct Header {
