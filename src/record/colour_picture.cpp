@@ -19,7 +19,7 @@ using Colour = std::array<std::uint8_t, 3>;
 
 /// Between colours at even distances.
 template <std::size_t N>
-Colour between(const std::array<Colour, N>& stops, double t) {
+Colour shade(const std::array<Colour, N>& stops, double t) {
   const double at = std::clamp(t, 0.0, 1.0) * static_cast<double>(N - 1);
   const auto k = std::min(static_cast<std::size_t>(at), N - 2);
   Colour out{};
@@ -35,7 +35,7 @@ constexpr std::array<Colour, 5> rising_stops{{{20, 15, 60}, {45, 80, 140}, {40, 
 Colour colour_of(const ColourPicture& picture, double value) {
   if (!std::isfinite(value)) return {128, 128, 128};
   const double t = picture.to > picture.from ? (value - picture.from) / (picture.to - picture.from) : 0.5;
-  return picture.diverging ? between(diverging_stops, t) : between(rising_stops, t);
+  return picture.diverging ? shade(diverging_stops, t) : shade(rising_stops, t);
 }
 
 /// Large-endian, as PNG has all numbers.
@@ -61,7 +61,7 @@ void add_chunk(std::string& out, std::string_view type, const std::string& data)
 }
 
 /// As a zlib stream (RFC 1950) of stored blocks: no library, and no smaller.
-std::string stored(const std::string& bytes) {
+std::string zlib_stored(const std::string& bytes) {
   constexpr std::size_t most = 65535;
   std::string out("\x78\x01", 2);
   for (std::size_t at = 0; at < bytes.size(); at += most) {
@@ -148,7 +148,7 @@ std::string to_png(const ColourPicture& picture, int width) {
   add_number(header, static_cast<std::uint32_t>(picture.rows * scale));
   header += std::string("\x08\x02\x00\x00\x00", 5);  // 8 bits of each of three colours
   add_chunk(out, "IHDR", header);
-  add_chunk(out, "IDAT", stored(rows));
+  add_chunk(out, "IDAT", zlib_stored(rows));
   add_chunk(out, "IEND", "");
   return out;
 }
