@@ -181,7 +181,6 @@ void WorldImplementation::remember_bodies(std::vector<std::uint8_t>& bytes) {
 }
 
 void WorldImplementation::recall_bodies(const std::vector<std::uint8_t>& bytes) {
-  ready().drop_work();
   Reader reader(bytes);
   archive_bodies(reader, *this);
 }
