@@ -165,7 +165,8 @@ void write_vtk(const RecordedMotion& motion, double rate, const std::string& pat
   if (fs::exists(folder, error)) {
     if (!fs::is_directory(folder, error)) throw Error(folder.string(), "is in the way; give another name");
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-      if (at->path().extension() != ".vtp" && at->path().extension() != ".vti") throw Error(folder.string(), "holds other files than frames; give another name");
+      if (at->path().extension() != ".vtp" && at->path().extension() != ".vti")
+        throw Error(folder.string(), "holds other files than frames; give another name");
   }
 
   const std::vector<std::size_t> wanted = motion.moments(rate);
