@@ -21,6 +21,7 @@ SEES = {
     "dynamics": ["model", "flow", "math", "base"],
     "constraint": ["collide", "dynamics", "model", "flow", "problem", "linalg", "math", "base"],
     "integrate": ["math", "base"],
+    "fluid": ["collide", "model", "flow", "math", "base"],
 }
 SEES["mechanism"] = [*SEES]
 SEES["step"] = [*SEES]
@@ -40,6 +41,7 @@ PUBLIC = {
     "problem.h": "problem",
     "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",
     "flow.h": "base", "structures.h": "model", "forces.h": "model", "formula.h": "base", "particles.h": "model", "mass_properties.h": "model",
+    "fluid.h": "model", "fluid_grid.h": "fluid",
     "meshes.h": "collide", "parareal.h": "base",
     "world.h": "world", "queries.h": "world", "query_types.h": "world", "solve.h": "world",
     "relaxation.h": "analyse", "analyse.h": "analyse", "formulation_study.h": "analyse", "state_space.h": "analyse", "flutter.h": "analyse", "inverse.h": "inverse", "inverse_dynamics.h": "inverse", "rotule.h": "inverse",
@@ -50,6 +52,7 @@ LIBRARIES = {
     "tbb/": ["base"], "oneapi/": ["base"],
     "amd.h": ["linalg"], "suitesparse/": ["linalg"],
     "libqhull_r/": ["model"],
+    "fftw3": ["fluid"],
     "hwy/": ["collide", "dynamics", "solve", "step", "tune"],
     "hdf5": ["record"], "H5": ["record"],
     "nlohmann/": ["record"],

@@ -87,6 +87,8 @@ struct RunOptions {
   std::vector<std::string> settings;
   bool estimate_error = false;
   std::string record, record_problems;
+  std::string slice;                // AXIS=COORDINATE of the fluid's plane that is recorded; empty: the middle
+  double slice_rate = 30;           // per second, at most
   std::int64_t every = 1;           // of so many steps one is recorded as a problem
   std::optional<int> parareal;      // slices of time
   std::vector<std::string> coarse;  // KEY=VALUE for its coarse runs
@@ -205,6 +207,33 @@ struct ExportOptions {
   int island = 0;
 };
 void export_scene(const ExportOptions& options);
+
+struct FluidOptions {
+  std::string file;
+  std::string out;  // .png or .svg
+  std::string quantity = "vorticity";
+  std::optional<double> at;       // s; default: the end
+  std::optional<double> largest;  // value of the last colour
+};
+void fluid_picture(const FluidOptions& options);
+
+/// The plane of the fluid that a recording keeps: AXIS=COORDINATE, or through the middle; none where there is no fluid.
+struct RecordedPlane {
+  int axis = 1;
+  double at = 0;
+};
+std::optional<RecordedPlane> recorded_plane(const World& world, const std::string& given);
+
+/// What the steps of a run did to the fluid.
+class FluidTally {
+ public:
+  void add(const World& world);
+  [[nodiscard]] Json result(const World& world) const;
+
+ private:
+  std::int64_t substeps_ = 0, iterations_ = 0;
+  double residual_ = 0, cfl_ = 0, divergence_ = 0;
+};
 
 struct PlotOptions {
   std::string file;

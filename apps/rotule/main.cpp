@@ -148,6 +148,10 @@ int main(int argc, char** argv) {
   run_command->add_option("--record", run_options.record, "write the motion to this HDF5 file");
   run_command->add_option("--record-problems", run_options.record_problems,
                           "write every step's constraint problems to this HDF5 file");
+  run_command->add_option("--slice", run_options.slice,
+                          "AXIS=COORDINATE (m) of the fluid's plane that is recorded, e.g. y=0.2; else through the middle");
+  run_command->add_option("--slice-rate", run_options.slice_rate, "slices of the fluid per second, at most; else 30")
+      ->check(CLI::PositiveNumber);
   run_command->add_option("--every", run_options.every, "of so many steps record the problems of one")
       ->check(CLI::PositiveNumber);
   run_command->add_option("--parareal", run_options.parareal, "run so many slices of time at once, over --threads threads");
@@ -294,6 +298,16 @@ int main(int argc, char** argv) {
   export_command->add_option("--island", export_options.island, "island of a recorded problem")->check(CLI::NonNegativeNumber);
   export_command->add_option("--fps", export_options.rate,
                              "moments per second, at most; else 60 for glTF, 30 for ParaView, all for CSV");
+
+  FluidOptions fluid_options;
+  CLI::App* fluid_command = app.add_subcommand("fluid", "the fluid of a recorded run as a picture");
+  fluid_command->add_option("FILE", fluid_options.file, "recording of rotule run --record")->required();
+  fluid_command->add_option("--out", fluid_options.out, "picture to write: .png or .svg")->required();
+  fluid_command->add_option("--quantity", fluid_options.quantity,
+                            "vorticity, pressure, speed, velocity_x, velocity_y or velocity_z; else vorticity");
+  fluid_command->add_option("--at", fluid_options.at, "s: the moment; else the end")->check(CLI::NonNegativeNumber);
+  fluid_command->add_option("--largest", fluid_options.largest, "value of the last colour; else by the picture itself")
+      ->check(CLI::PositiveNumber);
 
   PlotOptions plot_options;
   CLI::App* plot_command = app.add_subcommand("plot", "quantities of a run over time, as a picture or a page");
@@ -457,6 +471,7 @@ int main(int argc, char** argv) {
     if (modes_command->parsed()) modes(modes_options);
     if (flutter_command->parsed()) flutter(flutter_options);
     if (export_command->parsed()) export_scene(export_options);
+    if (fluid_command->parsed()) fluid_picture(fluid_options);
     if (plot_command->parsed()) {
       if (plotted->count() + plot_list->count() == 0) throw CLI::RequiredError("FILE");
       plot(plot_options);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <rotule/analyse.h>
 #include <rotule/error.h>
+#include <rotule/fluid_grid.h>
 #include <rotule/solvers/auto.h>
 #include <rotule/world.h>
 
@@ -126,7 +127,7 @@ void require_finite_sums(const World& world, const Diagnostics& now) {
 
 /// Whether nothing outside pulls or holds: only then does momentum stay what it is.
 bool is_free(const Scene& scene) {
-  if (!scene.gravity.isZero(0) || !scene.walls.empty()) return false;
+  if (!scene.gravity.isZero(0) || !scene.walls.empty() || scene.fluid) return false;
   for (const ParticleGroup& group : scene.particles)
     if (!group.pinned.empty()) return false;
   for (const SolidDef& solid : scene.solids)
@@ -176,7 +177,8 @@ bool keeps_energy(const Scene& scene, const Recipe& recipe) {
     const auto* constraint = std::get_if<Constraint>(&joint);
     return constraint != nullptr && (knows_time(*constraint) || on_velocities(*constraint));
   });
-  return std::holds_alternative<NoContactSettings>(recipe.contacts) && !needs.drives && !needs.kinematic && !damped && !guided;
+  return std::holds_alternative<NoContactSettings>(recipe.contacts) && !needs.drives && !needs.kinematic && !damped && !guided &&
+         !scene.fluid;
 }
 
 /// Watches for the moment at which everything has come to rest and stays so (B3).
@@ -346,6 +348,11 @@ std::string table(const Json& r, double duration, bool free) {
     out += fmt::format("  contacts      {:.4g} on average, {} at most; penetration {:.3g} m at most, {:.3g} m at the end\n",
                        number("contacts", "mean"), r["contacts"]["max"].get<int>(), number("penetration", "max"),
                        number("penetration", "final"));
+  if (r.contains("fluid"))
+    out += fmt::format(
+        "  fluid         {} cells, {} substeps, {} trials of coupling, {:.3g} m/s apart at most; CFL {:.3g} at most\n",
+        r["fluid"]["cells"].get<std::int64_t>(), r["fluid"]["substeps"].get<std::int64_t>(),
+        r["fluid"]["coupling_iterations"].get<std::int64_t>(), number("fluid", "coupling_residual"), number("fluid", "cfl"));
   if (r.contains("estimated_error")) out += estimate_text(r["estimated_error"]);
   out += fmt::format("  residual      {:.3g} mean, {:.3g} at most\n", number("residual", "mean"), number("residual", "max"));
   out += fmt::format("  time          {:.4g} ms per step (median {:.4g}, 99 % below {:.4g})\n", number("ms_per_step", "mean"),
@@ -463,15 +470,24 @@ void run(const RunOptions& options) {
   const bool chooses = recipe.solver.holds<AutoSettings>();
   std::map<std::string, std::int64_t> picks;
   Tallies tallies(start);
+  FluidTally fluid;
   Diagnostics now = start;
   std::optional<EquilibriumWatch> watch;
   if (options.until_equilibrium) watch.emplace(world, named.scene, options);
   bool at_rest = false;
   TrajectoryFrame frame;
-  if (trajectory) {
-    time_stages(world);
+  const std::optional<RecordedPlane> plane = recorded_plane(world, options.slice);
+  std::int64_t slices = 0;  // moments that are due at even distances
+  const auto record = [&] {
     capture(world, frame);
     trajectory->append(frame);
+    if (!plane || world.time() * options.slice_rate < static_cast<double>(slices) * (1 - 1e-9)) return;
+    trajectory->append(world.time(), world.fluid()->slice(plane->axis, plane->at));
+    slices = static_cast<std::int64_t>(world.time() * options.slice_rate + 1e-9) + 1;
+  };
+  if (trajectory) {
+    time_stages(world);
+    record();
   }
   // A signal ends the run after the steps that are done, or in the midst of one, which then counts as not begun: the summary and
   // the recording are those of all before.
@@ -492,12 +508,10 @@ void run(const RunOptions& options) {
       now = about_scene([&] { return world.diagnostics(); });
       about_scene([&] { require_finite_sums(world, now); });
       tallies.add({report, taken.count()}, now);
+      fluid.add(world);
       if (second) about_scene([&] { second->follow(world); });
       if (chooses) count_picks(world, picks);
-      if (trajectory) {
-        capture(world, frame);
-        trajectory->append(frame);
-      }
+      if (trajectory) record();
       if (watch) at_rest = watch->at(world);
       bar.at(i + 1);
     }
@@ -561,6 +575,7 @@ void run(const RunOptions& options) {
                         {"iterations", recipe.budget.iterations},
                         {"cut_steps", inside.cut_steps},
                         {"worst_residual", inside.worst_cut}};
+  if (world.fluid() != nullptr) result["fluid"] = fluid.result(world);
   if (signal_received() != 0) result["interrupted"] = true;
   result["final_state"] = final_state(world);
   result["state_hash"] = fmt::format("{:016x}", world.state_hash());

@@ -1,6 +1,7 @@
 #pragma once
 // A scene: bodies, joints, particles, forces, materials, and how it would like to be run. A plain value; `World` makes it move.
 #include <rotule/flow.h>
+#include <rotule/fluid.h>
 #include <rotule/forces.h>
 #include <rotule/formula.h>
 #include <rotule/ids.h>
@@ -130,6 +131,7 @@ struct Scene {
   std::vector<ForceDef> forces = {};
   std::vector<ImpulseDef> impulses = {};
   std::vector<Wall> walls = {};
+  std::optional<FluidDef> fluid = {};
   Recipe recipe = {};
   /// Chooses, by what the scene contains, the fields of `recipe` that stand at their defaults, when a World is made without a
   /// recipe of its own. None: `recipe` is complete, and taken as it is.

@@ -13,6 +13,7 @@
 
 namespace rotule {
 
+class FluidGrid;
 struct WorldImplementation;
 
 class World {
@@ -151,6 +152,12 @@ class World {
   void keep_problems(bool keep);
   [[nodiscard]] const ConstraintProblem& problem(int island) const;
   [[nodiscard]] std::span<const double> multipliers(int island) const;
+
+  /// The fluid around the bodies (fluid_grid.h); null where the scene has none. Force (N) and torque (N m, about the centre of
+  /// mass) that it exerted on a body in the last step, buoyancy included.
+  [[nodiscard]] const FluidGrid* fluid() const;
+  [[nodiscard]] Vec3 fluid_force(BodyId body) const;
+  [[nodiscard]] Vec3 fluid_torque(BodyId body) const;
 
   /// Joints that broke in the last step. Valid until the next step or change.
   [[nodiscard]] std::span<const BrokenJoint> broken() const;

@@ -65,6 +65,7 @@ Recipe coarser(const Recipe& recipe) {
 PararealReport run_parareal(World& world, double duration, const PararealSettings& settings) {
   WorldImplementation& w = implementation_of(world);
   if (settings.slices < 1 || settings.slices > 100000) throw Error("parareal", "slices must be from 1 to 100000");
+  if (w.fluid) throw Error("parareal", "does not know fluids yet; run the scene without");
   if (!(duration > 0) || !std::isfinite(duration)) throw Error("parareal", "the duration must be a positive number of seconds");
   if (!w.model.walls.empty())
     throw Error("parareal", "the scene has walls, and shocks have no difference to carry on; run it without");

@@ -104,6 +104,33 @@ struct SceneFields<Wall> {
 };
 
 template <>
+struct SceneFields<FluidWall> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"at", "", "the side: x_low, x_high, y_low, y_high, z_low or z_high"}, s.at, Need::required);
+    visit(Field{"kind", "", "no_slip, free_slip, inflow, outflow or periodic"}, s.kind, Need::required);
+    visit(Field{"velocity", "m/s", "of a wall along itself, or of the fluid that comes in", -1e9, 1e9}, s.velocity);
+  }
+};
+
+template <>
+struct SceneFields<FluidDef> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"grid", "", "cells along x, y and z; an axis with one cell is flat", 1, 4096}, s.grid, Need::required);
+    visit(Field{"box", "m", "its lowest and its highest corner"}, s.box, Need::required);
+    visit(Field{"density", "kg/m^3", "mass per volume", 0, 1e30, true}, s.density);
+    visit(Field{"viscosity", "Pa s", "dynamic viscosity", 0, 1e30}, s.viscosity);
+    visit(Field{"velocity", "m/s", "everywhere at the start", -1e9, 1e9}, s.velocity);
+    visit(Field{"walls", "", "sides of the box; those not named are walls at rest"}, s.walls);
+    visit(Field{"obstacles", "", "bodies that stand in it; none: all with a closed shape"}, s.obstacles);
+    visit(Field{"cfl", "", "cells that the fluid may cross in a substep", 0, 1.5, true}, s.cfl);
+    visit(Field{"forcing_rounds", "", "how often a substep moves the fluid inside of bodies along with them", 1, 100},
+          s.forcing_rounds);
+  }
+};
+
+template <>
 struct SceneFields<Scene> {
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
@@ -120,6 +147,7 @@ struct SceneFields<Scene> {
     visit(Field{"forces", "", "springs, drag, gravitation ..."}, s.forces);
     visit(Field{"impulses", "", "blows at the start"}, s.impulses);
     visit(Field{"walls", "", "invisible walls"}, s.walls);
+    visit(Field{"fluid", "", "an incompressible fluid in a box, on a grid"}, s.fluid);
     visit(Field{"recipe", "", "how it would like to be run"}, s.recipe);
   }
 };

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "model/choices.h"
+#include "model/fluid_sides.h"
 #include "model/model.h"
 #include "model/names.h"
 #include "model/range_check.h"
@@ -311,6 +312,13 @@ void validate(const Scene& scene) {
   for (std::size_t i = 0; i < scene.walls.size(); ++i) {
     const Place here = walls / i;
     visit_fields(scene.walls[i], RangeCheck{here});
+  }
+
+  if (scene.fluid) {
+    const Place fluid = top / "fluid", obstacles = fluid / "obstacles";
+    static_cast<void>(validated_sides(*scene.fluid, fluid));
+    for (std::size_t i = 0; i < scene.fluid->obstacles.size(); ++i)
+      if (!fixed.contains(scene.fluid->obstacles[i])) unknown_body(obstacles / i, scene.fluid->obstacles[i]);
   }
 
   validate_forces(scene);

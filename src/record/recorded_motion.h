@@ -25,6 +25,7 @@ class RecordedMotion {
   std::vector<std::string> bodies, joints, particles;
   std::vector<double> times;  // s, of all moments
 
+  [[nodiscard]] bool is_recording() const { return recording_ != nullptr; }
   /// Whether the moments tell it: a recording of an older program may lack it.
   [[nodiscard]] bool holds(const Quantity& quantity) const {
     return recording_ ? recording_->holds(quantity) : is_recorded(quantity);

@@ -58,7 +58,7 @@ void read_numbers(const Json& json, const Place& place, Numbers& out, std::size_
 }
 void read(const Json& json, const Place& place, Vec3& out) { read_numbers(json, place, out, 3, "a list of 3 numbers"); }
 void read(const Json& json, const Place& place, std::array<int, 3>& out) {
-  read_numbers(json, place, out, 3, "a list of 3 vertex numbers");
+  read_numbers(json, place, out, 3, "a list of 3 whole numbers");
 }
 void read(const Json& json, const Place& place, std::array<int, 2>& out) {
   read_numbers(json, place, out, 2, "a list of 2 places");

@@ -74,6 +74,8 @@ Json schema_of(const Field&, const Material&) { return reference("material"); }
 Json schema_of(const Field&, const BodyDef&) { return reference("body"); }
 Json schema_of(const Field&, const ImpulseDef&) { return reference("impulse"); }
 Json schema_of(const Field&, const Wall&) { return reference("wall"); }
+Json schema_of(const Field&, const FluidWall&) { return object_schema<FluidWall>(); }
+Json schema_of(const Field&, const FluidDef&) { return reference("fluid"); }
 Json schema_of(const Field&, const CompoundPart&) { return reference("compound_part"); }
 Json schema_of(const Field&, const AxisDrive&) { return reference("axis_drive"); }
 Json schema_of(const Field&, const EquationText&) {
@@ -230,6 +232,7 @@ std::string scene_schema() {
                      {"formula", one_of({number, {{"type", "string"}}})},
                      {"impulse", object_schema<ImpulseDef>()},
                      {"wall", object_schema<Wall>()},
+                     {"fluid", object_schema<FluidDef>()},
                      {"joint", kind_schema<JointDef>()},
                      {"shape", kind_schema<Shape>()},
                      {"solid", kind_schema<SolidDef>()},

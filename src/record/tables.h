@@ -11,8 +11,8 @@ namespace rotule {
 void write_csv(const RecordedMotion& motion, double rate, const std::string& path);
 
 /// `path` (.pvd) lists the moments; each is a .vtp file in the folder NAME_frames beside it: the bodies' surfaces where they are,
-/// particles with their springs and sheets. Cells say which body they belong to (-1: a particle), points how fast they move.
-/// Throws Error where that folder holds anything else.
+/// particles with their springs and sheets; of a recorded fluid a .vti file with the plane nearest in time. Cells say which body
+/// they belong to (-1: a particle), points how fast they move. Throws Error where that folder holds anything else.
 void write_vtk(const RecordedMotion& motion, double rate, const std::string& path);
 
 }  // namespace rotule

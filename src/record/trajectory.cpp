@@ -110,6 +110,11 @@ void TrajectoryWriter::append(const TrajectoryFrame& frame) {
   contacts_ += contacts;
 }
 
+void TrajectoryWriter::append(double time, const FluidSlice& slice) {
+  if (!slices_) slices_.emplace(file_, slice);
+  slices_->append(file_, time, slice);
+}
+
 void TrajectoryWriter::append(Series& series, const double* values, std::size_t count) {
   if (count != series.row_size)
     throw Error(file_.path(), fmt::format("{} has {} numbers per frame, not {}", series.name, series.row_size, count));
@@ -144,6 +149,8 @@ void TrajectoryWriter::close() {
   };
   for (Series& series : series_) end(series);
   end(contact_start_);
+  if (slices_) slices_->close(file_);
+  slices_.reset();
   file_.close();
 }
 

@@ -5,9 +5,11 @@
 #include <rotule/recipe.h>
 #include <rotule/world.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "record/fluid_slices.h"
 #include "record/hdf5_file.h"
 #include "record/quantity_list.h"
 
@@ -23,6 +25,8 @@ class TrajectoryWriter {
                    const std::vector<std::string>& bodies, const std::vector<std::string>& joints,
                    std::int64_t expected_frames = 0, std::size_t particles = 0);
   void append(const TrajectoryFrame& frame);
+  /// A plane of the fluid at some moment; all of one run are of the same plane.
+  void append(double time, const FluidSlice& slice);
   /// What `rotule run --json` would say of the run; once, before `close`.
   void summary(const std::string& json) { file_.write("/summary", {json}); }
   /// Writes what is left, under the temporary name still.
@@ -50,6 +54,7 @@ class TrajectoryWriter {
   std::vector<Series> series_;  // of the recorded quantities, in their order
   Series contact_start_;
   Hdf5Size contacts_ = 0;  // so far
+  std::optional<FluidSliceWriter> slices_;
 };
 
 class TrajectoryReader {

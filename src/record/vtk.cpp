@@ -2,13 +2,17 @@
 #include <rotule/error.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "model/tessellate.h"
 #include "record/base64.h"
 #include "record/beside_file.h"
+#include "record/fluid_slices.h"
 #include "record/html_page.h"
 #include "record/tables.h"
 
@@ -109,6 +113,32 @@ std::string vtp(const Geometry& geometry, const TrajectoryFrame& frame) {
       geometry.lines.text("Lines"), geometry.triangles.text("Polys"));
 }
 
+/// A plane of the fluid: one layer of cells, values at their middles.
+std::string vti(const FluidSlice& slice) {
+  const int across = 3 - slice.axes[0] - slice.axes[1];
+  std::array<int, 3> cells{1, 1, 1};
+  std::array<double, 3> spacing{}, corner{};
+  for (std::size_t k = 0; k < 2; ++k) {
+    cells[slice.axes[k]] = k == 0 ? slice.columns : slice.rows;
+    spacing[slice.axes[k]] = slice.spacing[k];
+  }
+  spacing[across] = std::min(slice.spacing[0], slice.spacing[1]);
+  for (int a = 0; a < 3; ++a) corner[a] = slice.origin[a] - spacing[a] / 2;
+  std::vector<float> velocity, pressure(slice.pressure.begin(), slice.pressure.end()),
+      vorticity(slice.vorticity.begin(), slice.vorticity.end());
+  for (const Vec3& v : slice.velocity)
+    for (int a = 0; a < 3; ++a) velocity.push_back(static_cast<float>(v[a]));
+  const std::string extent = fmt::format("0 {} 0 {} 0 {}", cells[0], cells[1], cells[2]);
+  return fmt::format(
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" "
+      "header_type=\"UInt64\">\n<ImageData WholeExtent=\"{0}\" Origin=\"{1} {2} {3}\" Spacing=\"{4} {5} {6}\">\n"
+      "<Piece Extent=\"{0}\">\n<CellData Scalars=\"vorticity\" Vectors=\"velocity\">\n{7}{8}{9}</CellData>\n</Piece>\n"
+      "</ImageData>\n</VTKFile>\n",
+      extent, corner[0], corner[1], corner[2], spacing[0], spacing[1], spacing[2],
+      data_array("Float32", "Name=\"velocity\" NumberOfComponents=\"3\"", velocity),
+      data_array("Float32", "Name=\"pressure\"", pressure), data_array("Float32", "Name=\"vorticity\"", vorticity));
+}
+
 /// A folder in the making, gone unless it gets its place.
 struct BesideFolder {
   fs::path path;
@@ -135,7 +165,8 @@ void write_vtk(const RecordedMotion& motion, double rate, const std::string& pat
   if (fs::exists(folder, error)) {
     if (!fs::is_directory(folder, error)) throw Error(folder.string(), "is in the way; give another name");
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-      if (at->path().extension() != ".vtp") throw Error(folder.string(), "holds other files than frames; give another name");
+      if (at->path().extension() != ".vtp" && at->path().extension() != ".vti")
+        throw Error(folder.string(), "holds other files than frames; give another name");
   }
 
   const std::vector<std::size_t> wanted = motion.moments(rate);
@@ -144,6 +175,8 @@ void write_vtk(const RecordedMotion& motion, double rate, const std::string& pat
   const Geometry geometry = make_geometry(motion, motion.extent(wanted));
   std::string entries;
   std::size_t number = 0;
+  std::optional<FluidSliceReader> fluid;
+  if (motion.scene.fluid && motion.is_recording()) fluid.emplace(motion.origin);
   motion.visit(wanted, [&](const TrajectoryFrame& frame) {
     const std::string name = fmt::format("frame_{:05}.vtp", number++);
     BesideFile file((beside.path / name).string());
@@ -151,6 +184,13 @@ void write_vtk(const RecordedMotion& motion, double rate, const std::string& pat
     file.finish();
     entries += fmt::format("<DataSet timestep=\"{}\" part=\"0\" file=\"{}/{}\"/>\n", frame.number("time"),
                            html_escaped(folder_name), name);
+    if (!fluid) return;
+    const std::string plane = fs::path(name).replace_extension(".vti").string();
+    BesideFile slice((beside.path / plane).string());
+    slice.write(vti(fluid->slice(fluid->nearest(frame.number("time")))));
+    slice.finish();
+    entries += fmt::format("<DataSet timestep=\"{}\" part=\"1\" file=\"{}/{}\"/>\n", frame.number("time"),
+                           html_escaped(folder_name), plane);
   });
   list.write(
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n" +

@@ -7,13 +7,14 @@
 
 #include "step/realtime/archive.h"
 #include "step/reference/archive.h"
+#include "world/fluid_coupling.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
 
 namespace {
 
-constexpr std::uint64_t magic = 0x34304c55544f52ull;  // "ROTUL04"
+constexpr std::uint64_t magic = 0x35304c55544f52ull;  // "ROTUL05"
 
 /// Copies numbers into bytes, or bytes into numbers: one description of the layout serves both ways.
 class Writer {
@@ -103,12 +104,20 @@ void archive(Archive& io, WorldImplementation& w) {
   io(w.motors);
   if constexpr (!Archive::writes) take_motors(w);
   w.ready().archive(io);
+  if (w.fluid) w.fluid->archive(io);
+}
+
+/// What a step of the bodies changes.
+template <class Archive>
+void archive_bodies(Archive& io, WorldImplementation& w) {
+  archive_state(io, w.state, w.model.bodies.size());
+  w.ready().archive(io);
 }
 
 struct Header {
   std::uint64_t magic_number = magic;
   std::uint64_t checksum = 0;  // of all that follows the header
-  std::uint64_t bodies = 0, particles = 0, joints = 0, rows = 0, stepper = 0, integrator = 0, formulation = 0;
+  std::uint64_t bodies = 0, particles = 0, joints = 0, rows = 0, stepper = 0, integrator = 0, formulation = 0, fluid_cells = 0;
   friend bool operator==(const Header&, const Header&) = default;
 };
 
@@ -128,6 +137,7 @@ Header header_of(const WorldImplementation& w, const Model& model) {
   header.stepper = w.recipe.stepper.index();
   header.integrator = w.recipe.integrator.index();
   header.formulation = w.recipe.formulation.index();
+  if (w.fluid) header.fluid_cells = static_cast<std::uint64_t>(w.fluid->grid().cells());
   return header;
 }
 
@@ -165,6 +175,16 @@ void WorldImplementation::go_back() {
   archive(reader, *this);
 }
 
+void WorldImplementation::remember_bodies(std::vector<std::uint8_t>& bytes) {
+  Writer writer(bytes);
+  archive_bodies(writer, *this);
+}
+
+void WorldImplementation::recall_bodies(const std::vector<std::uint8_t>& bytes) {
+  Reader reader(bytes);
+  archive_bodies(reader, *this);
+}
+
 Snapshot World::save() const {
   Snapshot snapshot;
   Writer writer(snapshot.bytes);
@@ -189,7 +209,7 @@ void World::load(const Snapshot& snapshot) {
   if (!(header == header_of(w, shape->model)))
     throw Error(
         "snapshot",
-        "was saved with other bodies, particles, joints, stepper, integrator or formulation; load it into the same world");
+        "was saved with other bodies, particles, joints, stepper, integrator, formulation or fluid; load it into the same world");
   if (checksum != checksum_of(std::span(snapshot.bytes).subspan(sizeof header)))
     throw Error("snapshot", "is damaged; save it again");
   // A bad snapshot must not leave a world half loaded: keep the present state to go back to.

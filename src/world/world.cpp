@@ -13,6 +13,7 @@
 #include "model/realtime_scope.h"
 #include "model/validate.h"
 #include "model/validate_forces.h"
+#include "world/fluid_coupling.h"
 #include "world/moving_meshes.h"
 #include "world/world_implementation.h"
 
@@ -147,6 +148,15 @@ void WorldImplementation::look_at_start() {
                     model.bodies[deepest->a].name, model.bodies[deepest->b].name, -deepest->gap));
 }
 
+namespace {
+
+void require_fluid_runs(const std::optional<FluidDef>& fluid, const Recipe& recipe) {
+  if (fluid && std::holds_alternative<RealtimeStepperSettings>(recipe.stepper))
+    throw Error("recipe/stepper", "the real-time stepper does not know fluids yet; --set stepper=reference runs it");
+}
+
+}  // namespace
+
 World::World(const Scene& scene) : World(scene, recipe_of(scene)) {
   if (scene.dial != Dial::realtime) return;
   if (std::string why = why_not_realtime(scene, implementation_->recipe); !why.empty())
@@ -159,6 +169,7 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
   name_unnamed(named);
   validate(named);
   check_combination(recipe, needs_of(named));
+  require_fluid_runs(named.fluid, recipe);
   WorldImplementation& w = *implementation_;
   w.recipe = recipe;
   w.materials = named.materials;
@@ -189,6 +200,7 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
     const int body = w.find_body(blow.body);
     w.impulse(body, blow.impulse, blow.at.value_or(w.state.p[body]));
   }
+  if (named.fluid) w.fluid = std::make_shared<FluidCoupling>(*named.fluid, w.model, w.state, recipe.threads);
   w.look_at_start();
 }
 
@@ -237,15 +249,15 @@ const StepReport& World::step(double h) {
   if (!(h > 0) || !std::isfinite(h)) throw Error("step", fmt::format("must be a positive number of seconds, is {}", h));
   ++w.revision;
   w.ready();
-  const bool halfway = w.stepper->interruptible();
+  const bool halfway = w.stepper->interruptible() || w.fluid;
   if (halfway) w.remember();
   try {
     const Budget budget(w.bell, w.recipe.budget.seconds, w.recipe.budget.iterations);
-    const StepReport& report = w.stepper->step(w.state, w.time, h);
+    const StepReport& report = w.fluid ? w.fluid->step(w, h) : w.stepper->step(w.state, w.time, h);
     // Time from the count where the step is constant, so that it does not drift by rounding.
     w.time = h == w.recipe.dt && w.time == static_cast<double>(w.steps) * h ? static_cast<double>(w.steps + 1) * h : w.time + h;
     ++w.steps;
-    w.take_events();
+    if (!w.fluid) w.take_events();
     w.unconverged_steps += !report.converged;
     w.late_steps += report.late_shocks > 0;
     w.halved_steps += report.halvings > 0;
@@ -278,6 +290,7 @@ void World::set_recipe(const Recipe& recipe) {
   WorldImplementation& w = *implementation_;
   validate(recipe, Place(""));
   check_combination(recipe, needs_of(w.model));
+  if (w.fluid) require_fluid_runs(w.fluid->grid().def(), recipe);
   const Recipe before = std::exchange(w.recipe, recipe);
   w.recipe_changed();
   try {
@@ -385,6 +398,7 @@ bool World::contains(ForceId force) const {
 void World::remove(BodyId body) {
   WorldImplementation& w = *implementation_;
   const int i = w.body_slots.place(body);
+  if (w.fluid) throw Error("remove", "bodies cannot be removed from a world with a fluid yet");
   for (int j = w.joint_slots.count() - 1; j >= 0; --j)
     if (has_partner(w.model.joints[j], i)) w.remove_joint(j);
   const std::string name = w.model.bodies[i].name;
@@ -585,6 +599,11 @@ std::uint64_t World::state_hash() const {
   }
   mix(s.x.data(), s.x.size());
   mix(s.u.data(), s.u.size());
+  if (implementation_->fluid)
+    for (int c = 0; c < 3; ++c) {
+      const std::span<const double> field = implementation_->fluid->velocities(c);
+      mix(field.data(), static_cast<Eigen::Index>(field.size()));
+    }
   return hash;
 }
 
@@ -599,6 +618,7 @@ std::vector<std::string> World::warnings() const {
     out.emplace_back(w.keep_problems ? "the real-time stepper keeps no balance of energy yet"
                                      : "the real-time stepper judges its answers only where problems are kept, and keeps no "
                                        "balance of energy yet: its residual of 0 says nothing");
+  if (w.fluid) out.insert(out.end(), w.fluid->remarks().begin(), w.fluid->remarks().end());
   const std::vector<Redundancy> redundant = redundancies();
   if (!redundant.empty()) {
     std::string names;

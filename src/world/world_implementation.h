@@ -15,6 +15,7 @@
 namespace rotule {
 
 struct QueryCache;
+class FluidCoupling;
 
 /// What a motor was told while the world runs; no byte of a snapshot is left to chance.
 struct MotorSetting {
@@ -71,6 +72,9 @@ struct WorldImplementation {
   /// What an interrupted step goes back to: all that a snapshot has; and back.
   void remember();
   void go_back();
+  /// The same without the fluid, for whoever tries a step of the bodies more than once.
+  void remember_bodies(std::vector<std::uint8_t>& bytes);
+  void recall_bodies(const std::vector<std::uint8_t>& bytes);
   Bell bell;
   std::vector<std::uint8_t> before_step;
   /// Bodies, joints or forces came or went: the stepper has been told, others begin anew.
@@ -89,6 +93,9 @@ struct WorldImplementation {
   std::uint64_t revision = 0;
   std::once_flag queries_made;
   std::shared_ptr<QueryCache> queries;  // made at the first query (queries.cpp)
+
+  /// The fluid around the bodies, where there is one (fluid_step.cpp).
+  std::shared_ptr<FluidCoupling> fluid;
 
   // What a stepper that was replaced had come to.
   StepTotals totals_before;

@@ -1,0 +1,81 @@
+// rotule fluid: the fluid of a recording as a picture.
+#include <fmt/format.h>
+#include <rotule/error.h>
+#include <rotule/fluid_grid.h>
+#include <rotule/world.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/text.h"
+#include "commands.h"
+#include "record/colour_picture.h"
+#include "record/fluid_slices.h"
+#include "record/json_text.h"
+#include "record/trajectory.h"
+
+namespace rotule::app {
+
+std::optional<RecordedPlane> recorded_plane(const World& world, const std::string& given) {
+  if (world.fluid() == nullptr) {
+    if (!given.empty()) throw Error("--slice: the scene has no fluid");
+    return {};
+  }
+  const FluidDef& def = world.fluid()->def();
+  RecordedPlane out;
+  for (int a = 0; a < 3; ++a)
+    if (def.grid[a] == 1) out.axis = a;
+  out.at = 0.5 * (def.box[0][out.axis] + def.box[1][out.axis]);
+  if (given.empty()) return out;
+  const std::optional<double> at = given.size() > 2 ? to_double(given.substr(2)) : std::nullopt;
+  const std::size_t axis = std::string_view("xyz").find(given[0]);
+  if (axis > 2 || given[1] != '=' || !at)
+    throw Error(fmt::format("--slice: must be an axis and a coordinate such as y=0.2, is {}", in_quotes(given)));
+  out = {static_cast<int>(axis), *at};
+  try {
+    static_cast<void>(world.fluid()->slice(out.axis, out.at));
+  } catch (const Error& error) {
+    throw Error(fmt::format("--{}", error.what()));
+  }
+  return out;
+}
+
+void FluidTally::add(const World& world) {
+  if (world.fluid() == nullptr) return;
+  const FluidReport& report = world.fluid()->report();
+  substeps_ += report.substeps;
+  iterations_ += report.coupling_iterations;
+  residual_ = std::max(residual_, report.coupling_residual);
+  cfl_ = std::max(cfl_, report.cfl);
+  divergence_ = std::max(divergence_, report.divergence);
+}
+
+Json FluidTally::result(const World& world) const {
+  const FluidLedger ledger = world.fluid()->ledger();
+  return {{"cells", world.fluid()->cells()},
+          {"bytes_per_cell", world.fluid()->bytes_per_cell()},
+          {"substeps", substeps_},
+          {"coupling_iterations", iterations_},
+          {"coupling_residual", residual_},
+          {"cfl", cfl_},
+          {"divergence", divergence_},
+          {"momentum", {ledger.momentum.x(), ledger.momentum.y(), ledger.momentum.z()}},
+          {"kinetic_energy", ledger.kinetic_energy},
+          {"dissipation", ledger.dissipation}};
+}
+
+void fluid_picture(const FluidOptions& options) {
+  const std::string ending = std::filesystem::path(options.out).extension().string();
+  if (ending != ".png" && ending != ".svg") throw Error(options.out, "must end in .png or .svg: the ending says what is written");
+  if (!names_recording(options.file)) throw Error(options.file, "is no recording; rotule run SCENE --record F.h5 makes one");
+  require_other_file(options.out, options.file);
+  const FluidSliceReader reader(options.file);
+  const std::size_t index = options.at ? reader.nearest(*options.at) : reader.times().size() - 1;
+  const FluidSlice slice = reader.slice(index);
+  ColourPicture picture = picture_of(slice, options.quantity, options.largest.value_or(0));
+  picture.title = fmt::format("{} at {:.4g} s, {} = {:.4g} m", options.quantity, reader.times()[index], "xyz"[reader.across()],
+                              slice.origin[reader.across()]);
+  write_text_file(options.out, ending == ".png" ? to_png(picture) : to_svg(picture));
+}
+
+}  // namespace rotule::app

@@ -1,0 +1,60 @@
+#pragma once
+// The fluid of a world, or one on its own. Velocities stand on the faces of cells, pressures in their middles (F. H. Harlow and
+// J. E. Welch, "Numerical calculation of time-dependent viscous incompressible flow of fluid with free surface", Phys. Fluids 8,
+// 1965). Every stage of a third-order Runge-Kutta method ends with a projection onto fields without divergence.
+#include <rotule/fluid.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rotule {
+
+struct FluidImplementation;
+
+/// Values at the middles of the cells of a plane, row after row: `value[row * columns + column]`.
+struct FluidSlice {
+  int columns = 0, rows = 0;
+  std::array<int, 2> axes{0, 2};        // that columns and rows run along
+  Vec3 origin = Vec3::Zero();           // m, middle of the first cell
+  std::array<double, 2> spacing{1, 1};  // m
+  std::vector<Vec3> velocity;           // m/s
+  std::vector<double> pressure;         // Pa
+  std::vector<double> vorticity;        // 1/s, across the plane
+};
+
+class FluidGrid {
+ public:
+  /// Throws Error where the description makes no sense. `threads` as in a recipe: 0 is as many as the machine has.
+  explicit FluidGrid(const FluidDef& def, int threads = 1);
+  FluidGrid(FluidGrid&&) noexcept;
+  FluidGrid& operator=(FluidGrid&&) noexcept;
+  ~FluidGrid();
+
+  [[nodiscard]] const FluidDef& def() const;
+  [[nodiscard]] Vec3 spacing() const;  // m, of the cells
+  [[nodiscard]] double time() const;   // s that it has been moved on by
+
+  /// Sets the velocity from a function of place, made free of divergence.
+  void set_velocity(const std::function<Vec3(const Vec3&)>& field);
+  /// Moves on by `h`, in as many substeps as `cfl` asks for.
+  const FluidReport& step(double h);
+  [[nodiscard]] const FluidReport& report() const;
+
+  /// Between the nearest faces and cells, linearly.
+  [[nodiscard]] Vec3 velocity(const Vec3& x) const;
+  [[nodiscard]] double pressure(const Vec3& x) const;
+  /// Across an axis (0 to 2) at a coordinate; of a flat grid, the flat axis.
+  [[nodiscard]] FluidSlice slice(int axis, double at) const;
+  [[nodiscard]] FluidLedger ledger() const;
+
+  [[nodiscard]] double bytes_per_cell() const;
+  [[nodiscard]] std::int64_t cells() const;
+
+ private:
+  friend FluidImplementation& implementation_of(FluidGrid& fluid);
+  std::unique_ptr<FluidImplementation> implementation_;
+};
+
+}  // namespace rotule

@@ -1,0 +1,67 @@
+#pragma once
+// The state of a fluid and the parts that its substep is made of. With u0 the velocity at the start, tau the substep and
+// L = -div(u u) + nu lap u - grad p of the last pressure known, the stages (C.-W. Shu and S. Osher, J. Comput. Phys. 77, 1988)
+//   u1 = u0 + tau L(u0),   u2 = 3/4 u0 + 1/4 (u1 + tau L(u1)),   u3 = 1/3 u0 + 2/3 (u2 + tau L(u2))
+// each end with a projection; bodies push the fluid inside of them along before the last one. What the projection of a stage
+// takes out counts in the mean pressure of the substep by 1/6, 2/3 and 1.
+#include <rotule/fluid_grid.h>
+
+#include <array>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "fluid/layout.h"
+#include "fluid/obstacles.h"
+#include "fluid/poisson.h"
+
+namespace rotule {
+
+struct FluidImplementation {
+  FluidImplementation(const FluidDef& description, int thread_count);
+
+  FluidDef def;
+  GridLayout layout;
+  Poisson poisson;
+  int threads = 1;
+  double nu = 0;  // m^2/s
+  int rounds = 1;
+  double time = 0;
+  Field3 u, start, rate;
+  std::vector<double> p, phi, change, right;  // pressures per density; `right` without ghosts
+  std::vector<double> row_values;             // for sums and maxima whose order does not depend on threads
+  FluidReport report;
+
+  /// Of `u`: the longest stable substep at the scene's CFL number, bodies that move at `speed` included.
+  [[nodiscard]] double longest_substep(double speed);
+  /// The next substep of `left` seconds, counted in the report. Throws Error where there would be too many.
+  double next_substep(double left, double speed);
+  /// Removes the divergence of u; what is done to u counts by `weight` in the substep.
+  void project(double weight);
+  /// All stages, up to the third before its projection; `remember` keeps a copy to go back to.
+  void begin_substep(double tau);
+  void remember();
+  void go_back();
+  /// Projects the last stage, after bodies, moving at these velocities, have pushed; in `rounds` rounds, since the projection
+  /// moves the inside of bodies too. Impulses are those of these rounds.
+  void end_substep(Obstacles* obstacles, std::span<const Vec6> velocities);
+  void keep_pressure(double tau);
+  [[nodiscard]] double largest_divergence();
+  /// Throws Error where a velocity is not a number.
+  void require_finite();
+
+  /// All that the next substep depends on.
+  template <class Archive>
+  void archive(Archive& io) {
+    io(time);
+    for (const int c : layout.axes) io(u[c]);
+    io(p);
+  }
+
+ private:
+  void stage(double tau, double of_start, double of_rest);
+};
+
+inline FluidImplementation& implementation_of(FluidGrid& fluid) { return *fluid.implementation_; }
+
+}  // namespace rotule

@@ -1,0 +1,86 @@
+#pragma once
+// Bodies immersed in the grid. A face at the signed distance d from a body's surface is inside of it by the fraction
+// 1/2 - d/h of its cell, h being a cell's width, and is gripped by it from the surface to half a cell inside:
+//   fraction = 1/2 - d/h,   grip = -2 d/h,   both kept between 0 and 1.
+// A push moves the fluid towards the body's rigid velocity V = v + w x r:
+//   u += grip (V - u),
+// and what momentum the fluid gains by it the body loses: impulses are the sums of the same numbers. Pushes act in every step, so
+// that the least grip soon counts as a whole one: were it to begin outside of the surface, bodies would be half a cell too large.
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fluid/layout.h"
+#include "fluid/signed_distance.h"
+
+namespace rotule {
+
+class Obstacles {
+ public:
+  Obstacles(const GridLayout& layout, double density) : layout_(layout), density_(density) {}
+
+  /// A body of this shape; mass and smallest principal inertia are infinite where nothing moves it. Throws Error where the grid
+  /// cannot see it.
+  void add(const std::string& name, const Shape& shape, const Vec3& center_of_mass, double mass, double least_inertia);
+  [[nodiscard]] int count() const { return static_cast<int>(bodies_.size()); }
+
+  /// Cuts the body out of the grid where its centre of mass is at p.
+  void place(int body, const Vec3& p, const Quat& theta);
+  /// Whether any of it is inside of the box; and all of it.
+  [[nodiscard]] bool is_inside(int body) const { return !bodies_[body].faces.empty(); }
+  [[nodiscard]] bool is_wholly_inside(int body) const { return bodies_[body].wholly_inside; }
+
+  /// Linear and angular velocity of each body. One after the other, so that where two overlap the later one has the last word.
+  void push(Field3& u, std::span<const Vec6> velocities, int threads);
+
+  // Impulse and torque impulse on each body, about its centre of mass, so far.
+  [[nodiscard]] const Vec6& impulse(int body) const { return bodies_[body].impulse; }
+  void forget_impulses() {
+    for (ImmersedBody& body : bodies_) body.impulse.setZero();
+  }
+
+  /// Mass matrix of the displaced fluid, linear then angular, about the body's centre of mass. Pushes see a little less of it,
+  /// and a body much lighter than that little would be driven by the difference: there it is made as small as it has to be.
+  [[nodiscard]] const Mat6& displaced(int body) const { return bodies_[body].displaced; }
+  /// What the displaced fluid weighs, and its moment about the body's centre of mass: rho int r.
+  [[nodiscard]] double buoyant_mass(int body) const { return bodies_[body].buoyant_mass; }
+  [[nodiscard]] const Vec3& buoyant_moment(int body) const { return bodies_[body].buoyant_moment; }
+  /// Force and torque that keep the displaced fluid turning with the body at this angular velocity: rho int w x (w x r), and r x
+  /// that.
+  [[nodiscard]] Vec6 turning(int body, const Vec3& omega) const;
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  struct ImmersedFace {
+    std::ptrdiff_t index;
+    double grip;      // how far a push takes the fluid here along
+    double fraction;  // of the face's cell that is inside of the body
+    Vec3 r;           // from the centre of mass
+  };
+  struct ImmersedBody {
+    std::string name;
+    SignedDistance distance;
+    std::vector<Vec3> corners;  // of its surface as triangles, from the centre of mass
+    Vec3 center_of_mass;
+    double mass, least_inertia;
+    std::vector<ImmersedFace> faces = {};  // component after component
+    std::array<std::size_t, 4> first{};    // of each component, and the end
+    bool wholly_inside = true;
+    Mat6 displaced = Mat6::Zero();
+    double buoyant_mass = 0;
+    Vec3 buoyant_moment = Vec3::Zero();  // rho int r
+    Mat3 second_moment = Mat3::Zero();   // rho int r r^T
+    Vec6 impulse = Vec6::Zero();
+    Vec3 p = Vec3::Constant(infinity);  // where it was placed last
+    Quat theta = Quat::Identity();
+  };
+  void find_faces(ImmersedBody& body, int component, const Mat3& R, const Vec3& low, const Vec3& high) const;
+
+  const GridLayout& layout_;
+  double density_;
+  std::vector<ImmersedBody> bodies_;
+  std::vector<Vec6> partial_;  // sums of chunks of faces
+};
+
+}  // namespace rotule

@@ -1,0 +1,177 @@
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "fluid/boundary.h"
+#include "fluid/fluid_implementation.h"
+#include "fluid/momentum.h"
+
+namespace rotule {
+
+namespace {
+
+constexpr double first_stage_weight = 1.0 / 6, second_stage_weight = 2.0 / 3;
+/// The stages bear so much of the largest eigenvalue of diffusion; at the imaginary axis, of advection, they bear 1.73.
+constexpr double real_axis = 2.5, imaginary_axis = 1.73;
+
+}  // namespace
+
+FluidImplementation::FluidImplementation(const FluidDef& description, int thread_count)
+    : def(description),
+      layout(def, validated_sides(def, Place("fluid"))),
+      poisson(layout),
+      threads(thread_count),
+      nu(def.viscosity / def.density),
+      rounds(def.forcing_rounds) {
+  for (const int c : layout.axes)
+    for (Field3* field : {&u, &start, &rate}) (*field)[c].assign(layout.size, 0.0);
+  for (std::vector<double>* field : {&p, &phi, &change}) field->assign(layout.size, 0.0);
+  right.assign(layout.cells(), 0.0);
+  row_values.assign(layout.cells() / static_cast<std::size_t>(layout.n[layout.order[0]]), 0.0);
+  for (const int c : layout.axes) std::fill(u[c].begin(), u[c].end(), def.velocity[c]);
+  project(0);
+}
+
+void FluidImplementation::project(double weight) {
+  fill_velocity(layout, u);
+  for_rows(layout, layout.all_cells(), threads, [&](std::ptrdiff_t first, int length, int row) {
+    double* __restrict out = right.data() + static_cast<std::ptrdiff_t>(row) * length;
+    for (int i = 0; i < length; ++i) out[i] = 0;
+    for (const int c : layout.axes) {
+      const double* v = u[c].data() + first;
+      const std::ptrdiff_t s = layout.stride[c];
+      const double per_length = 1 / layout.h[c];
+      for (int i = 0; i < length; ++i) out[i] += per_length * (v[i + s] - v[i]);
+    }
+  });
+  poisson.solve(right, threads);
+  for_rows(layout, layout.all_cells(), threads, [&](std::ptrdiff_t first, int length, int row) {
+    const double* solved = right.data() + static_cast<std::ptrdiff_t>(row) * length;
+    for (int i = 0; i < length; ++i) {
+      phi[first + i] = solved[i];
+      change[first + i] += weight * solved[i];
+    }
+  });
+  fill_pressure(layout, phi);
+  for (const int c : layout.axes)
+    for_rows(layout, layout.faces(c, true), threads, [&](std::ptrdiff_t first, int length, int) {
+      double* __restrict v = u[c].data() + first;
+      const double* q = phi.data() + first;
+      const std::ptrdiff_t s = layout.stride[c];
+      const double per_length = 1 / layout.h[c];
+      for (int i = 0; i < length; ++i) v[i] -= per_length * (q[i] - q[i - s]);
+    });
+  fill_velocity(layout, u);
+}
+
+void FluidImplementation::stage(double tau, double of_start, double of_rest) {
+  momentum_rates(layout, u, p, nu, threads, rate);
+  for (const int c : layout.axes)
+    for_rows(layout, layout.faces(c, true), threads, [&](std::ptrdiff_t first, int length, int) {
+      double* __restrict v = u[c].data() + first;
+      const double *v0 = start[c].data() + first, *r = rate[c].data() + first;
+      for (int i = 0; i < length; ++i) v[i] = of_start * v0[i] + of_rest * (v[i] + tau * r[i]);
+    });
+}
+
+void FluidImplementation::begin_substep(double tau) {
+  for (const int c : layout.axes) start[c] = u[c];
+  std::fill(change.begin(), change.end(), 0.0);
+  stage(tau, 0, 1);
+  project(first_stage_weight);
+  stage(tau, 0.75, 0.25);
+  project(second_stage_weight);
+  stage(tau, 1.0 / 3, 2.0 / 3);
+}
+
+void FluidImplementation::remember() {
+  for (const int c : layout.axes) start[c] = u[c];
+  rate[layout.axes[0]] = change;
+}
+
+void FluidImplementation::go_back() {
+  for (const int c : layout.axes) u[c] = start[c];
+  change = rate[layout.axes[0]];
+}
+
+void FluidImplementation::end_substep(Obstacles* obstacles, std::span<const Vec6> velocities) {
+  if (!obstacles) return project(1);
+  obstacles->forget_impulses();
+  for (int round = 0; round < rounds; ++round) {
+    obstacles->push(u, velocities, threads);
+    project(1);
+  }
+}
+
+void FluidImplementation::keep_pressure(double tau) {
+  for_rows(layout, layout.all_cells(), threads, [&](std::ptrdiff_t first, int length, int) {
+    for (int i = 0; i < length; ++i) p[first + i] += change[first + i] / tau;
+  });
+  fill_pressure(layout, p);
+  time += tau;
+}
+
+double FluidImplementation::longest_substep(double speed) {
+  for_rows(layout, layout.all_cells(), threads, [&](std::ptrdiff_t first, int length, int row) {
+    double most = 0;
+    for (int i = 0; i < length; ++i) {
+      double rate_here = 0;
+      for (const int c : layout.axes) {
+        const double *v = u[c].data() + first + i, fastest = std::max(std::abs(v[0]), std::abs(v[layout.stride[c]]));
+        rate_here += fastest / layout.h[c];
+      }
+      most = std::max(most, rate_here);
+    }
+    row_values[row] = most;
+  });
+  double advection = *std::max_element(row_values.begin(), row_values.end());
+  double diffusion = 0;
+  for (const int c : layout.axes) {
+    diffusion += 4 * nu / (layout.h[c] * layout.h[c]);
+    advection = std::max(advection, speed / layout.h[c]);
+    // Walls drag the fluid along before it moves as they do.
+    for (const FluidSide& side : layout.sides) advection = std::max(advection, std::abs(side.velocity[c]) / layout.h[c]);
+  }
+  // Both at once: the region of stability holds the ellipse's half between the two axes.
+  const double inverse = std::max(advection / def.cfl, std::hypot(advection / imaginary_axis, diffusion / real_axis));
+  return inverse > 0 ? 1 / inverse : infinity;
+}
+
+double FluidImplementation::next_substep(double left, double speed) {
+  constexpr double most_substeps = 1e6;
+  const double longest = longest_substep(speed), count = std::ceil(left / longest * (1 - 1e-12));
+  if (!(count + report.substeps <= most_substeps))
+    throw Error("fluid", fmt::format("{} s take {:.3g} substeps of {:.3g} s for the fluid; give a shorter step or larger cells",
+                                     left, count, longest));
+  ++report.substeps;
+  const double tau = left / std::max(1.0, count);
+  report.cfl = std::max(report.cfl, def.cfl * tau / longest);
+  return tau;
+}
+
+double FluidImplementation::largest_divergence() {
+  for_rows(layout, layout.all_cells(), threads, [&](std::ptrdiff_t first, int length, int row) {
+    double most = 0;
+    for (int i = 0; i < length; ++i) {
+      double sum = 0;
+      for (const int c : layout.axes) {
+        const double* v = u[c].data() + first + i;
+        sum += (v[layout.stride[c]] - v[0]) / layout.h[c];
+      }
+      most = std::max(most, std::abs(sum));
+    }
+    row_values[row] = most;
+  });
+  return *std::max_element(row_values.begin(), row_values.end());
+}
+
+void FluidImplementation::require_finite() {
+  double sum = 0;
+  for (const int c : layout.axes)
+    for (const double v : u[c]) sum += v - v;  // not zero where one is not finite
+  if (sum != 0 || std::isnan(sum)) throw Error("fluid", fmt::format("velocities overflowed at {:.6g} s", time));
+}
+
+}  // namespace rotule

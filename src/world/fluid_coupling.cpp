@@ -1,0 +1,263 @@
+#include "world/fluid_coupling.h"
+
+#include <fmt/format.h>
+#include <rotule/error.h>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+
+#include "base/budget.h"
+#include "base/text.h"
+#include "world/world_implementation.h"
+
+namespace rotule {
+namespace {
+
+constexpr int most_coupling_iterations = 40;
+constexpr double coupling_tolerance = 1e-8;  // of the velocities at hand
+constexpr double coupling_failure = 1e-6;    // what is left above it is told
+/// Added mass that the first guess of the derivative takes the displaced mass for; that of a disc in two rounds of pushes.
+constexpr double first_added_mass = 0.5;
+
+}  // namespace
+
+FluidCoupling::FluidCoupling(const FluidDef& def, const Model& model, const State& state, int threads)
+    : fluid_(def, threads), flow_(implementation_of(fluid_)), obstacles_(flow_.layout, def.density), gravity_(model.gravity) {
+  for (int i = 0; i < model.body_count(); ++i) {
+    const Body& body = model.bodies[i];
+    const bool named = std::find(def.obstacles.begin(), def.obstacles.end(), body.name) != def.obstacles.end();
+    if (named && !is_closed(body.shape))
+      throw Error("fluid/obstacles",
+                  fmt::format("body {} has no closed shape; fluid cannot flow around it", in_quotes(body.name)));
+    if (named || (def.obstacles.empty() && is_closed(body.shape) && !body.sensor)) {
+      const double least = Eigen::SelfAdjointEigenSolver<Mat3>(body.inertia, Eigen::EigenvaluesOnly).eigenvalues()[0];
+      obstacles_.add(body.name, body.shape, body.center_of_mass, body.fixed ? infinity : body.mass,
+                     body.fixed ? infinity : least);
+      bodies_.push_back(i);
+      names_.push_back(body.name);
+      if (!body.fixed) movable_.push_back(obstacles_.count() - 1);
+    }
+  }
+  const auto count = bodies_.size();
+  for (std::vector<Vec6>* list : {&given_, &velocity_, &before_, &increment_, &load_, &force_}) list->assign(count, Vec6::Zero());
+  left_.assign(count, false);
+  place(state, 0);
+  for (int k = 0; k < obstacles_.count(); ++k) {
+    if (!obstacles_.is_inside(k))
+      throw Error("fluid/box",
+                  fmt::format("body {} is outside of it; make the box larger, or leave the body out of \"obstacles\"",
+                              in_quotes(names_[k])));
+    const Mat6& mass = obstacles_.displaced(k);
+    const double linear = mass.topLeftCorner<3, 3>().trace(), angular = mass.bottomRightCorner<3, 3>().trace();
+    size_.push_back(std::sqrt(angular / linear));
+  }
+  look_for_leavers(0);
+  // The fluid inside begins by moving along; who set the bodies in motion did that too.
+  read_velocities(state, given_);
+  flow_.rounds = rounds_for(model);
+  flow_.end_substep(&obstacles_, given_);
+  std::fill(flow_.change.begin(), flow_.change.end(), 0.0);
+  const auto unknowns = static_cast<Eigen::Index>(6 * movable_.size());
+  for (VecX* v : {&residual_, &residual_before_, &at_, &at_before_, &moved_, &changed_, &expected_, &row_}) v->setZero(unknowns);
+  begin_inverse(model);
+}
+
+int FluidCoupling::rounds_for(const Model& model) const {
+  double lightest = 1;
+  for (const int k : movable_) lightest = std::min(lightest, model.bodies[bodies_[k]].mass / obstacles_.buoyant_mass(k));
+  return std::max(flow_.def.forcing_rounds, lightest < 0.05 ? 4 : lightest < 0.5 ? 3 : 1);
+}
+
+void FluidCoupling::begin_inverse(const Model& model) {
+  inverse_.setZero(residual_.size(), residual_.size());
+  for (std::size_t m = 0; m < movable_.size(); ++m) {
+    const int k = movable_[m];
+    const Body& body = model.bodies[bodies_[k]];
+    Mat6 ratio = obstacles_.displaced(k) / body.mass;
+    const double turning = body.inertia.trace() / 3;
+    ratio.bottomRows<3>() = turning > 0 ? Eigen::Matrix<double, 3, 6>(obstacles_.displaced(k).bottomRows<3>() / turning)
+                                        : Eigen::Matrix<double, 3, 6>::Zero();
+    Vec6 scale;
+    scale << Vec3::Ones(), Vec3::Constant(size_[k]);
+    const Mat6 derivative = Mat6::Identity() + first_added_mass * ratio;
+    const Mat6 scaled = scale.asDiagonal() * derivative * scale.cwiseInverse().asDiagonal();
+    const auto first = static_cast<Eigen::Index>(6 * m);
+    inverse_.block<6, 6>(first, first) = -scaled.inverse();
+  }
+}
+
+void FluidCoupling::place(const State& state, double tau) {
+  for (int k = 0; k < obstacles_.count(); ++k) {
+    const int i = bodies_[k];
+    obstacles_.place(k, state.p[i] + tau * state.v(i), turn(state.theta[i], tau * state.omega(i)));
+  }
+}
+
+void FluidCoupling::read_velocities(const State& state, std::vector<Vec6>& out) const {
+  for (std::size_t k = 0; k < bodies_.size(); ++k) out[k] = state.u.segment<6>(6 * bodies_[k]);
+}
+
+double FluidCoupling::fastest(const State& state) const {
+  double speed = 0;
+  for (std::size_t k = 0; k < bodies_.size(); ++k)
+    speed = std::max(speed, state.v(bodies_[k]).norm() + size_[k] * state.omega(bodies_[k]).norm());
+  return speed;
+}
+
+void FluidCoupling::look_for_leavers(double t) {
+  for (int k = 0; k < obstacles_.count(); ++k) {
+    if (left_[k] || obstacles_.is_wholly_inside(k)) continue;
+    left_[k] = true;
+    remarks_.push_back(fmt::format("body {} reaches out of the fluid's box at {:.6g} s: what is outside feels no fluid",
+                                   in_quotes(names_[k]), t));
+  }
+}
+
+void FluidCoupling::load_bodies(WorldImplementation& world, double tau) {
+  external_ = world.external;
+  for (int k = 0; k < obstacles_.count(); ++k) {
+    const Mat6& displaced = obstacles_.displaced(k);
+    const Vec3 omega = velocity_[k].tail<3>();
+    Vec6 load = (obstacles_.impulse(k) + displaced * (velocity_[k] - given_[k])) / tau + obstacles_.turning(k, omega);
+    // Buoyancy, at the middle of what is displaced.
+    load.head<3>() -= obstacles_.buoyant_mass(k) * gravity_;
+    load.tail<3>() -= obstacles_.buoyant_moment(k).cross(gravity_);
+    load_[k] = load;
+    if (!world.model.bodies[bodies_[k]].fixed) external_.segment<6>(6 * bodies_[k]) += load;
+  }
+  world.stepper->set_external(external_);
+}
+
+void FluidCoupling::guess(double tau) {
+  const double ratio = last_tau_ > 0 ? tau / last_tau_ : 0;
+  for (const int k : movable_) velocity_[k] += ratio * increment_[k];
+}
+
+void FluidCoupling::update_inverse() {
+  moved_ = at_ - at_before_;
+  changed_ = residual_ - residual_before_;
+  expected_.noalias() = inverse_ * changed_;
+  const double along = moved_.dot(expected_);
+  if (!(std::abs(along) > 1e-12 * moved_.squaredNorm())) return;
+  row_.noalias() = inverse_.transpose() * moved_;
+  moved_ = (moved_ - expected_) / along;
+  inverse_.noalias() += moved_ * row_.transpose();
+}
+
+const StepReport& FluidCoupling::substep(WorldImplementation& world, double t, double tau) {
+  Stepper& stepper = *world.stepper;
+  place(world.state, tau);
+  read_velocities(world.state, velocity_);
+  flow_.begin_substep(tau);
+  if (movable_.empty()) {
+    flow_.end_substep(&obstacles_, velocity_);
+    load_bodies(world, tau);
+    flow_.keep_pressure(tau);
+    given_ = velocity_;
+    return stepper.step(world.state, t, tau);
+  }
+
+  flow_.remember();
+  world.remember_bodies(bodies_before_);
+  before_ = velocity_;
+  guess(tau);
+  const StepReport* report = nullptr;
+  double scale = 0, left = 0;
+  for (int iteration = 0;; ++iteration) {
+    flow_.end_substep(&obstacles_, velocity_);
+    load_bodies(world, tau);
+    report = &stepper.step(world.state, t, tau);
+    for (std::size_t m = 0; m < movable_.size(); ++m) {
+      const int k = movable_[m];
+      const auto first = static_cast<Eigen::Index>(6 * m);
+      Vec6 weight;
+      weight << Vec3::Ones(), Vec3::Constant(size_[k]);
+      at_.segment<6>(first) = weight.cwiseProduct(velocity_[k]);
+      residual_.segment<6>(first) = weight.cwiseProduct(Vec6(world.state.u.segment<6>(6 * bodies_[k])) - velocity_[k]);
+    }
+    left = residual_.lpNorm<Eigen::Infinity>();
+    scale = std::max({scale, left, at_.lpNorm<Eigen::Infinity>()});
+    ++flow_.report.coupling_iterations;
+    if (iteration > 0) update_inverse();
+    if (!(left > coupling_tolerance * scale) || iteration + 1 == most_coupling_iterations) break;
+    at_before_ = at_;
+    residual_before_ = residual_;
+    at_.noalias() -= inverse_ * residual_;
+    for (std::size_t m = 0; m < movable_.size(); ++m) {
+      const int k = movable_[m];
+      velocity_[k] = at_.segment<6>(static_cast<Eigen::Index>(6 * m));
+      velocity_[k].tail<3>() /= size_[k];
+    }
+    flow_.go_back();
+    world.recall_bodies(bodies_before_);
+  }
+  flow_.report.coupling_residual = std::max(flow_.report.coupling_residual, left);
+  if (left > coupling_failure * scale) {
+    flow_.report.converged = false;
+    begin_inverse(world.model);
+  }
+  for (const int k : movable_) increment_[k] = velocity_[k] - before_[k];
+  last_tau_ = tau;
+  given_ = velocity_;
+  flow_.keep_pressure(tau);
+  return *report;
+}
+
+const StepReport& FluidCoupling::step(WorldImplementation& world, double h) {
+  flow_.report = {};
+  std::fill(force_.begin(), force_.end(), Vec6::Zero());
+  events_.clear();
+  for (double left = h; left > 0;) {
+    Budget::listen();
+    const double tau = flow_.next_substep(left, fastest(world.state));
+    const StepReport& part = substep(world, world.time + (h - left), tau);
+    left = tau < left ? left - tau : 0;
+    for (std::size_t k = 0; k < force_.size(); ++k) force_[k] += load_[k] * (tau / h);
+    if (flow_.report.substeps == 1) {
+      report_ = part;
+    } else {
+      const StepReport sum = report_;
+      report_ = part;
+      report_.solves += sum.solves;
+      report_.iterations += sum.iterations;
+      report_.newton_iterations += sum.newton_iterations;
+      report_.halvings += sum.halvings;
+      report_.shocks += sum.shocks;
+      report_.late_shocks += sum.late_shocks;
+      report_.inner_steps += sum.inner_steps;
+      report_.attempts = std::max(report_.attempts, sum.attempts);
+      report_.energy_gained = std::max(report_.energy_gained, sum.energy_gained);
+      report_.joints_open = std::max(report_.joints_open, sum.joints_open);
+      report_.residual = std::max(report_.residual, sum.residual);
+      report_.converged = report_.converged && sum.converged;
+      report_.cut = report_.cut || sum.cut;
+    }
+    world.take_events();
+    events_.insert(events_.end(), world.events.begin(), world.events.end());
+  }
+  world.events.assign(events_.begin(), events_.end());
+  flow_.require_finite();
+  look_for_leavers(world.time + h);
+  flow_.report.divergence = flow_.largest_divergence();
+  report_.converged = report_.converged && flow_.report.converged;
+  return report_;
+}
+
+Vec6 FluidCoupling::force(int body) const {
+  const auto found = std::find(bodies_.begin(), bodies_.end(), body);
+  return found == bodies_.end() ? Vec6(Vec6::Zero()) : force_[static_cast<std::size_t>(found - bodies_.begin())];
+}
+
+const FluidGrid* World::fluid() const { return implementation_->fluid ? &implementation_->fluid->grid() : nullptr; }
+Vec3 World::fluid_force(BodyId body) const {
+  const int i = implementation_->body_slots.place(body);
+  return implementation_->fluid ? Vec3(implementation_->fluid->force(i).head<3>()) : Vec3(Vec3::Zero());
+}
+Vec3 World::fluid_torque(BodyId body) const {
+  const int i = implementation_->body_slots.place(body);
+  return implementation_->fluid ? Vec3(implementation_->fluid->force(i).tail<3>()) : Vec3(Vec3::Zero());
+}
+
+}  // namespace rotule
