@@ -6,6 +6,7 @@ find_dependency(TBB)
 find_dependency(fmt)
 find_dependency(Qhull)
 find_dependency(hwy)
+find_dependency(pugixml)
 
 # CMake's own search for HDF5 asks for the language C, which a C++ project need not have switched on.
 if(NOT TARGET hdf5::hdf5)

@@ -27,6 +27,7 @@ SEES["world"] = [*SEES]
 SEES["analyse"] = [*SEES]
 SEES["inverse"] = [*SEES]
 SEES["record"] = [*SEES]
+SEES["robot"] = ["collide", *SEES["collide"]]
 SEES["tune"] = ["solve", *SEES["solve"]]
 
 # The folder to which a public header belongs: who may see the folder may include the header.
@@ -39,7 +40,7 @@ PUBLIC = {
     "problem.h": "problem",
     "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",
     "forces.h": "model", "formula.h": "model", "particles.h": "model", "mass_properties.h": "model",
-    "meshes.h": "collide", "parareal.h": "base",
+    "meshes.h": "collide", "robots.h": "robot", "parareal.h": "base",
     "world.h": "world", "queries.h": "world", "query_types.h": "world", "solve.h": "world",
     "relaxation.h": "analyse", "analyse.h": "analyse", "formulation_study.h": "analyse", "state_space.h": "analyse", "inverse.h": "inverse", "inverse_dynamics.h": "inverse", "rotule.h": "inverse",
 }
@@ -52,6 +53,7 @@ LIBRARIES = {
     "hwy/": ["collide", "dynamics", "solve", "step", "tune"],
     "hdf5": ["record"], "H5": ["record"],
     "nlohmann/": ["record"],
+    "pugixml": ["robot"],
     "CLI/": [], "boost/": [],
 }
 
