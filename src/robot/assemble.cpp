@@ -318,6 +318,10 @@ class Assembly {
   double measured_from(TreeJoint& joint) {
     Drive& drive = joint.drive;
     if (!drive.lower && !drive.upper) return 0;
+    // Half a turn in a few digits is half a turn.
+    constexpr double few_digits = 1e-5;
+    if (drive.lower && *drive.lower<-pi&& * drive.lower> - pi - few_digits) drive.lower = -pi;
+    if (drive.upper && *drive.upper > pi && *drive.upper < pi + few_digits) drive.upper = pi;
     const std::string what = fmt::format("joint {}", in_quotes(joint.name));
     const bool both = drive.lower && drive.upper;
     const bool beyond = drive.lower.value_or(0) < -pi || drive.upper.value_or(0) > pi;

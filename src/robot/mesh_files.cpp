@@ -138,14 +138,14 @@ fs::path MeshFiles::find(const std::string& name, const fs::path& folder, const 
     for (int k = 0; k < most_parents && !found && !package.empty() && package != "." && package != "..";
          ++k, at = at.parent_path()) {
       if (at.filename() == package) found = at;
-      if (!found && fs::is_directory(at / package, error)) found = settled(at / package);
+      if (!found && fs::exists(at / package / "package.xml", error)) found = settled(at / package);
       if (!at.has_relative_path()) break;
     }
     if (!found)
-      element.fail(
-          fmt::format("{}: no folder {} among the parents of {} or beside them; put the package there, or name the mesh by "
-                      "a path in the file's folder",
-                      in_quotes(name), in_quotes(package), folder_.string()));
+      element.fail(fmt::format(
+          "{}: no folder {} among the parents of {} and no package of that name beside them; put it there, or name the mesh by "
+          "a path in the file's folder",
+          in_quotes(name), in_quotes(package), folder_.string()));
     roots_.push_back(*found);
     from = *found;
   }

@@ -20,7 +20,8 @@ class MeshFiles {
   MeshFiles(const std::filesystem::path& robot, const RobotOptions& options);
 
   /// The file that `name` stands for, looked for in `folder`: a path, file://path, package://NAME/path or model://NAME/path. NAME
-  /// is a folder among the parents of the robot's file, or beside one of them. Throws Error by the element.
+  /// is a folder among the parents of the robot's file, or a package (with its package.xml) beside one of them. Throws Error by
+  /// the element.
   [[nodiscard]] std::filesystem::path find(const std::string& name, const std::filesystem::path& folder,
                                            const Element& element) const;
   /// The triangles; nothing, and a remark, where it is of a kind that is not read.

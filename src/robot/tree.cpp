@@ -57,12 +57,14 @@ Mat3 possible_inertia(const Mat3& given, const Element& element, const std::stri
   const Eigen::SelfAdjointEigenSolver<Mat3> principal(symmetric);
   Vec3 moments = principal.eigenvalues();
   if (moments.isZero(0)) return symmetric;
-  if (moments[0] < -rounding * moments[2])
-    element.fail(fmt::format("the inertia of {} has the principal moment {:.6g}; none can be negative", whose, moments[0]));
-  const double missing = moments[2] - moments[0] - moments[1];
-  if (missing <= rounding * moments[2] && moments[0] > 0) return symmetric;
+  if (symmetric.diagonal().minCoeff() < 0)
+    element.fail(
+        fmt::format("the inertia of {} has the moment {:.6g}; none can be negative", whose, symmetric.diagonal().minCoeff()));
   // Nothing that moves is to become lighter: what is missing is added to the two smaller ones.
   const Vec3 before = moments;
+  moments = moments.cwiseMax(0.0);
+  const double missing = moments[2] - moments[0] - moments[1];
+  if (missing <= rounding * moments[2] && before[0] > 0) return symmetric;
   moments[0] += 0.5 * std::max(missing, 0.0);
   moments[1] += 0.5 * std::max(missing, 0.0);
   moments[0] = std::max(moments[0], 1e-6 * moments[2]);
