@@ -240,7 +240,7 @@ class Assembly {
         body.inertia = m.inertia;
       }
     }
-    surfaces_.push_back(take_shape(i, body));
+    const Surface surface = take_shape(i, body);
     if (tree_.one_group) body.group = 1;
     std::string parent = link.parent < 0 ? "world" : tree_.links[holder_[static_cast<std::size_t>(link.parent)]].name;
     const std::string parent_body = parent;
@@ -262,6 +262,7 @@ class Assembly {
       joints.emplace_back(Weld{fmt::format("{} weld", link.name), {parent, link.name}, X.position});
     if (link.joints.size() > 1 && parent_body != "world") excluded_.push_back({parent_body, link.name});
     taken_.insert(link.name);
+    surfaces_.push_back(surface);
     robot_.scene.add(std::move(body));
     for (JointDef& joint : joints) robot_.scene.add(std::move(joint));
   }
