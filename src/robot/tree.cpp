@@ -53,7 +53,7 @@ std::vector<Pose> link_poses(const Tree& tree, bool at_rest, std::vector<std::ve
 
 Mat3 possible_inertia(const Mat3& given, const Element& element, const std::string& whose, Remarks& remarks) {
   constexpr double rounding = 1e-9;
-  const Mat3 symmetric = 0.5 * (given + given.transpose());
+  Mat3 symmetric = 0.5 * (given + given.transpose());
   const Eigen::SelfAdjointEigenSolver<Mat3> principal(symmetric);
   Vec3 moments = principal.eigenvalues();
   if (moments.isZero(0)) return symmetric;
@@ -72,7 +72,7 @@ Mat3 possible_inertia(const Mat3& given, const Element& element, const std::stri
   element.remark(remarks, fmt::format("inertia of {}", whose),
                  fmt::format("no body has principal moments {:.6g}, {:.6g}, {:.6g}; taken as {:.6g}, {:.6g}, {:.6g}", before[0],
                              before[1], before[2], moments[0], moments[1], moments[2]));
-  const Mat3 R = principal.eigenvectors();
+  const Mat3& R = principal.eigenvectors();
   const Mat3 out = R * moments.asDiagonal() * R.transpose();
   return 0.5 * (out + out.transpose());
 }
