@@ -54,7 +54,7 @@ class UrdfReader {
   [[nodiscard]] Pose origin_of(const Element& element) const {
     const std::optional<Element> origin = element.child("origin");
     if (!origin) return {};
-    const Pose out{origin->vec3("xyz", Vec3::Zero()), from_rpy(origin->vec3("rpy", Vec3::Zero()))};
+    Pose out{origin->vec3("xyz", Vec3::Zero()), from_rpy(origin->vec3("rpy", Vec3::Zero()))};
     origin->tell_unread(remarks_);
     return out;
   }

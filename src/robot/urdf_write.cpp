@@ -72,8 +72,7 @@ class UrdfWriter {
 
   std::string write() {
     find_tree();
-    for (std::size_t i = 0; i < scene_.bodies.size(); ++i)
-      frames_.push_back({scene_.bodies[i].position, scene_.bodies[i].orientation.normalized()});
+    for (const BodyDef& body : scene_.bodies) frames_.push_back({body.position, body.orientation.normalized()});
     for (const Edge& edge : edges_) move_frame(edge);
     out_ = fmt::format("<?xml version=\"1.0\"?>\n<robot name=\"{}\">\n", escaped(scene_.name.empty() ? "robot" : scene_.name));
     if (has_world_) out_ += "  <link name=\"world\"/>\n";
@@ -130,7 +129,8 @@ class UrdfWriter {
         stack.pop_back();
         if (at >= 0) order_.push_back(at);
         const std::vector<Edge>& edges = around[slot(at)];
-        for (auto edge = edges.rbegin(); edge != edges.rend(); ++edge) {
+        for (std::size_t k = edges.size(); k-- > 0;) {
+          const Edge* edge = &edges[k];
           if (is_used(edge->joint)) continue;
           if (seen[slot(edge->child)])
             throw Error(fmt::format("joint {}", in_quotes(name_of(*edge->joint))), "closes a loop, and URDF has trees alone");
