@@ -50,7 +50,7 @@ TEST_F(RobotsCli, HostileFilesAreRefusedInOneLine) {
       {"island.urdf", urdf("<link name=\"r\"/><link name=\"a\"/><link name=\"b\"/>" + join + back), "circle"},
       {"two.urdf", urdf("<link name=\"a\"/>\n<link name=\"b\"/>"), "two.urdf:3: link \"b\": has no parent"},
       {"twice.urdf", urdf("<link name=\"a\"/><link name=\"a\"/>"), "taken already"},
-      {"lost.urdf", urdf("<link name=\"a\"/><link name=\"bb\"/>" + join), "did you mean \"bb\"?"},
+      {"lost.urdf", urdf("<link name=\"a\"/><link name=\"bb\"/>" + join), "there is no link \"b\""},
       {"missing.urdf", with_mesh("nothing.stl"), "missing.urdf:2: mesh: \"nothing.stl\" is not there"},
       {"outside.urdf", with_mesh("../../secret.stl"), "lies outside"},
       {"absolute.urdf", with_mesh("file:///etc/hosts.stl"), "lies outside"},
