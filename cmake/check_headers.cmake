@@ -11,7 +11,7 @@ function(rotule_check_headers name)
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${units})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} include src)
   target_link_libraries(${name} PRIVATE Eigen3::Eigen TBB::tbb fmt::fmt nlohmann_json::nlohmann_json Qhull::qhull_r hdf5::hdf5
-    hwy::hwy)
+    hwy::hwy pugixml::pugixml)
   target_compile_definitions(${name} PRIVATE ROTULE_VERSION="${PROJECT_VERSION}")
   # Only errors matter here, not speed.
   target_compile_options(${name} PRIVATE -O0 -Wall -Wextra -Werror)

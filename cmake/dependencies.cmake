@@ -6,6 +6,7 @@ find_dependency(TBB)
 find_dependency(fmt)
 find_dependency(Qhull)
 find_dependency(hwy)
+find_dependency(pugixml)
 
 # FFTW's own config files are not packaged everywhere.
 if(NOT TARGET fftw3::fftw3)

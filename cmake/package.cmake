@@ -11,6 +11,6 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # What programs that link the static library need; the program itself does without.
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, cmake, libeigen3-dev, libsuitesparse-dev, libtbb-dev, libhdf5-dev, libfmt-dev, libqhull-dev, libhwy-dev, libfftw3-dev")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, cmake, libeigen3-dev, libsuitesparse-dev, libtbb-dev, libhdf5-dev, libfmt-dev, libqhull-dev, libhwy-dev, libfftw3-dev, libpugixml-dev")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "xdg-utils")
 include(CPack)

@@ -29,6 +29,7 @@ SEES["world"] = [*SEES]
 SEES["analyse"] = [*SEES]
 SEES["inverse"] = [*SEES]
 SEES["record"] = [*SEES]
+SEES["robot"] = ["collide", *SEES["collide"]]
 SEES["tune"] = ["solve", *SEES["solve"]]
 
 # The folder to which a public header belongs: who may see the folder may include the header.
@@ -42,7 +43,7 @@ PUBLIC = {
     "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",
     "flow.h": "base", "structures.h": "model", "forces.h": "model", "formula.h": "base", "particles.h": "model", "mass_properties.h": "model",
     "fluid.h": "model", "fluid_grid.h": "fluid",
-    "meshes.h": "collide", "parareal.h": "base",
+    "meshes.h": "collide", "robots.h": "robot", "parareal.h": "base",
     "world.h": "world", "queries.h": "world", "query_types.h": "world", "solve.h": "world",
     "relaxation.h": "analyse", "analyse.h": "analyse", "formulation_study.h": "analyse", "state_space.h": "analyse", "flutter.h": "analyse", "inverse.h": "inverse", "inverse_dynamics.h": "inverse", "rotule.h": "inverse",
 }
@@ -56,6 +57,7 @@ LIBRARIES = {
     "hwy/": ["collide", "dynamics", "solve", "step", "tune"],
     "hdf5": ["record"], "H5": ["record"],
     "nlohmann/": ["record"],
+    "pugixml": ["robot"],
     "CLI/": [], "boost/": [],
 }
 

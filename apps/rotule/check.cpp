@@ -18,7 +18,9 @@ std::string_view name_of(Remark::Grade grade) {
   return grade == Remark::Grade::grave ? "grave" : grade == Remark::Grade::warning ? "warning" : "note";
 }
 
-std::string report(const std::string& name, const Recipe& recipe, const Checkup& c) {
+std::string report(const NamedScene& named, const Checkup& c) {
+  const std::string& name = named.name;
+  const Recipe& recipe = named.scene.recipe;
   std::string out =
       fmt::format("{}: bodies {} ({} fixed), joints {}, islands {}\n", shown(name), c.bodies, c.fixed, c.joints, c.islands);
   int redundant = 0;
@@ -41,10 +43,13 @@ std::string report(const std::string& name, const Recipe& recipe, const Checkup&
   for (const Remark& remark : c.remarks)
     out += fmt::format("  {:<8} {}\n", name_of(remark.grade), shown_message(text_of(remark)));
   if (c.remarks.empty()) out += "  nothing to remark\n";
+  if (!named.told.empty()) out += text_of(named.told, named.origin, true);
   return out;
 }
 
-Json as_json(const std::string& name, const Recipe& recipe, const Checkup& c) {
+Json as_json(const NamedScene& named, const Checkup& c) {
+  const std::string& name = named.name;
+  const Recipe& recipe = named.scene.recipe;
   Json remarks = Json::array();
   for (const Remark& remark : c.remarks) remarks.push_back(json_of(remark));
   Json redundant = Json::array(), open = Json::array(), conflicts = Json::array(), ratios = Json::array();
@@ -53,24 +58,29 @@ Json as_json(const std::string& name, const Recipe& recipe, const Checkup& c) {
   for (const Checkup::Gap& x : c.conflicts) conflicts.push_back({{"joint", x.joint}, {"error", x.error}});
   for (const Checkup::MassRatio& m : c.mass_ratios)
     ratios.push_back({{"joint", m.joint}, {"heavy", m.heavy}, {"light", m.light}, {"ratio", m.ratio}});
-  return {{"scene", name},
-          {"recipe", Json::parse(to_complete_json(recipe))},
-          {"bodies", c.bodies},
-          {"fixed", c.fixed},
-          {"particles", c.particles},
-          {"joints", c.joints},
-          {"islands", c.islands},
-          {"equations", c.rows},
-          {"rank", c.rank},
-          {"degrees_of_freedom", c.degrees_of_freedom},
-          {"redundant", std::move(redundant)},
-          {"open", std::move(open)},
-          {"conflicting", std::move(conflicts)},
-          {"mass_ratio", {{"max", c.largest_mass_ratio}, {"joints", std::move(ratios)}}},
-          {"point_masses", c.point_masses},
-          {"stable_step", std::isfinite(c.stable_step) ? Json(c.stable_step) : Json()},
-          {"ms_per_step", c.ms_per_step},
-          {"remarks", std::move(remarks)}};
+  Json told = Json::array();
+  for (const RobotRemark& r : named.told)
+    told.push_back({{"what", r.what}, {"text", r.text}, {"file", r.file}, {"line", r.line}, {"count", r.count}});
+  Json out = {{"scene", name},
+              {"recipe", Json::parse(to_complete_json(recipe))},
+              {"bodies", c.bodies},
+              {"fixed", c.fixed},
+              {"particles", c.particles},
+              {"joints", c.joints},
+              {"islands", c.islands},
+              {"equations", c.rows},
+              {"rank", c.rank},
+              {"degrees_of_freedom", c.degrees_of_freedom},
+              {"redundant", std::move(redundant)},
+              {"open", std::move(open)},
+              {"conflicting", std::move(conflicts)},
+              {"mass_ratio", {{"max", c.largest_mass_ratio}, {"joints", std::move(ratios)}}},
+              {"point_masses", c.point_masses},
+              {"stable_step", std::isfinite(c.stable_step) ? Json(c.stable_step) : Json()},
+              {"ms_per_step", c.ms_per_step},
+              {"remarks", std::move(remarks)}};
+  if (!told.empty()) out["file_remarks"] = std::move(told);
+  return out;
 }
 
 }  // namespace
@@ -112,8 +122,7 @@ void check(const CheckOptions& options) {
   } catch (const Error& error) {
     throw Error(named.origin, error.what());
   }
-  const Recipe& recipe = named.scene.recipe;
-  print(options.json ? as_json(named.name, recipe, checkup).dump(2) + "\n" : report(named.name, recipe, checkup));
+  print(options.json ? as_json(named, checkup).dump(2) + "\n" : report(named, checkup));
 }
 
 }  // namespace rotule::app

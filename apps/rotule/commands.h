@@ -2,6 +2,7 @@
 // The commands as plain functions: main.cpp fills in the options, each command has a file. They print to stdout when all is
 // done and throw rotule::Error for whatever is wrong.
 #include <rotule/analyse.h>
+#include <rotule/robots.h>
 #include <rotule/scene.h>
 
 #include <cstdint>
@@ -20,10 +21,11 @@ struct NamedScene {
   std::string name;
   std::string origin;  // the file, or the name of the builder: what messages begin with
   Scene scene;
+  std::vector<RobotRemark> told = {};  // what the file of a robot says and the scene does not
 };
 
-/// SCENE of the command line: a file, or the name of a shipped scene or builder. Its recipe is complete, unless it is wanted as
-/// written. Throws Error with the nearest name.
+/// SCENE of the command line: a file (of a scene or a robot), or the name of a shipped scene or builder. Its recipe is complete,
+/// unless it is wanted as written. Throws Error with the nearest name.
 NamedScene find_scene(const std::string& given, bool as_written = false);
 /// The names that can be given without a path, in alphabetical order.
 std::vector<std::string> scene_names();
@@ -198,6 +200,20 @@ struct FlutterOptions {
   bool json = false;
 };
 void flutter(const FlutterOptions& options);
+
+struct ConvertOptions {
+  std::string in, out;  // their endings say what they are: .json, .urdf, .xml or .mjcf; written are .json and .urdf
+  std::string base = "automatic", meshes = "hulls";
+  std::string at;  // x,y,z of a URDF file's root
+  std::string keyframe;
+  std::vector<std::string> folders;
+  bool weld = false, hold = false, self_contacts = false;
+  bool for_robots = false;  // whether any of these was given
+  bool verbose = false;
+};
+void convert(const ConvertOptions& options);
+/// "12 remarks" in one line, or all of them.
+std::string text_of(const std::vector<RobotRemark>& remarks, const std::string& file, bool all);
 
 struct ExportOptions {
   std::string scene;           // or a recording

@@ -69,6 +69,13 @@ std::vector<std::string> scene_names() {
 
 NamedScene find_scene(const std::string& given, bool as_written) {
   if (given.empty()) throw Error("the scene's name is empty; rotule list scenes shows the names");
+  if (names_robot(given)) {
+    Robot robot = read_robot(given);
+    NamedScene out = named(given, std::move(robot.scene), as_written);
+    out.told = std::move(robot.remarks);
+    if (!out.told.empty()) complain(text_of(out.told, given, false));
+    return out;
+  }
   const bool is_path = given.find('/') != given.npos || given.ends_with(".json");
   if (is_path || is_file(given)) return named(given, load_scene(given), as_written);
   for (const fs::path& folder : scene_folders())

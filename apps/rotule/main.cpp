@@ -286,6 +286,22 @@ int main(int argc, char** argv) {
   flutter_command->add_option("--svg", flutter_options.svg, "picture of damping and frequencies against the speed");
   flutter_command->add_flag("--json", flutter_options.json, "one JSON object on stdout");
 
+  ConvertOptions convert_options;
+  CLI::App* convert_command = app.add_subcommand("convert", "files of robots (URDF, MJCF) to scenes, and scenes to URDF");
+  convert_command->add_option("IN", convert_options.in, "robot (.urdf, .xml, .mjcf), or scene (file or name)")->required();
+  convert_command->add_option("OUT", convert_options.out, "file to write: .json (scene) or .urdf")->required();
+  std::vector<CLI::Option*> of_robots{
+      convert_command->add_option("--base", convert_options.base, "of URDF: automatic, fixed or floating"),
+      convert_command->add_option("--at", convert_options.at, "of URDF: x,y,z of the root"),
+      convert_command->add_option("--meshes", convert_options.meshes, "hulls, parts (convex ones) or none"),
+      convert_command->add_option("--keyframe", convert_options.keyframe, "of MJCF: the start; else home, or the first"),
+      convert_command->add_option("--allow", convert_options.folders, "folder outside the file's own that may be read")
+          ->allow_extra_args(false),
+      convert_command->add_flag("--weld", convert_options.weld, "links that fixed joints tie are bodies of their own, welded"),
+      convert_command->add_flag("--hold", convert_options.hold, "of URDF: motors hold the joints, as strong as their effort"),
+      convert_command->add_flag("--self-contacts", convert_options.self_contacts, "of URDF: links can touch each other")};
+  convert_command->add_flag("--verbose", convert_options.verbose, "all that was not taken over, by name and line");
+
   ExportOptions export_options;
   CLI::App* export_command = app.add_subcommand("export", "a scene or a recording for other programs");
   export_command->add_option("SCENE", export_options.scene, "scene (file or name), or recording of rotule run --record")
@@ -470,6 +486,11 @@ int main(int argc, char** argv) {
     if (compare_command->parsed()) compare(compare_options);
     if (modes_command->parsed()) modes(modes_options);
     if (flutter_command->parsed()) flutter(flutter_options);
+    if (convert_command->parsed()) {
+      convert_options.for_robots =
+          std::any_of(of_robots.begin(), of_robots.end(), [](const CLI::Option* option) { return option->count() > 0; });
+      convert(convert_options);
+    }
     if (export_command->parsed()) export_scene(export_options);
     if (fluid_command->parsed()) fluid_picture(fluid_options);
     if (plot_command->parsed()) {

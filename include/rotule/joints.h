@@ -57,9 +57,10 @@ struct GivenMotion {
 };
 
 /// What acts along or about a free axis of a joint (A3). The coordinate q is the angle (rad, from -pi to pi) or the travel (m)
-/// of the second body relative to the first, zero in the pose of the scene. At velocity level all of it acts by impulses; at
-/// acceleration level springs, dampers and torques are forces like any others, a given motion is a constraint with time in it,
-/// and what switches (stops, friction, motors at the end of their strength) is followed from event to event.
+/// of the second body relative to the first, zero in the pose of the scene, or what a hinge or slider says it is there. At
+/// velocity level all of it acts by impulses; at acceleration level springs, dampers and torques are forces like any others, a
+/// given motion is a constraint with time in it, and what switches (stops, friction, motors at the end of their strength) is
+/// followed from event to event.
 struct Drive {
   std::optional<double> lower = {}, upper = {};  // rad or m
   double motor_speed = 0;                        // rad/s or m/s, kept as far as the motor's strength goes
@@ -123,6 +124,7 @@ struct Hinge {
   Vec3 at = Vec3::Zero();
   Vec3 axis{0, 0, 1};
   Drive drive = {};
+  double start = 0;  // rad: the angle q in the pose of the scene
   Breaking breaks = {};
 };
 
@@ -133,6 +135,7 @@ struct Slider {
   Vec3 at = Vec3::Zero();
   Vec3 axis{0, 0, 1};
   Drive drive = {};
+  double start = 0;  // m: the travel q in the pose of the scene
   Breaking breaks = {};
 };
 

@@ -12,6 +12,7 @@
 #include <rotule/queries.h>
 #include <rotule/recipe.h>
 #include <rotule/results.h>
+#include <rotule/robots.h>
 #include <rotule/scene.h>
 #include <rotule/solve.h>
 #include <rotule/solvers.h>

@@ -1,6 +1,6 @@
-// A scene described anew in another pose. Joints are described in world coordinates and closed in the scene's own pose, where
-// their coordinates are zero: points and axes move with their bodies, and limits, springs and given motions by what the
-// coordinates have come to.
+// A scene described anew in another pose. Joints are described in world coordinates and closed in the scene's own pose: points
+// and axes move with their bodies. Hinges and sliders say where their coordinates begin; those of other joints are zero in the
+// pose described, and limits, springs and given motions move by what they have come to.
 #include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/inverse.h>
@@ -79,13 +79,13 @@ struct Redescribe {
   JointDef operator()(Hinge d) const {
     d.axis = first(d.between).orientation * d.axis;
     d.at = moved(first(d.between), d.at);
-    shift(d.drive, q[5], true);
+    d.start = q[5];
     return d;
   }
   JointDef operator()(Slider d) const {
     d.axis = first(d.between).orientation * d.axis;
     d.at = moved(second(d.between), d.at);
-    shift(d.drive, q[2], false);
+    d.start = q[2];
     return d;
   }
   JointDef operator()(Cylindrical d) const {

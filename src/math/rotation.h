@@ -39,11 +39,17 @@ inline Quat exp_rotation(const Vec3& sigma) {
 inline Quat rotation_between(const Vec3& from, const Vec3& to) {
   const Vec3 a = from.normalized(), b = to.normalized();
   const double cosine = b.dot(a);
-  if (cosine < -1 + 1e-14) {
-    int least = 0;
-    a.cwiseAbs().minCoeff(&least);
-    const Vec3 axis = a.cross(Vec3::Unit(least)).normalized();
-    return {0, axis.x(), axis.y(), axis.z()};
+  if (cosine < -0.999) {
+    // 1 + cosine has lost its digits: half a turn about the same axis, made perpendicular, and the little that is missing.
+    Vec3 axis = a.cross(b);
+    if (axis.norm() < 1e-15) {
+      int least = 0;
+      a.cwiseAbs().minCoeff(&least);
+      axis = a.cross(Vec3::Unit(least));
+    }
+    axis.normalize();
+    axis = (axis - axis.dot(a) * a).normalized();
+    return rotation_between(-a, b) * Quat(0, axis.x(), axis.y(), axis.z());
   }
   const double s = std::sqrt(2 * (1 + cosine));  // 2 cos(angle / 2)
   const Vec3 v = a.cross(b) / s;

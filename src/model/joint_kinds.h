@@ -96,6 +96,12 @@ void compile_locks(Locks locks, const JointSite& site, Joint& joint);
 template <class Def>
 void compile(const Def& def, const JointSite& site, Joint& joint) {
   compile_locks(locks(def), site, joint);
+  // Where q is not zero in the pose described, the first body's frame stands back by as much.
+  if constexpr (requires { def.start; }) {
+    if (def.start != 0 && joint.locked[5]) joint.X_A.position -= def.start * (joint.X_A.orientation * Vec3::UnitZ());
+    if (def.start != 0 && !joint.locked[5])
+      joint.X_A.orientation = joint.X_A.orientation * Quat(Eigen::AngleAxisd(-def.start, Vec3::UnitZ()));
+  }
   if constexpr (requires { def.drive; }) {
     const auto free = std::find(joint.locked.begin(), joint.locked.end(), false);
     if (def.drive != Drive{}) joint.drives.push_back({static_cast<int>(free - joint.locked.begin()), def.drive});
@@ -183,6 +189,8 @@ struct AxisJointFields {
     visit(Field{"at", "m", "point of the joint, in the world"}, s.at);
     visit(Field{"axis", "", "direction of the joint, in the world"}, s.axis, Need::direction);
     if constexpr (requires { s.drive; }) drive_fields(s.drive, visit);
+    if constexpr (requires { s.start; })
+      visit(Field{"start", "rad, m", "angle or travel in the pose described", -1e9, 1e9}, s.start);
     if constexpr (requires { s.drives; }) drives_field(s, visit);
     breaking_fields(s, visit);
   }

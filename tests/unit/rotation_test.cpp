@@ -35,6 +35,16 @@ TEST_F(Rotation, ExponentialIsTheMatrixExponential) {
   }
 }
 
+TEST_F(Rotation, DirectionsThatAreNearlyOppositeAreMetToo) {
+  for (double off = 1e-16; off < 1; off *= 3)
+    for (const Vec3& a : {Vec3(0, 0, 1), direction(), direction()}) {
+      const Vec3 b = (-a + off * direction()).normalized();
+      const Quat q = rotation_between(a, b);
+      EXPECT_NEAR(q.norm(), 1, 1e-12) << off;
+      EXPECT_LT((q * a - b).norm(), 1e-12) << off;
+    }
+}
+
 TEST_F(Rotation, LogarithmUndoesTheExponential) {
   for (const double angle : {1e-15, 1e-9, 0.9999e-8, 2.0001e-8, 1e-4, 0.01, 0.5, 2.0, 3.1415}) {
     const Vec3 sigma = angle * direction();
