@@ -75,7 +75,7 @@ TruncatedGradients::Report TruncatedGradients::solve(const Block3Matrix& H, cons
     const double curvature = std::accumulate(partial_.begin(), partial_.end(), 0.0);
     ++report.iterations;
     if (!(curvature > 0)) {
-      if (report.iterations == 1) x = p_;
+      if (report.residual > 0.5) x = p_;  // little was gained so far: the way off the saddle is worth more
       report.downwards = report.converged = false;
       break;
     }

@@ -190,7 +190,7 @@ bool StageMinimiser::go_down(bool curved, double& part) {
     if (tries + 1 == most_tries) return false;
   }
   // A direction that does not curve upwards may lead on.
-  for (int tries = 0; curved && part >= 1 && tries < 8; ++tries) {
+  for (int tries = 0; curved && part >= 1 && tries < 60; ++tries) {
     const double before = change(here_, there_), after = look(2 * part, further_);
     if (!(after < before)) break;
     part *= 2;
@@ -225,7 +225,7 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
   // From what moves on as it did, or falls freely: whichever is lower.
   there_.A.setZero(base.u.size());
   for (const int k : particle_) there_.A.segment<3>(base.first(k)) = dead_.segment<3>(base.first(k)) / model_.particles.mass[k];
-  double dead_speed = g * speed_of(there_.A, particle_, first);
+  const double dead_speed = g * speed_of(there_.A, particle_, first);
   evaluate(there_);
   evaluate(here_);
   if (change(here_, there_) < 0) std::swap(here_, there_);
@@ -233,7 +233,7 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
   const bool by_factor = direct();
   int fresh = 0;      // iterations of gradients with the preconditioner as it was made
   bool renew = true;  // whether it is to be made
-  double before = 0, left_before = infinity;
+  double last = 0, left_before = 0;  // of the last correction and residual; 0: none that says much
   out.converged = false;
   while (out.iterations < settings.minimum_iterations) {
     residual(here_, local_r_);
@@ -244,6 +244,7 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
     }
     ++out.iterations;
     here_to_stage();
+    const double scale = std::max(speed_of(stage.u, particle_, first), dead_speed);
     assemble(false, H_);
     const bool renewed = renew;
     if (renew) {
@@ -251,7 +252,10 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
       gradients_.prepare(P_, by_factor);
       ++report.solves;
     }
-    const double fall = left / left_before, share = std::clamp(0.9 * fall * fall, 1e-6, coarsest_share);
+    // Ever more exactly, but no more than what the tolerance asks of a correction as small as this one will be.
+    const double fall = left_before > 0 ? left / left_before : 1.0;
+    const double asked = last > 0 ? 0.3 * settings.minimum_tolerance * scale / (last * std::min(fall, 1.0)) : 0.0;
+    const double share = std::clamp(std::max(0.9 * fall * fall, asked), 1e-6, coarsest_share);
     const TruncatedGradients::Report solved = gradients_.solve(H_, local_r_, share, most_gradients, recipe_.threads, local_dA_);
     report.iterations += solved.iterations;
     if (renewed) fresh = solved.iterations;
@@ -262,7 +266,6 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
     for (std::size_t n = 0; n < particle_.size(); ++n)
       dA_.segment<3>(base.first(particle_[n])) = local_dA_.segment<3>(3 * static_cast<Eigen::Index>(n));
     const double size = g * speed_of(dA_, particle_, first);
-    const double scale = std::max(speed_of(stage.u, particle_, first), dead_speed);
     double part = 1;
     if (!go_down(!solved.downwards, part)) {
       // As far down as numbers tell; or, with an old preconditioner, worth another try.
@@ -272,12 +275,12 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
       continue;
     }
     // What is left after this correction: what gradients left of it, and what the last one but this foretells.
-    const double contraction = before > 0 ? std::clamp(size / before, 1e-3, 1.0) : 1.0;
+    const double contraction = last > 0 ? std::clamp(size / last, 1e-3, 1.0) : 1.0;
     if (part == 1 && solved.downwards && size * std::max(contraction, solved.residual) <= settings.minimum_tolerance * scale) {
       out.converged = true;
       break;
     }
-    before = part == 1 ? size : 0;
+    last = part == 1 && solved.downwards ? size : 0;
   }
   here_to_stage();
   A = here_.A;
