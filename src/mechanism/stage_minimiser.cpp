@@ -183,10 +183,11 @@ bool StageMinimiser::go_down(bool curved, double& part) {
     if (part * slope <= rounding * (here_.size + there_.size) * std::sqrt(static_cast<double>(particle_.size()))) {
       residual(there_, r_);
       if (std::abs(r_.dot(local_dA_)) <= local_r_.dot(local_dA_)) break;
-      return false;
+      part *= 0.5;
+    } else {
+      const double by_parabola = slope * part * part / (2 * (gained + slope * part));
+      part = std::isfinite(by_parabola) ? std::clamp(by_parabola, 0.1 * part, 0.5 * part) : 0.1 * part;
     }
-    const double by_parabola = slope * part * part / (2 * (gained + slope * part));
-    part = std::isfinite(by_parabola) ? std::clamp(by_parabola, 0.1 * part, 0.5 * part) : 0.1 * part;
     if (tries + 1 == most_tries) return false;
   }
   // A direction that does not curve upwards may lead on.
@@ -231,8 +232,8 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
   if (change(here_, there_) < 0) std::swap(here_, there_);
 
   const bool by_factor = direct();
-  int fresh = 0;      // iterations of gradients with the preconditioner as it was made
-  bool renew = true;  // whether it is to be made
+  int fresh = 0;                     // iterations of gradients with the preconditioner as it was made
+  bool renew = true;                 // whether it is to be made
   double last = 0, left_before = 0;  // of the last correction and residual; 0: none that says much
   out.converged = false;
   while (out.iterations < settings.minimum_iterations) {

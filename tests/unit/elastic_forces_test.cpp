@@ -1,22 +1,24 @@
 // Elastic elements against what they must be: forces the gradients of energies, matrices those of differences, nothing at rest or
 // turned, uniform strain carried exactly by any mesh (the patch test), positive matrices positive.
 #include <gtest/gtest.h>
-#include <rotule/world.h>
+#include <rotule/scene.h>
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
 #include <random>
 
 #include "dynamics/forces/elastic_law.h"
+#include "dynamics/forces/force_set.h"
 #include "math/dihedral.h"
-#include "world/world_implementation.h"
 
 namespace rotule {
 namespace {
 
 struct Elastic {
-  explicit Elastic(const Scene& scene)
-      : world(scene), model(implementation_of(world).model), state(implementation_of(world).state) {}
+  explicit Elastic(const Scene& scene) {
+    for (const SolidDef& solid : scene.solids) add_particles(build(solid), model, state);
+    for (const ParticleGroup& group : scene.particles) add_particles(group, model, state);
+  }
   [[nodiscard]] VecX force(const State& s) const {
     VecX f = VecX::Zero(s.u.size());
     add_elasticity(model, s, f);
@@ -28,8 +30,7 @@ struct Elastic {
     add_force_derivatives(model, s, 0, a, b, positive, sink);
     return out;
   }
-  World world;
-  const Model& model;
+  Model model;
   State state;
 };
 
