@@ -166,10 +166,23 @@ void check_triangles(const TriangleSet& set, const std::vector<Vec3>& x, const P
 
 }  // namespace
 
+bool elements_fit(const ParticleGroup& group) {
+  const std::size_t count = group.positions.size();
+  const auto there = [count](const auto& corners) {
+    return std::all_of(corners.begin(), corners.end(), [count](int k) { return k >= 0 && static_cast<std::size_t>(k) < count; });
+  };
+  return (group.rest_positions.empty() || group.rest_positions.size() == count) &&
+         std::all_of(
+             group.tetrahedra.begin(), group.tetrahedra.end(),
+             [&](const TetrahedronSet& set) { return std::all_of(set.tetrahedra.begin(), set.tetrahedra.end(), there); }) &&
+         std::all_of(group.triangles.begin(), group.triangles.end(),
+                     [&](const TriangleSet& set) { return std::all_of(set.triangles.begin(), set.triangles.end(), there); });
+}
+
 std::vector<double> particle_masses(const ParticleGroup& group) {
   if (!group.masses.empty()) return group.masses;
   std::vector<double> out(group.positions.size(), group.mass.value_or(0));
-  if (group.mass) return out;
+  if (group.mass || !elements_fit(group)) return out;
   const std::vector<Vec3>& x = rest_of(group);
   for (const TetrahedronSet& set : group.tetrahedra)
     for (const std::array<int, 4>& corners : set.tetrahedra)

@@ -12,6 +12,9 @@
 
 namespace rotule {
 
+/// Whether all elements speak of particles that there are; scenes are looked at before they are checked, too.
+bool elements_fit(const ParticleGroup& group);
+
 /// By mass, masses, or the density of the elements around a particle.
 std::vector<double> particle_masses(const ParticleGroup& group);
 
@@ -25,6 +28,7 @@ void check_elements(const ParticleGroup& group, const Place& place);
 /// How stiff an element can be at its corners, N/m, at most, and its viscosity, s: visit(corners, stiffness, viscosity).
 template <class Visit>
 void visit_element_stiffness(const ParticleGroup& group, Visit&& visit) {
+  if (!elements_fit(group)) return;
   Elements elements;
   add_elements(group, 0, elements);
   const auto stiffest = [](const auto& inverse_rest, double size, const ElasticModuli& moduli) {
