@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/budget.h"
 #include "dynamics/forces/weight.h"
@@ -226,7 +227,6 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
   // From what moves on as it did, or falls freely: whichever is lower.
   there_.A.setZero(base.u.size());
   for (const int k : particle_) there_.A.segment<3>(base.first(k)) = dead_.segment<3>(base.first(k)) / model_.particles.mass[k];
-  const double dead_speed = g * speed_of(there_.A, particle_, first);
   evaluate(there_);
   evaluate(here_);
   if (change(here_, there_) < 0) std::swap(here_, there_);
@@ -234,6 +234,7 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
   const bool by_factor = direct();
   int fresh = 0;                     // iterations of gradients with the preconditioner as it was made
   bool renew = true;                 // whether it is to be made
+  double largest = 0;                // of the corrections so far, as velocities: what the stage is about
   double last = 0, left_before = 0;  // of the last correction and residual; 0: none that says much
   out.converged = false;
   while (out.iterations < settings.minimum_iterations) {
@@ -245,7 +246,7 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
     }
     ++out.iterations;
     here_to_stage();
-    const double scale = std::max(speed_of(stage.u, particle_, first), dead_speed);
+    const double scale = std::max(speed_of(stage.u, particle_, first), largest);
     assemble(false, H_);
     const bool renewed = renew;
     if (renew) {
@@ -267,13 +268,19 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
     for (std::size_t n = 0; n < particle_.size(); ++n)
       dA_.segment<3>(base.first(particle_[n])) = local_dA_.segment<3>(3 * static_cast<Eigen::Index>(n));
     const double size = g * speed_of(dA_, particle_, first);
+    if (out.iterations == 1) largest = size;
+    // What it would gain is less than what numbers of this size can tell.
+    const bool at_rounding = 0.5 * g * g * local_r_.dot(local_dA_) <= std::numeric_limits<double>::epsilon() * here_.size;
     double part = 1;
     if (!go_down(!solved.downwards, part)) {
-      // As far down as numbers tell; or, with an old preconditioner, worth another try.
-      out.converged = size <= 1e-6 * scale;
+      out.converged = at_rounding || size <= 1e-6 * scale;
       if (out.converged || renewed) break;
-      renew = true;
+      renew = true;  // with an old preconditioner, worth another try
       continue;
+    }
+    if (at_rounding && solved.downwards) {
+      out.converged = true;
+      break;
     }
     // What is left after this correction: what gradients left of it, and what the last one but this foretells.
     const double contraction = last > 0 ? std::clamp(size / last, 1e-3, 1.0) : 1.0;

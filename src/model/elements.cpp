@@ -46,15 +46,20 @@ ElasticModuli plane_moduli_of(const TriangleSet& set) {
   return out;
 }
 
-/// What meets at each edge: the triangle's number in the set, and the corner opposite.
-using Sides = std::map<std::array<int, 2>, std::vector<std::array<int, 2>>>;
+/// What meets at each edge: the triangle's number in the set, the corner opposite, and whether it goes round from the edge's
+/// smaller place to its larger one.
+struct Side {
+  int triangle, opposite;
+  bool forwards;
+};
+using Sides = std::map<std::array<int, 2>, std::vector<Side>>;
 
 Sides sides_of(const TriangleSet& set) {
   Sides out;
   for (std::size_t n = 0; n < set.triangles.size(); ++n)
     for (std::size_t k = 0; k < 3; ++k) {
       const int a = set.triangles[n][(k + 1) % 3], b = set.triangles[n][(k + 2) % 3];
-      out[{std::min(a, b), std::max(a, b)}].push_back({static_cast<int>(n), set.triangles[n][k]});
+      out[{std::min(a, b), std::max(a, b)}].push_back({static_cast<int>(n), set.triangles[n][k], a < b});
     }
   return out;
 }
@@ -65,12 +70,15 @@ void add_bending(const std::vector<Vec3>& x, const TriangleSet& set, int first, 
   for (const auto& [edge, meeting] : sides) {
     if (meeting.size() != 2) continue;
     hinge[edge] = static_cast<int>(out.hinges.size());
-    const int i = edge[0], j = edge[1], k = meeting[0][1], l = meeting[1][1];
+    // As the first triangle sees it: its angle is positive where the sheet bends away from the side that it shows.
+    const int i = edge[meeting[0].forwards ? 0 : 1], j = edge[meeting[0].forwards ? 1 : 0];
+    const int k = meeting[0].opposite, l = meeting[1].opposite;
     out.hinges.push_back({{first + i, first + j, first + k, first + l}, Dihedral(x[i], x[j], x[k], x[l]).angle});
   }
   const double E = set.material.youngs_modulus, nu = set.material.poisson_ratio, t = set.thickness;
   const double D = E * t * t * t / (12 * (1 - nu * nu));
-  for (const std::array<int, 3>& c : set.triangles) {
+  for (std::size_t n = 0; n < set.triangles.size(); ++n) {
+    const std::array<int, 3>& c = set.triangles[n];
     BendingTriangle bending;
     bending.viscosity = set.material.viscosity;
     const Mat2 flat = flat_edges_of(x, c);
@@ -79,10 +87,15 @@ void add_bending(const std::vector<Vec3>& x, const TriangleSet& set, int first, 
     std::array<Mat2, 3> part;  // of the shape operator, per angle
     for (std::size_t k = 0; k < 3; ++k) {
       const int a = c[(k + 1) % 3], b = c[(k + 2) % 3];
-      const auto found = hinge.find({std::min(a, b), std::max(a, b)});
+      const std::array<int, 2> edge{std::min(a, b), std::max(a, b)};
+      const auto found = hinge.find(edge);
       bending.hinges[k] = found == hinge.end() ? -1 : found->second;
       const Eigen::Vector2d e = p[(k + 2) % 3] - p[(k + 1) % 3], m = Eigen::Vector2d(-e.y(), e.x()) / e.norm();
       part[k] = e.norm() / (2 * area) * m * m.transpose();
+      // A neighbour that goes round the other way shows its other side, and sees the angle with the other sign.
+      const std::vector<Side>& meeting = sides.at(edge);
+      if (meeting.size() == 2 && meeting[0].triangle != static_cast<int>(n) && meeting[0].forwards == meeting[1].forwards)
+        part[k] *= -1;
     }
     for (std::size_t k = 0; k < 3; ++k)
       for (std::size_t q = 0; q < 3; ++q)
@@ -157,7 +170,7 @@ void check_triangles(const TriangleSet& set, const std::vector<Vec3>& x, const P
   }
   for (const auto& [edge, meeting] : sides_of(set))
     if (meeting.size() > 2)
-      fail(list / static_cast<std::size_t>(meeting[2][0]),
+      fail(list / static_cast<std::size_t>(meeting[2].triangle),
            fmt::format(
                "is the third triangle at the edge from {} to {}, where a shell has two at most; split the shell there into "
                "two sets",
