@@ -278,7 +278,7 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
       renew = true;  // with an old preconditioner, worth another try
       continue;
     }
-    if (at_rounding && solved.downwards) {
+    if (at_rounding && part <= 1) {
       out.converged = true;
       break;
     }
