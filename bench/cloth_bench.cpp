@@ -80,7 +80,12 @@ double explosion_step(const Scene& scene, const IntegratorSettings& method, doub
 Scene undamped(Scene scene) {
   scene.gravity.setZero();
   scene.forces.clear();
-  for (SolidDef& solid : scene.solids) std::visit([](auto& s) { s.damping = 0; }, solid);
+  for (SolidDef& solid : scene.solids)
+    std::visit(
+        [](auto& s) {
+          if constexpr (requires { s.damping; }) s.damping = 0;
+        },
+        solid);
   return scene;
 }
 
@@ -98,7 +103,7 @@ std::string explosions(bool quiet) {
       for (SolidDef& solid : stiff.solids)
         std::visit(
             [&](auto& s) {
-              s.stiffness *= stiffer;
+              if constexpr (requires { s.stiffness; }) s.stiffness *= stiffer;
               if constexpr (requires { s.shear_stiffness; }) s.shear_stiffness *= stiffer;
               if constexpr (requires { s.bending_stiffness; }) s.bending_stiffness *= stiffer;
             },

@@ -217,7 +217,9 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
   add_loads(model_, base, t, dead_);
   const Eigen::Index first = base.first(0);
 
-  here_.A.setZero(base.u.size());
+  for (Point* point : {&here_, &there_, &further_})
+    for (VecX* v : {&point->A, &point->f, &point->loss}) v->setZero(base.u.size());
+  r_.resize(3 * static_cast<Eigen::Index>(particle_.size()));
   if (particle_.empty()) {
     here_to_stage();
     A = here_.A;
@@ -225,7 +227,6 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
   }
 
   // From what moves on as it did, or falls freely: whichever is lower.
-  there_.A.setZero(base.u.size());
   for (const int k : particle_) there_.A.segment<3>(base.first(k)) = dead_.segment<3>(base.first(k)) / model_.particles.mass[k];
   evaluate(there_);
   evaluate(here_);
