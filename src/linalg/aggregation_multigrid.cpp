@@ -110,13 +110,13 @@ void AggregationMultigrid::prepare(const Block3Matrix& A) {
     for (Lanes* v : {&level.b, &level.x}) v->assign(static_cast<std::size_t>(level.coarse.rows()), Lane::Zero());
   }
   const Block3Matrix& last = levels_.back().coarse;
-  MatX dense = MatX::Zero(3 * last.rows(), 3 * last.rows());
+  dense_.setZero(3 * last.rows(), 3 * last.rows());
   for (int i = 0; i < last.rows(); ++i) {
     std::int64_t n = last.first(i);
-    for (const int j : last.columns(i)) dense.block<3, 3>(3 * i, 3 * j) = scale_ * Eigen::Map<const RowMajor3>(last.block(n++));
+    for (const int j : last.columns(i)) dense_.block<3, 3>(3 * i, 3 * j) = scale_ * Eigen::Map<const RowMajor3>(last.block(n++));
   }
-  coarsest_.compute(dense);
-  coarsest_x_.resize(dense.rows());
+  coarsest_.compute(dense_);
+  coarsest_x_.resize(dense_.rows());
 }
 
 template <bool Forwards>

@@ -52,6 +52,7 @@ class AggregationMultigrid {
   std::vector<Level> levels_;
   Lanes b_, x_;
   VecX coarsest_x_;
+  MatX dense_;  // the coarsest matrix
   Eigen::LLT<MatX> coarsest_;
 };
 
