@@ -4,7 +4,8 @@
 //   2. A stiff cloth of 100 x 100, hung by two corners: CPU time until its sag stays within 1 % of the equilibrium's, by explicit
 //      methods and by implicit steps that begin at rest; and 300 x 300 by the latter.
 //   3. One implicit step on larger and larger cloths, and the memory held.
-// --quick leaves out all but small sizes; --part=2 and --part=3 begin there.
+//   4. Nonlinear implicit Euler steps of 1/60 s and 0.1 s on cloths of 1 to 1e4 times the shipped stiffness, solved as minima.
+// --quick leaves out all but small sizes; --part=2, 3 and 4 begin there.
 #include <fmt/format.h>
 #include <rotule/analyse.h>
 #include <rotule/error.h>
@@ -79,7 +80,12 @@ double explosion_step(const Scene& scene, const IntegratorSettings& method, doub
 Scene undamped(Scene scene) {
   scene.gravity.setZero();
   scene.forces.clear();
-  for (SolidDef& solid : scene.solids) std::visit([](auto& s) { s.damping = 0; }, solid);
+  for (SolidDef& solid : scene.solids)
+    std::visit(
+        [](auto& s) {
+          if constexpr (requires { s.damping; }) s.damping = 0;
+        },
+        solid);
   return scene;
 }
 
@@ -97,7 +103,7 @@ std::string explosions(bool quiet) {
       for (SolidDef& solid : stiff.solids)
         std::visit(
             [&](auto& s) {
-              s.stiffness *= stiffer;
+              if constexpr (requires { s.stiffness; }) s.stiffness *= stiffer;
               if constexpr (requires { s.shear_stiffness; }) s.shear_stiffness *= stiffer;
               if constexpr (requires { s.bending_stiffness; }) s.bending_stiffness *= stiffer;
             },
@@ -245,6 +251,46 @@ std::string growth(const std::vector<int>& sides, bool quiet) {
   return rows;
 }
 
+std::string minima(const std::vector<int>& sides, bool quiet) {
+  std::string rows;
+  if (!quiet)
+    fmt::print("\n4. implicit_euler, solved to its end\n{:>6} {:>10} {:>8} {:>12} {:>12} {:>10} {:>8} {:>8} {:>12}\n", "side",
+               "stiffness", "step, s", "CPU, s", "worst, s", "Newton", "halved", "failed", "residual");
+  for (const int side : sides)
+    for (const double stiffer : {1.0, 100.0, 1e4})
+      for (const double h : {1.0 / 60, 0.1}) {
+        Scene scene = scenes::cloth(side);
+        auto& cloth = std::get<Cloth>(scene.solids[0]);
+        for (double* stiffness : {&cloth.stiffness, &cloth.shear_stiffness, &cloth.bending_stiffness}) *stiffness *= stiffer;
+        scene.recipe.integrator = ImplicitEulerSettings{};
+        scene.recipe.dt = h;
+        scene.recipe.threads = 0;
+        World world(scene);
+        const int steps = side > 150 ? 3 : 20;
+        double sum = 0, worst = 0, residual = 0;
+        int newton = 0, halved = 0, failed = 0;
+        for (int i = 0; i < steps; ++i) {
+          const double start = bench::cpu_seconds();
+          const StepReport& report = world.step();
+          const double cpu = bench::cpu_seconds() - start;
+          sum += cpu;
+          worst = std::max(worst, cpu);
+          newton += report.newton_iterations;
+          halved += report.halvings;
+          failed += !report.converged;
+          residual = std::max(residual, report.residual);
+        }
+        rows += fmt::format(
+            R"({}    {{"side": {}, "stiffness": {:g}, "h": {:.4g}, "cpu_seconds_per_step": {:.5g}, "worst": {:.5g}, "newton_iterations_per_step": {:.4g}, "halvings": {}, "not_converged": {}, "residual": {:.3g}}})",
+            rows.empty() ? "" : ",\n", side, stiffer, h, sum / steps, worst, newton / static_cast<double>(steps), halved, failed,
+            residual);
+        if (!quiet)
+          fmt::print("{:>6} {:>10g} {:>8.4f} {:>12.4f} {:>12.4f} {:>10.1f} {:>8} {:>8} {:>12.2g}\n", side, stiffer, h,
+                     sum / steps, worst, newton / static_cast<double>(steps), halved, failed, residual);
+      }
+  return rows;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -255,7 +301,7 @@ int main(int argc, char** argv) {
     const std::string_view argument = argv[i];
     if (argument == "--quick")
       quick = true;
-    else if (argument == "--part=2" || argument == "--part=3")
+    else if (argument == "--part=2" || argument == "--part=3" || argument == "--part=4")
       from_part = argument.back() - '0';
     else
       others.push_back(argv[i]);
@@ -263,10 +309,12 @@ int main(int argc, char** argv) {
   const bench::Options options = bench::parse(static_cast<int>(others.size()), others.data());
   if (!options.json) fmt::print("mass-spring solids on {}\n", bench::machine());
   const std::string first = from_part == 1 ? explosions(options.json) : "";
-  const std::string second = from_part == 3 ? "" : hanging(quick ? 30 : 100, 6, options.json);
-  const std::string larger = from_part == 3 || quick ? "" : ",\n" + hanging(300, 0, options.json);
-  const std::string third = growth(quick ? std::vector{50, 100} : std::vector{100, 300, 1000}, options.json);
+  const std::string second = from_part >= 3 ? "" : hanging(quick ? 30 : 100, 6, options.json);
+  const std::string larger = from_part >= 3 || quick ? "" : ",\n" + hanging(300, 0, options.json);
+  const std::string third =
+      from_part >= 4 ? "" : growth(quick ? std::vector{50, 100} : std::vector{100, 300, 1000}, options.json);
+  const std::string fourth = minima(quick ? std::vector{30} : std::vector{30, 100, 300}, options.json);
   publish(options, fmt::format("{{\n  \"machine\": \"{}\",\n  \"explosions\": [\n{}\n  ],\n  \"hanging\": [\n{}{}\n  ],\n  "
-                               "\"growth\": [\n{}\n  ]\n}}",
-                               bench::machine(), first, second, larger, third));
+                               "\"growth\": [\n{}\n  ],\n  \"minima\": [\n{}\n  ]\n}}",
+                               bench::machine(), first, second, larger, third, fourth));
 }

@@ -110,6 +110,18 @@ struct AddedMass {
   std::vector<std::string> in = {};  // flows; none: all of the scene's
 };
 
+/// Air that meets surfaces (cloth, sheets, the outside of blocks, triangles of groups), per area: a triangle of area A and normal
+/// n that moves with w against the air feels, shared by its corners,
+///   F = -density/2 A (across |w . n| (w . n) n + along |w_t| w_t),   w_t = w - (w . n) n.
+struct Air {
+  std::string name = {};
+  std::vector<std::string> on = {};  // groups of particles; none: all that have a surface
+  double density = 1.2;              // kg/m^3
+  double across = 1.2;               // coefficient of drag of a plate that meets the air flat
+  double along = 0.01;               // of one that slides through it edge-on
+  Vec3 wind = Vec3::Zero();          // m/s, of the air
+};
+
 /// Universal gravitation between all pairs of bodies and particles, fixed ones with a mass included:
 ///   F = G m m' r / (r^2 + softening^2)^(3/2).
 struct Gravitation {
@@ -170,7 +182,7 @@ struct UserForce {
   std::function<ForceJacobian(const Motion& a, const Motion& b, double time)> jacobian = {};
 };
 
-using ForceDef = std::variant<Spring, AngleSpring, TorsionSpring, Drag, Gravitation, PenaltyPlane, Load, FlowSection, Buoyancy,
+using ForceDef = std::variant<Spring, AngleSpring, TorsionSpring, Drag, Air, Gravitation, PenaltyPlane, Load, FlowSection, Buoyancy,
                               AddedMass, UserForce>;
 
 }  // namespace rotule

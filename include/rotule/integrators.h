@@ -26,6 +26,23 @@ struct NewtonSettings {
   }
 };
 
+/// Methods whose stages are solved one by one. Where particles alone move, a stage is a minimum of inertia and potential energy:
+/// found as one, and never halved.
+struct StageSettings : NewtonSettings {
+  bool minimise = true;
+  double minimum_tolerance = 1e-8;
+  int minimum_iterations = 400;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    NewtonSettings::fields(s, visit);
+    visit(Field{"minimise", "", "whether stages of particles alone are found as minima, without halving"}, s.minimise);
+    visit(Field{"minimum_tolerance", "", "of those: the last correction's velocity, relative to the largest", 0, 1, true},
+          s.minimum_tolerance);
+    visit(Field{"minimum_iterations", "", "of those: most Newton iterations", 1, 1e6}, s.minimum_iterations);
+  }
+};
+
 struct ExplicitEulerSettings : NoFields {
   static constexpr std::string_view name = "explicit_euler";
   static constexpr std::string_view summary = "y + h f(y)";
@@ -100,19 +117,19 @@ struct LinearImplicitEulerSettings : NoFields {
   static constexpr IntegratorTraits traits{.order = 1, .evaluations = 1, .implicit = true};
 };
 
-struct ImplicitEulerSettings : NewtonSettings {
+struct ImplicitEulerSettings : StageSettings {
   static constexpr std::string_view name = "implicit_euler";
   static constexpr std::string_view summary = "y + h f(y+), solved to its end";
   static constexpr IntegratorTraits traits{.order = 1, .evaluations = 1, .implicit = true};
 };
 
-struct TrapezoidSettings : NewtonSettings {
+struct TrapezoidSettings : StageSettings {
   static constexpr std::string_view name = "trapezoid";
   static constexpr std::string_view summary = "y + h/2 (f(y) + f(y+))";
   static constexpr IntegratorTraits traits{.order = 2, .stages = 2, .evaluations = 1, .symplectic = true, .implicit = true};
 };
 
-struct ImplicitMidpointSettings : NewtonSettings {
+struct ImplicitMidpointSettings : StageSettings {
   static constexpr std::string_view name = "implicit_midpoint";
   static constexpr std::string_view summary = "y + h f((y + y+) / 2)";
   static constexpr IntegratorTraits traits{.order = 2, .evaluations = 1, .symplectic = true, .implicit = true};
@@ -130,13 +147,13 @@ struct Gauss6Settings : NewtonSettings {
   static constexpr IntegratorTraits traits{.order = 6, .stages = 3, .evaluations = 3, .symplectic = true, .implicit = true};
 };
 
-struct Bdf2Settings : NewtonSettings {
+struct Bdf2Settings : StageSettings {
   static constexpr std::string_view name = "bdf2";
   static constexpr std::string_view summary = "backward differences over two steps, started by one step of sdirk";
   static constexpr IntegratorTraits traits{.order = 2, .evaluations = 1, .implicit = true};
 };
 
-struct SdirkSettings : NewtonSettings {
+struct SdirkSettings : StageSettings {
   static constexpr std::string_view name = "sdirk";
   static constexpr std::string_view summary = "Alexander's diagonally implicit Runge-Kutta method, L-stable";
   static constexpr IntegratorTraits traits{.order = 3, .stages = 3, .evaluations = 1, .implicit = true};

@@ -1,6 +1,6 @@
 #pragma once
-// Particles (B1): point masses of three degrees of freedom, in groups, with springs inside the group; and mass-spring solids
-// (E1), which are recipes for such groups: a rope, a cloth or a block in a few numbers.
+// Particles (B1): point masses of three degrees of freedom, in groups, with springs or elastic elements inside the group; and
+// solids (E1), which are recipes for such groups: a rope, a cloth or a block in a few numbers.
 #include <rotule/types.h>
 
 #include <array>
@@ -19,15 +19,45 @@ struct SpringSet {
   std::vector<double> rest_lengths = {};       // m, one per pair; default: as placed
 };
 
+/// An elastic material by the numbers that tables have. With mu = E / (2 (1 + nu)) and lambda = E nu / ((1 + nu) (1 - 2 nu)), s
+/// the principal stretches and J their product, energy per volume at rest is
+///   "neo_hookean":  mu/2 (sum s^2 - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2   (B. Smith, F. de Goes, T. Kim 2018, in short)
+///   "corotated":    mu sum (s - 1)^2 + lambda/2 (sum s - 3)^2
+/// Both are Hooke's law where strains are small, and finite where an element is turned inside out.
+struct ElasticMaterial {
+  double youngs_modulus = 1e6;      // Pa
+  double poisson_ratio = 0.3;       // from -1 to 1/2, both excluded
+  double density = 1000;            // kg/m^3
+  double viscosity = 0;             // s: stress besides is so many seconds times the moduli times the rate of strain
+  std::string law = "neo_hookean";  // or "corotated"
+};
+
+/// Solid elements of linear displacement. They are at rest as the group's rest positions have them.
+struct TetrahedronSet {
+  std::vector<std::array<int, 4>> tetrahedra = {};  // places in the group
+  ElasticMaterial material = {};
+};
+
+/// A shell: a membrane in plane stress, and bending by the angles between neighbours (E. Grinspun et al. 2003) with the plate's
+/// D = E t^3 / (12 (1 - nu^2)). No edge may belong to more than two triangles.
+struct TriangleSet {
+  std::vector<std::array<int, 3>> triangles = {};  // places in the group
+  double thickness = 1e-3;                         // m
+  ElasticMaterial material = {};
+};
+
 /// A group of particles. The k-th one is called `name/k`; a group of one also answers to `name`.
 struct ParticleGroup {
   std::string name = {};
   std::vector<Vec3> positions = {};   // m
   std::vector<Vec3> velocities = {};  // m/s: none, one for all, or one each
   std::optional<double> mass = {};    // kg, of every particle; else
-  std::vector<double> masses = {};    // kg, one each
+  std::vector<double> masses = {};    // kg, one each; with neither, by the density of elements
   std::vector<int> pinned = {};       // places of those that never move
   std::vector<SpringSet> springs = {};
+  std::vector<TetrahedronSet> tetrahedra = {};
+  std::vector<TriangleSet> triangles = {};
+  std::vector<Vec3> rest_positions = {};  // m, of tetrahedra and triangles; default: as placed
 };
 
 /// What is pinned in a solid of rows: texts such as "x0" (all particles with the first index at its start), "x1" (at its end),
@@ -119,9 +149,44 @@ struct TetrahedralMesh {
   std::vector<int> pinned = {};  // nodes, counted from 0 in the order of the file
 };
 
-using SolidDef = std::variant<Rope, Cloth, Block, Disk, SoftBall, TetrahedralMesh>;
+/// A cuboid of elastic material: cells of six tetrahedra each.
+struct ElasticBlock {
+  std::string name = {};
+  Vec3 at = Vec3::Zero();  // of the corner with the smallest coordinates
+  Vec3 size{1, 1, 1};      // m
+  std::array<int, 3> counts{5, 5, 5};
+  ElasticMaterial material = {};
+  Vec3 velocity = Vec3::Zero();
+  Pins pinned = {};
+};
 
-/// The particles and springs that the solid stands for. Throws Error, with the field's name, where it makes no sense.
+/// A sheet of elastic material, columns x rows particles, cells of two triangles each.
+struct ElasticSheet {
+  std::string name = {};
+  Vec3 at = Vec3::Zero();       // of the first particle
+  Vec3 along_x{1, 0, 0};        // m, from the first particle to the last of its row
+  Vec3 along_y{0, 1, 0};        // m, from the first row to the last
+  int columns = 11, rows = 11;  // particles
+  double thickness = 1e-3;      // m
+  ElasticMaterial material = {};
+  Vec3 velocity = Vec3::Zero();
+  Pins pinned = {};
+};
+
+/// A tetrahedral mesh from a file, filled with elastic material. Files are those of TetrahedralMesh.
+struct ElasticMesh {
+  std::string name = {};
+  std::string file = {};
+  Vec3 at = Vec3::Zero();  // where the file's origin comes
+  double scale = 1;        // metres per unit of the file
+  ElasticMaterial material = {};
+  Vec3 velocity = Vec3::Zero();
+  std::vector<int> pinned = {};  // nodes, counted from 0 in the order of the file
+};
+
+using SolidDef = std::variant<Rope, Cloth, Block, Disk, SoftBall, TetrahedralMesh, ElasticBlock, ElasticSheet, ElasticMesh>;
+
+/// The particles, springs and elements that the solid stands for. Throws Error, with the field's name, where it makes no sense.
 ParticleGroup build(const SolidDef& solid);
 
 }  // namespace rotule

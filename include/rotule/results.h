@@ -112,7 +112,7 @@ struct StepReport {
   double energy_gained = 0;  // J that the last attempt still gained though nothing drives the mechanism
   double joints_open = 0;    // m, rad by which it still left joints open
   bool cut = false;          // whether the recipe's budget ended a solve or a closing before its own end
-  double residual = 0;       // relative, the largest of the step's solves by impulses: what it reached
+  double residual = 0;       // relative, the largest of the step's solves by impulses, or unbalanced force of particles' stages
   int broken = 0;            // joints that broke at the end of the step
   int asleep = 0;            // bodies that sleep after it (docs/realtime.md)
   int held_back = 0;         // bodies that the real-time stepper stopped where they met what does not move

@@ -51,7 +51,8 @@ bool has_dampers(const Forces& forces) {
   return std::any_of(forces.springs.begin(), forces.springs.end(), damped) ||
          std::any_of(forces.torsions.begin(), forces.torsions.end(), damped) ||
          std::any_of(forces.particle_springs.damping.begin(), forces.particle_springs.damping.end(),
-                     [](double damping) { return damping > 0; });
+                     [](double damping) { return damping > 0; }) ||
+         has_viscosity(forces.elements);
 }
 
 void put_pair(const ForceEnd& a, const ForceEnd& b, const State& s, const Vec12& value, VecX& f) {
@@ -63,6 +64,7 @@ void put_pair(const ForceEnd& a, const ForceEnd& b, const State& s, const Vec12&
 
 void add_all_springs(const Model& model, const State& s, VecX& f) {
   add_springs(model, s, f);
+  add_elasticity(model, s, f);
   for (const TorsionSpringForce& spring : model.forces.torsions)
     put_pair(spring.a, spring.b, s, torsion_force(spring, s).value, f);
 }
@@ -134,6 +136,12 @@ void add_force_flow(const Model& model, const VecX& external, const State& s, do
     out[drag.flows.empty() ? Agent::drag : Agent::fluid] += f.dot(u);
     add_sum(model, s, f, out.applied);
   }
+  if (!forces.airs.empty()) {
+    f.setZero();
+    add_air(model, s, f);
+    out[Agent::drag] += f.dot(u);
+    add_sum(model, s, f, out.applied);
+  }
   if (has_fluid(forces)) {
     f.setZero();
     add_fluid(model, s, t, f);
@@ -166,8 +174,10 @@ void add_force_flow(const Model& model, const VecX& external, const State& s, do
   if (is_led(model, s, u)) {
     f.setZero();
     add_springs(model, s, f);
+    add_elasticity(model, s, f);
     add_pair_forces(model, s, t, f);
     add_drag(model, s, t, f);
+    add_air(model, s, f);
     add_gravitation(model, s, threads, scratch.forces.attractors, f);
     out[Agent::guides] -= power_on_led(model, s, f, u);
   }

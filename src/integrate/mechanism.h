@@ -29,6 +29,19 @@ concept ImplicitMechanism = Mechanism<M> &&
   m.solve_implicit(a, b, r, out);  // (M - a D - b K) out = M r + J^T y with J out = J r (but for gamma's own derivatives)
 };
 
+/// A mechanism that moves in a flat space under potentials and dissipation alone can find a stage as the minimum of
+///   g^2/2 |A|^2_M + V(q(A)) + what dissipation takes on the way.
+struct StageMinimum {
+  int iterations = 0;  // of Newton's method
+  bool converged = true;
+};
+template <class M, class Settings>
+concept Minimises = requires(M m, const typename M::State& base, typename M::State& s, const VecX& x, VecX& A, double g,
+                             const Settings& settings) {
+  { m.minimises() } -> std::convertible_to<bool>;
+  { m.minimise(g, base, x, x, g, settings, s, A) } -> std::same_as<StageMinimum>;
+};
+
 /// A mechanism that keeps books has rates of its own, work and impulses by who makes them, integrated along with the motion by
 /// the method's weights. They are a read-out: nothing of the motion depends on them.
 template <class M>

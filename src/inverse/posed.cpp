@@ -146,8 +146,10 @@ struct Redescribe {
   }
 };
 
-/// Springs that are slack as placed stay slack where they were.
+/// Springs and elements that are slack as placed stay slack where they were.
 void move_particles(ParticleGroup& group, const World& world) {
+  if (group.rest_positions.empty() && (!group.tetrahedra.empty() || !group.triangles.empty()))
+    group.rest_positions = group.positions;
   for (SpringSet& set : group.springs)
     if (set.rest_lengths.empty())
       for (const auto& [i, j] : set.pairs) set.rest_lengths.push_back((group.positions[i] - group.positions[j]).norm());

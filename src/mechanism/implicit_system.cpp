@@ -50,6 +50,10 @@ void visit_couplings(const Model& model, const Ties& ties, Visitor&& visit) {
   for (const auto& user : f.users) visit(ties.node(user.a), ties.node(user.b));
   for (const auto& angle : f.angles)
     for (int k = 0; k < 3; ++k) visit(ties.node(angle.ends[k]), ties.node(angle.ends[(k + 1) % 3]));
+  visit_element_pairs(f.elements, [&](int i, int j) { visit(ties.particle(i), ties.particle(j)); });
+  for (const AirForce& air : f.airs)
+    for (const std::array<int, 3>& triangle : air.triangles)
+      for (std::size_t k = 0; k < 3; ++k) visit(ties.particle(triangle[k]), ties.particle(triangle[(k + 1) % 3]));
   const int count = model.body_count() + model.particle_count();
   if (!f.gravitations.empty() && count <= most_gravitating_derivatives)
     for (int i = 0; i < count; ++i)
@@ -256,9 +260,18 @@ void ImplicitSystem::assemble_motions(double a, double b) {
   assemble_bodies(a, b);
   assemble_springs(a, b);
   auto sink = [&](int row, int column, const Mat3& block) {
-    for (Share* share : {&mechanism_, &particles_})
-      if (const int i = share->place[row], j = share->place[column]; i >= 0 && j >= 0)
-        share->S.add(share->S.find(i, j), share == &particles_ ? Mat3(-0.5 * (block + block.transpose())) : Mat3(-block));
+    for (Share* share : {&mechanism_, &particles_}) {
+      const int i = share->place[row], j = share->place[column];
+      if (i < 0 || j < 0) continue;
+      if (share == &mechanism_) {
+        share->S.add(share->S.find(i, j), -block);
+      } else if (i == j) {
+        share->S.add(share->S.diagonal(i), -0.5 * (block + block.transpose()));
+      } else {  // the symmetric part: half here, half of the transpose on the other side
+        share->S.add(share->S.find(i, j), -0.5 * block);
+        share->S.add(share->S.find(j, i), -0.5 * block.transpose());
+      }
+    }
   };
   add_force_derivatives(model_, s_, t_, a, b, positive_, sink);
   drives_.add_derivatives(model_, *kinematics_, s_.u, a, b, sink);
@@ -278,32 +291,7 @@ void ImplicitSystem::factor_particles() {
     gradients_.prepare(S, recipe_.threads);
     return;
   }
-  if (ldlt_blocks_.empty()) {
-    Graph graph;
-    graph.start.push_back(0);
-    std::vector<BlockLdlt::Node> nodes;
-    for (int i = 0; i < S.rows(); ++i) {
-      for (const int j : S.columns(i))
-        if (j != i) graph.neighbours.push_back(j);
-      graph.start.push_back(static_cast<int>(graph.neighbours.size()));
-      nodes.push_back({3 * i, 3, false});
-    }
-    std::vector<int> order;
-    minimum_degree(graph, order);
-    ldlt_.analyse(nodes, graph, order);
-    for (int i = 0; i < S.rows(); ++i) {
-      std::int64_t n = S.first(i);
-      for (const int j : S.columns(i)) {
-        if (ldlt_.position(i) >= ldlt_.position(j)) ldlt_blocks_.push_back({n, i == j ? ldlt_.offset(i) : ldlt_.offset(i, j)});
-        ++n;
-      }
-    }
-  }
-  std::vector<double>& values = ldlt_.values();
-  std::fill(values.begin(), values.end(), 0.0);
-  for (const auto& [block, offset] : ldlt_blocks_) std::copy_n(S.block(block), 9, values.begin() + offset);
-  ignored_rows_.clear();
-  ldlt_.factor(1e-14, ignored_rows_);
+  ldlt_.factor(S);
 }
 
 void ImplicitSystem::solve_particles(const VecX& r, VecX& out, StepReport& report) {
@@ -332,7 +320,7 @@ void ImplicitSystem::solve_particles(const VecX& r, VecX& out, StepReport& repor
     report.converged = report.converged && done.converged;
   } else {
     particle_solution_ = particle_rhs_;
-    ldlt_.solve(particle_solution_.data());
+    ldlt_.solve(particle_solution_);
   }
   for (int n = 0; n < S.rows(); ++n) out.segment<3>(3 * particles_.triple[n]) = particle_solution_.segment<3>(3 * n);
 }

@@ -21,8 +21,8 @@
 #include <rotule/recipe.h>
 #include <rotule/results.h>
 
+#include "linalg/block3_ldlt.h"
 #include "linalg/block_conjugate_gradients.h"
-#include "linalg/block_ldlt.h"
 #include "linalg/entry_solver.h"
 #include "math/complex_vector.h"
 #include "mechanism/drive_laws.h"
@@ -122,9 +122,7 @@ class ImplicitSystem {
   Separated<std::complex<double>> complex_;
 
   // Particles.
-  BlockLdlt ldlt_;
-  std::vector<std::array<std::int64_t, 2>> ldlt_blocks_;  // block of S, offset in L
-  std::vector<std::int32_t> ignored_rows_;
+  Block3Ldlt ldlt_;
   ConjugateGradients gradients_;
   VecX particle_rhs_, particle_solution_;
 };

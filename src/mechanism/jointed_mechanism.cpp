@@ -12,6 +12,7 @@
 #include "dynamics/forces/gyroscopic.h"
 #include "dynamics/forces/weight.h"
 #include "mechanism/implicit_system.h"
+#include "mechanism/stage_minimiser.h"
 
 namespace rotule {
 
@@ -60,6 +61,7 @@ void JointedMechanism::respond(VecX& forces) {
 
 void JointedMechanism::forget_shape() {
   implicit_.reset();
+  minimiser_.reset();
   separated_.reset();
   rotors_.clear();
   last_accelerations_.resize(0);
@@ -183,6 +185,19 @@ void JointedMechanism::linearise(double t, const State& s) {
 void JointedMechanism::solve_implicit(double a, double b, const VecX& r, VecX& out) {
   const StageClock::Scope stage(clock, Stage::solve);
   implicit_->solve(a, b, r, out, now.report);
+}
+
+bool JointedMechanism::minimises() const {
+  return contact_forces.size() == 0 && !drives.any() && StageMinimiser::fits(model, recipe);
+}
+
+StageMinimum JointedMechanism::minimise(double t, const State& base, const VecX& sigma_0, const VecX& u_0, double g,
+                                        const StageSettings& settings, State& stage, VecX& A) {
+  const StageClock::Scope scope(clock, Stage::solve);
+  if (!minimiser_) minimiser_ = std::make_unique<StageMinimiser>(model, recipe);
+  const StageMinimum out = minimiser_->minimise(t, base, external, sigma_0, u_0, g, settings, stage, A, now.report);
+  evaluations += out.iterations;
+  return out;
 }
 
 void JointedMechanism::separate(double t, const State& s, double a) {

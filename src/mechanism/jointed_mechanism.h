@@ -21,6 +21,9 @@
 namespace rotule {
 
 class ImplicitSystem;
+class StageMinimiser;
+struct StageMinimum;
+struct StageSettings;
 
 class JointedMechanism {
  public:
@@ -149,6 +152,11 @@ class JointedMechanism {
   void solve_separated(double a, const VecX& r, VecX& out);
   void solve_separated(std::complex<double> a, const VecXc& r, VecXc& out);
 
+  /// Whether stages are minima (stage_minimiser.h), and the search for one.
+  [[nodiscard]] bool minimises() const;
+  StageMinimum minimise(double t, const State& base, const VecX& sigma_0, const VecX& u_0, double g,
+                        const StageSettings& settings, State& stage, VecX& A);
+
   /// A7 d for one island of joints, once its rows are those of this state.
   void close_velocities(Island& island, State& s);
 
@@ -215,7 +223,8 @@ class JointedMechanism {
   VecX held_u_;  // of hold_joints; g is 0 where it is not in force
   double held_g_ = 0;
   std::unique_ptr<ImplicitSystem> implicit_;  // made when first asked for
-  std::vector<JointAnswer> answers_;          // put aside while a query solves
+  std::unique_ptr<StageMinimiser> minimiser_;
+  std::vector<JointAnswer> answers_;  // put aside while a query solves
   std::vector<Placement> placements_;
   /// Of one island and drift: the rows at its start, and what the joints gave.
   struct Drift {

@@ -1,4 +1,5 @@
 #include "model/content.h"
+#include "model/elements.h"
 
 #include <Eigen/LU>
 #include <algorithm>
@@ -228,7 +229,7 @@ class Stiffness {
     for (std::size_t i = 0; i < scene.bodies.size(); ++i) body_.emplace(scene.bodies[i].name, i);
     std::size_t first = scene.bodies.size();
     const auto add_group = [&](const ParticleGroup& group) {
-      groups_.push_back({group, first});
+      groups_.push_back({group, first, particle_masses(group)});
       first += group.positions.size();
     };
     for (const ParticleGroup& group : scene.particles) add_group(group);
@@ -244,6 +245,14 @@ class Stiffness {
           springs_.add(set.stiffness, ends);
           dampers_.add(set.damping, ends);
         }
+    // An element is no stiffer than springs of its largest stiffness that hold each of its corners.
+    for (const Group& group : groups_)
+      visit_element_stiffness(group.particles, [&](const auto& corners, double stiffness, double viscosity) {
+        for (const int corner : corners) {
+          springs_.add(stiffness, {particle(group, corner)});
+          dampers_.add(viscosity * stiffness, {particle(group, corner)});
+        }
+      });
     for (const ForceDef& force : scene_.forces) std::visit([this](const auto& f) { add(f); }, force);
     out.frequency = std::sqrt(springs_.bound());
     out.decay = std::max(dampers_.bound(), drag_);
@@ -257,13 +266,14 @@ class Stiffness {
   struct Group {
     ParticleGroup particles;
     std::size_t first;
+    std::vector<double> masses;
   };
   static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 
   static End particle(const Group& group, int k) {
     const ParticleGroup& g = group.particles;
     if (std::find(g.pinned.begin(), g.pinned.end(), k) != g.pinned.end()) return {nobody, 0};
-    const double mass = g.mass ? *g.mass : static_cast<std::size_t>(k) < g.masses.size() ? g.masses[k] : 1;
+    const double mass = static_cast<std::size_t>(k) < group.masses.size() ? group.masses[k] : 1;
     return {group.first + static_cast<std::size_t>(k), 1 / mass};
   }
 

@@ -74,6 +74,23 @@ struct SceneFields<Drag> {
 };
 
 template <>
+struct Kind<Air> {
+  static constexpr std::string_view name = "air", summary = "drag by area on surfaces of particles, and wind";
+};
+template <>
+struct SceneFields<Air> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"on", "", "groups of particles; none: all that have a surface"}, s.on);
+    visit(Field{"density", "kg/m^3", "of the air", 0, 1e30}, s.density);
+    visit(Field{"across", "", "coefficient of drag of a surface that meets the air flat", 0, 1e6}, s.across);
+    visit(Field{"along", "", "of one that slides through it", 0, 1e6}, s.along);
+    visit(Field{"wind", "m/s", "velocity of the air", -1e30, 1e30}, s.wind);
+  }
+};
+
+template <>
 struct Kind<Gravitation> {
   static constexpr std::string_view name = "gravitation", summary = "universal gravitation between all pairs";
 };

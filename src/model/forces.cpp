@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "model/elements.h"
 #include "model/model.h"
 #include "model/tessellate.h"
 
@@ -170,6 +171,21 @@ struct Adder {
     model.forces.drags.push_back(std::move(out));
   }
 
+  void operator()(const Air& def) const {
+    AirForce out{{}, def.density, def.across, def.along, def.wind, source};
+    const auto meant = [&](int particle) {
+      return def.on.empty() ||
+             std::any_of(model.particles.groups.begin(), model.particles.groups.end(), [&](const Particles::Group& group) {
+               return particle >= group.first && particle < group.first + group.count &&
+                      std::find(def.on.begin(), def.on.end(), group.name) != def.on.end();
+             });
+    };
+    for (const std::array<int, 3>& triangle : model.particles.surface)
+      if (meant(triangle[0])) out.triangles.push_back(triangle);
+    if (out.triangles.empty()) throw Error(place, "meets no surface; name a cloth, a sheet, a block or a group with triangles");
+    model.forces.airs.push_back(std::move(out));
+  }
+
   void operator()(const Gravitation& def) const { model.forces.gravitations.push_back({def, source}); }
 
   void operator()(const PenaltyPlane& def) const {
@@ -307,8 +323,8 @@ bool Forces::contains(int source) const {
   const auto in = [source](const auto& pool) {
     return std::any_of(pool.begin(), pool.end(), [source](const auto& force) { return force.source == source; });
   };
-  return in(springs) || in(angles) || in(torsions) || in(drags) || in(gravitations) || in(planes) || in(loads) || in(sections) ||
-         in(buoyancies) || in(added_masses) || in(users) ||
+  return in(springs) || in(angles) || in(torsions) || in(drags) || in(airs) || in(gravitations) || in(planes) || in(loads) ||
+         in(sections) || in(buoyancies) || in(added_masses) || in(users) ||
          std::find(particle_springs.source.begin(), particle_springs.source.end(), source) != particle_springs.source.end();
 }
 
@@ -318,6 +334,7 @@ void Forces::remove(int source) {
   drop(angles);
   drop(torsions);
   drop(drags);
+  drop(airs);
   drop(gravitations);
   drop(planes);
   drop(loads);
@@ -334,7 +351,8 @@ void Forces::remove(int source) {
   }
 }
 
-void add_particles(const ParticleGroup& group, Model& model, State& state) {
+void add_particles(const ParticleGroup& group, Model& model, State& state, std::span<const std::array<int, 3>> surface) {
+  const std::vector<double> masses = particle_masses(group);
   const int first = model.particle_count(), count = static_cast<int>(group.positions.size());
   model.particles.groups.push_back({group.name, first, count});
   state.x.conservativeResize(3 * (first + count));
@@ -345,9 +363,8 @@ void add_particles(const ParticleGroup& group, Model& model, State& state) {
     Vec3 velocity = Vec3::Zero();
     if (!group.velocities.empty()) velocity = group.velocities[group.velocities.size() == 1 ? 0 : at];
     state.u.segment<3>(state.first(first + k)) = velocity;
-    const double mass = group.masses.empty() ? group.mass.value_or(0) : group.masses[at];
-    model.particles.mass.push_back(mass);
-    model.particles.inverse_mass.push_back(1 / mass);
+    model.particles.mass.push_back(masses[at]);
+    model.particles.inverse_mass.push_back(1 / masses[at]);
   }
   for (const int place : group.pinned) {
     model.particles.inverse_mass[first + place] = 0;
@@ -367,6 +384,14 @@ void add_particles(const ParticleGroup& group, Model& model, State& state) {
               : set.rest_lengths[n]);
       pool.source.push_back(no_source);
     }
+  add_elements(group, first, model.forces.elements);
+  const auto add_surface = [&](const std::array<int, 3>& triangle) {
+    model.particles.surface.push_back({first + triangle[0], first + triangle[1], first + triangle[2]});
+  };
+  if (!surface.empty())
+    std::for_each(surface.begin(), surface.end(), add_surface);
+  else
+    for (const TriangleSet& set : group.triangles) std::for_each(set.triangles.begin(), set.triangles.end(), add_surface);
 }
 
 void add_force(const ForceDef& def, int source, const std::string& place, Model& model, const State& state,

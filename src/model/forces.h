@@ -5,6 +5,7 @@
 #include <rotule/particles.h>
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@
 
 namespace rotule {
 
+using Mat2 = Eigen::Matrix2d;
+
 struct Particles {
   struct Group {
     std::string name;
@@ -23,6 +26,7 @@ struct Particles {
   };
   std::vector<double> mass, inverse_mass;  // the inverse is zero for those that are pinned
   std::vector<Group> groups;
+  std::vector<std::array<int, 3>> surface;  // triangles, in the order of the groups
 
   [[nodiscard]] int count() const { return static_cast<int>(mass.size()); }
   [[nodiscard]] bool movable(int particle) const { return inverse_mass[particle] > 0; }
@@ -73,12 +77,65 @@ struct TorsionSpringForce {
   int source = no_source;
 };
 
+/// Numbers of an elastic law, per element (elastic_law.h).
+struct ElasticModuli {
+  double mu = 0, lambda = 0;  // Pa; of shells times the thickness, in plane stress
+  double viscosity = 0;       // s
+  bool corotated = false;
+};
+
+/// Tetrahedra between particles. With D = [x1 - x0, x2 - x0, x3 - x0], the deformation gradient is D times `inverse_rest`.
+struct Tetrahedra {
+  std::vector<std::array<int, 4>> corners;
+  std::vector<Mat3> inverse_rest;
+  std::vector<double> volume;
+  std::vector<ElasticModuli> moduli;
+  [[nodiscard]] std::size_t count() const { return corners.size(); }
+};
+
+/// Triangles of membranes; the gradient is 3 x 2.
+struct Membranes {
+  std::vector<std::array<int, 3>> corners;
+  std::vector<Mat2> inverse_rest;
+  std::vector<double> area;
+  std::vector<ElasticModuli> moduli;
+  [[nodiscard]] std::size_t count() const { return corners.size(); }
+};
+
+/// An edge between two triangles: its ends, then what lies opposite.
+struct HingeEdge {
+  std::array<int, 4> corners{};
+  double rest_angle = 0;
+};
+
+/// Bending of a triangle by the angles at its edges: V = 1/2 a^T stiffness a, a = angles less those at rest; -1: a free edge.
+struct BendingTriangle {
+  std::array<int, 3> hinges{-1, -1, -1};
+  Mat3 stiffness = Mat3::Zero();  // N m
+  double viscosity = 0;           // s
+};
+
+struct Elements {
+  Tetrahedra tetrahedra;
+  Membranes membranes;
+  std::vector<HingeEdge> hinges;
+  std::vector<BendingTriangle> bendings;
+  [[nodiscard]] bool empty() const { return tetrahedra.count() == 0 && membranes.count() == 0; }
+};
+
 struct DragForce {
   std::vector<int> bodies, particles;  // those that it acts on
   double viscous = 0, quadratic = 0, angular = 0;
   bool on_all = false;  // on bodies that are added later, too
   int source = no_source;
   std::vector<int> flows = {};  // numbers of Model::flows that it feels
+};
+
+struct AirForce {
+  std::vector<std::array<int, 3>> triangles;
+  double density = 0, across = 0, along = 0;
+  Vec3 wind = Vec3::Zero();
+  int source = no_source;
 };
 
 struct GravitationForce : Gravitation {
@@ -144,9 +201,11 @@ struct UserForceEntry {
 struct Forces {
   std::vector<SpringForce> springs;
   ParticleSprings particle_springs;
+  Elements elements;
   std::vector<AngleSpringForce> angles;
   std::vector<TorsionSpringForce> torsions;
   std::vector<DragForce> drags;
+  std::vector<AirForce> airs;
   std::vector<GravitationForce> gravitations;
   std::vector<PlaneForce> planes;  // normals of length one
   std::vector<LoadForce> loads;
@@ -156,9 +215,9 @@ struct Forces {
   std::vector<UserForceEntry> users;
 
   [[nodiscard]] bool empty() const {
-    return springs.empty() && particle_springs.count() == 0 && angles.empty() && torsions.empty() && drags.empty() &&
-           gravitations.empty() && planes.empty() && loads.empty() && sections.empty() && buoyancies.empty() &&
-           added_masses.empty() && users.empty();
+    return springs.empty() && particle_springs.count() == 0 && elements.empty() && angles.empty() && torsions.empty() &&
+           drags.empty() && airs.empty() && gravitations.empty() && planes.empty() && loads.empty() && sections.empty() &&
+           buoyancies.empty() && added_masses.empty() && users.empty();
   }
   /// Drops what holds on to the body, and renumbers those behind it.
   void remove_body(int index);
@@ -169,8 +228,8 @@ struct Forces {
 
 struct Model;
 
-/// Appends a group and its springs to the model and the state.
-void add_particles(const ParticleGroup& group, Model& model, State& state);
+/// Appends a group, its springs and elements to the model and the state; `surface`: its outside, for who meets the air.
+void add_particles(const ParticleGroup& group, Model& model, State& state, std::span<const std::array<int, 3>> surface = {});
 /// Appends a force, the definition's number being `source`; throws Error with the place where the ends of a spring meet. `find`
 /// turns a name into what it names; for a body without a point given, r is zero.
 void add_force(const ForceDef& def, int source, const std::string& place, Model& model, const State& state,

@@ -20,6 +20,37 @@ struct SceneFields<SpringSet> {
 };
 
 template <>
+struct SceneFields<ElasticMaterial> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"youngs_modulus", "Pa", "stress per strain, of a bar", 0, 1e300, true}, s.youngs_modulus);
+    visit(Field{"poisson_ratio", "", "how much a bar narrows, per strain", -0.9999, 0.4999}, s.poisson_ratio);
+    visit(Field{"density", "kg/m^3", "mass per volume", 0, 1e30, true}, s.density);
+    visit(Field{"viscosity", "s", "stress by the rate of strain, in seconds times the moduli", 0, 1e30}, s.viscosity);
+    visit(Field{"law", "", "neo_hookean or corotated"}, s.law);
+  }
+};
+
+template <>
+struct SceneFields<TetrahedronSet> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"tetrahedra", "", "four places in the group each"}, s.tetrahedra, Need::required);
+    visit(Field{"material", "", "what they are made of"}, s.material);
+  }
+};
+
+template <>
+struct SceneFields<TriangleSet> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"triangles", "", "three places in the group each"}, s.triangles, Need::required);
+    visit(Field{"thickness", "m", "of the shell", 0, 1e30, true}, s.thickness);
+    visit(Field{"material", "", "what they are made of"}, s.material);
+  }
+};
+
+template <>
 struct SceneFields<ParticleGroup> {
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
@@ -27,9 +58,13 @@ struct SceneFields<ParticleGroup> {
     visit(Field{"positions", "m", "of the particles", -1e30, 1e30}, s.positions, Need::required);
     visit(Field{"velocities", "m/s", "one for all, or one each", -1e30, 1e30}, s.velocities);
     visit(Field{"mass", "kg", "of every particle", 0, 1e100, true}, s.mass);
-    visit(Field{"masses", "kg", "one each, in place of mass", 0, 1e100, true}, s.masses);
+    visit(Field{"masses", "kg", "one each, in place of mass; with neither, by the elements' density", 0, 1e100, true}, s.masses);
     visit(Field{"pinned", "", "places of those that never move"}, s.pinned);
     visit(Field{"springs", "", "springs inside the group"}, s.springs);
+    visit(Field{"tetrahedra", "", "solid elements inside the group"}, s.tetrahedra);
+    visit(Field{"triangles", "", "shells inside the group"}, s.triangles);
+    visit(Field{"rest_positions", "m", "where tetrahedra and triangles are at rest; else as placed", -1e30, 1e30},
+          s.rest_positions);
   }
 };
 
@@ -146,6 +181,63 @@ struct SceneFields<TetrahedralMesh> {
     visit(Field{"at", "m", "where the file's origin comes"}, s.at);
     visit(Field{"scale", "m", "per unit of the file", 0, 1e30, true}, s.scale);
     solid_matter(s, visit);
+    visit(Field{"pinned", "", "nodes that never move, counted from 0"}, s.pinned);
+  }
+};
+
+template <>
+struct Kind<ElasticBlock> {
+  static constexpr std::string_view name = "elastic_block", summary = "a cuboid of elastic material";
+};
+template <>
+struct SceneFields<ElasticBlock> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "the k-th particle is called name/k"}, s.name);
+    visit(Field{"at", "m", "corner with the smallest coordinates"}, s.at);
+    visit(Field{"size", "m", "full edge lengths", 0, 1e30, true}, s.size);
+    visit(Field{"counts", "", "particles along x, y and z", 2, most_particles}, s.counts);
+    visit(Field{"material", "", "what it is made of"}, s.material);
+    visit(Field{"velocity", "m/s", "at the start", -1e30, 1e30}, s.velocity);
+    visit(Field{"pinned", "", "faces x0, x1, y0 ..., or edges and corners x0z0 ..."}, s.pinned);
+  }
+};
+
+template <>
+struct Kind<ElasticSheet> {
+  static constexpr std::string_view name = "elastic_sheet", summary = "a shell of elastic material, flat at rest";
+};
+template <>
+struct SceneFields<ElasticSheet> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "particle k + columns l is called name/..."}, s.name);
+    visit(Field{"at", "m", "the first particle"}, s.at);
+    visit(Field{"along_x", "m", "from the first to the last particle of a row"}, s.along_x, Need::direction);
+    visit(Field{"along_y", "m", "from the first to the last row"}, s.along_y, Need::direction);
+    visit(Field{"columns", "", "particles in a row", 2, most_particles}, s.columns);
+    visit(Field{"rows", "", "rows of particles", 2, most_particles}, s.rows);
+    visit(Field{"thickness", "m", "of the sheet", 0, 1e30, true}, s.thickness);
+    visit(Field{"material", "", "what it is made of"}, s.material);
+    visit(Field{"velocity", "m/s", "at the start", -1e30, 1e30}, s.velocity);
+    visit(Field{"pinned", "", "edges x0, x1, y0, y1, or corners x0y0 ..."}, s.pinned);
+  }
+};
+
+template <>
+struct Kind<ElasticMesh> {
+  static constexpr std::string_view name = "elastic_mesh", summary = "a .msh or .node/.ele file filled with elastic material";
+};
+template <>
+struct SceneFields<ElasticMesh> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "the k-th node is called name/k"}, s.name);
+    visit(Field{"file", "", "Gmsh .msh (format 2, ASCII) or TetGen .node; relative to the scene file"}, s.file, Need::required);
+    visit(Field{"at", "m", "where the file's origin comes"}, s.at);
+    visit(Field{"scale", "m", "per unit of the file", 0, 1e30, true}, s.scale);
+    visit(Field{"material", "", "what it is made of"}, s.material);
+    visit(Field{"velocity", "m/s", "at the start", -1e30, 1e30}, s.velocity);
     visit(Field{"pinned", "", "nodes that never move, counted from 0"}, s.pinned);
   }
 };

@@ -27,6 +27,7 @@ struct RangeCheck {
   void operator()(const Field&, const std::array<bool, 6>&, Need = {}) const {}
   void operator()(const Field&, const std::vector<std::array<int, 3>>&, Need = {}) const {}
   void operator()(const Field&, const std::vector<std::array<int, 2>>&, Need = {}) const {}
+  void operator()(const Field&, const std::vector<std::array<int, 4>>&, Need = {}) const {}
   void operator()(const Field&, const std::vector<int>&, Need = {}) const {}
   void operator()(const Field&, const std::vector<std::string>&, Need = {}) const {}
   void operator()(const Field&, const std::array<std::string, 3>&, Need = {}) const {}
@@ -62,6 +63,10 @@ struct RangeCheck {
   void operator()(const Field& field, const std::vector<T>& items, Need = {}) const
       requires(std::is_same_v<T, SpringSet> || std::is_same_v<T, AxisDrive> || std::is_same_v<T, NamedPoint> ||
                std::is_same_v<T, NamedConstant> || std::is_same_v<T, ConstraintParameter> || std::is_same_v<T, FluidWall>) {
+  }
+      requires(std::is_same_v<T, SpringSet> || std::is_same_v<T, TetrahedronSet> || std::is_same_v<T, TriangleSet> ||
+               std::is_same_v<T, AxisDrive> || std::is_same_v<T, NamedPoint> || std::is_same_v<T, NamedConstant> ||
+               std::is_same_v<T, ConstraintParameter>) {
     const Place here = place / field.name;
     for (std::size_t i = 0; i < items.size(); ++i) {
       const Place item = here / i;
@@ -71,6 +76,10 @@ struct RangeCheck {
   void operator()(const Field& field, const SectionCoefficients& section, Need = {}) const {
     const Place here = place / field.name;
     visit_fields(section, RangeCheck{here});
+  }
+  void operator()(const Field& field, const ElasticMaterial& material, Need = {}) const {
+    const Place here = place / field.name;
+    visit_fields(material, RangeCheck{here});
   }
   void operator()(const Field& field, const GivenMotion& motion, Need = {}) const {
     const Place here = place / field.name;

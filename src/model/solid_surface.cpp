@@ -1,6 +1,8 @@
 #include "model/solid_surface.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace rotule {
 namespace {
@@ -51,7 +53,8 @@ Triangles cell_surface(const std::array<int, 3>& n, Place&& place) {
   return out;
 }
 
-Triangles surface(const Cloth& c) {
+template <class Sheet>
+Triangles sheet_surface(const Sheet& c) {
   Triangles out;
   for (int j = 0; j + 1 < c.rows; ++j)
     for (int i = 0; i + 1 < c.columns; ++i) {
@@ -61,9 +64,16 @@ Triangles surface(const Cloth& c) {
   return out;
 }
 
-Triangles surface(const Block& b) {
+Triangles surface(const Cloth& c) { return sheet_surface(c); }
+Triangles surface(const ElasticSheet& c) { return sheet_surface(c); }
+
+template <class Cuboid>
+Triangles cuboid_surface(const Cuboid& b) {
   return cell_surface(b.counts, [&](int i, int j, int k) { return (k * b.counts[1] + j) * b.counts[0] + i; });
 }
+
+Triangles surface(const Block& b) { return cuboid_surface(b); }
+Triangles surface(const ElasticBlock& b) { return cuboid_surface(b); }
 
 Triangles surface(const SoftBall& b) {
   // Its particles stand on a lattice of which some places are empty: number those that are taken.
@@ -97,6 +107,26 @@ Triangles surface(const Disk& d) {
 
 Triangles surface(const Rope&) { return {}; }
 Triangles surface(const TetrahedralMesh&) { return {}; }
+
+/// Faces of one tetrahedron alone, seen from outside.
+Triangles surface(const ElasticMesh& mesh) {
+  const ParticleGroup group = build(mesh);
+  std::map<std::array<int, 3>, std::array<int, 3>> open;
+  for (const std::array<int, 4>& c : group.tetrahedra.front().tetrahedra) {
+    const auto x = [&](int k) -> const Vec3& { return group.positions[static_cast<std::size_t>(k)]; };
+    const bool mirrored = (x(c[1]) - x(c[0])).dot((x(c[2]) - x(c[0])).cross(x(c[3]) - x(c[0]))) < 0;
+    for (const std::array<int, 3> face : {std::array{c[1], c[2], c[3]}, std::array{c[0], c[3], c[2]},
+                                          std::array{c[0], c[1], c[3]}, std::array{c[0], c[2], c[1]}}) {
+      std::array<int, 3> key = face;
+      std::sort(key.begin(), key.end());
+      const auto [at, is_new] = open.emplace(key, mirrored ? std::array{face[0], face[2], face[1]} : face);
+      if (!is_new) open.erase(at);
+    }
+  }
+  Triangles out;
+  for (const auto& [key, face] : open) out.push_back(face);
+  return out;
+}
 
 }  // namespace
 

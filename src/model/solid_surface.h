@@ -1,7 +1,8 @@
 #pragma once
-// The outside of a mass-spring solid as triangles between its particles, for those who draw it. A cloth is its cells, a disk its
-// sectors; blocks and balls are the faces of lattice cells, all eight corners present, that no other cell shares. Ropes and
-// tetrahedral meshes have none: they are drawn by their springs.
+// The outside of a solid as triangles between its particles, for those who draw it and for the air. Cloth and sheets are their
+// cells, a disk its sectors; blocks and balls are the faces of lattice cells, all eight corners present, that no other cell
+// shares; an elastic mesh the faces that no other tetrahedron shares. Ropes and meshes of springs have none: they are drawn by
+// their springs.
 #include <rotule/particles.h>
 
 #include <array>

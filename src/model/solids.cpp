@@ -1,4 +1,4 @@
-// Rope, cloth, block, disk, ball: particles and springs from a few numbers.
+// Rope, cloth, block, disk, ball: particles with springs or elastic elements from a few numbers.
 #include "model/solids.h"
 
 #include <fmt/format.h>
@@ -8,6 +8,8 @@
 #include <numbers>
 
 #include "base/text.h"
+#include "model/elements.h"
+#include "model/solid_surface.h"
 #include "model/tetrahedral_mesh.h"
 
 namespace rotule {
@@ -74,7 +76,7 @@ Lattice fill(const Solid& solid, std::array<int, 3> n, ParticleGroup& group, Poi
     group.positions.push_back(*at);
   });
   group.name = solid.name;
-  group.mass = solid.mass / static_cast<double>(group.positions.size());
+  if constexpr (requires { solid.mass; }) group.mass = solid.mass / static_cast<double>(group.positions.size());
   if (!solid.velocity.isZero(0)) group.velocities = {solid.velocity};
   return lattice;
 }
@@ -99,12 +101,26 @@ ParticleGroup make(const Rope& r) {
   return group;
 }
 
-ParticleGroup make(const Cloth& c) {
-  ParticleGroup group;
-  const Lattice lattice = fill(c, {c.columns, c.rows, 1}, group, [&](int i, int j, int) {
+template <class Sheet>
+Lattice fill_sheet(const Sheet& c, ParticleGroup& group) {
+  return fill(c, {c.columns, c.rows, 1}, group, [&](int i, int j, int) {
     return std::optional<Vec3>(c.at + static_cast<double>(i) / (c.columns - 1) * c.along_x +
                                static_cast<double>(j) / (c.rows - 1) * c.along_y);
   });
+}
+
+template <class Cuboid>
+Lattice fill_cuboid(const Cuboid& b, ParticleGroup& group) {
+  return fill(b, b.counts, group, [&](int i, int j, int k) {
+    const Vec3 share(static_cast<double>(i) / (b.counts[0] - 1), static_cast<double>(j) / (b.counts[1] - 1),
+                     static_cast<double>(k) / (b.counts[2] - 1));
+    return std::optional<Vec3>(b.at + share.cwiseProduct(b.size));
+  });
+}
+
+ParticleGroup make(const Cloth& c) {
+  ParticleGroup group;
+  const Lattice lattice = fill_sheet(c, group);
   using Steps = std::array<std::array<int, 3>, 2>;
   add_springs(lattice, Steps{{{1, 0, 0}, {0, 1, 0}}}, c.stiffness, c.damping, group);
   if (c.shear_stiffness > 0) add_springs(lattice, Steps{{{1, 1, 0}, {1, -1, 0}}}, c.shear_stiffness, c.damping, group);
@@ -115,11 +131,7 @@ ParticleGroup make(const Cloth& c) {
 
 ParticleGroup make(const Block& b) {
   ParticleGroup group;
-  const Lattice lattice = fill(b, b.counts, group, [&](int i, int j, int k) {
-    const Vec3 share(static_cast<double>(i) / (b.counts[0] - 1), static_cast<double>(j) / (b.counts[1] - 1),
-                     static_cast<double>(k) / (b.counts[2] - 1));
-    return std::optional<Vec3>(b.at + share.cwiseProduct(b.size));
-  });
+  const Lattice lattice = fill_cuboid(b, group);
   add_springs(lattice, lattice_edges, b.stiffness, b.damping, group);
   if (b.shear_stiffness > 0) add_springs(lattice, lattice_diagonals, b.shear_stiffness, b.damping, group);
   lattice.pin(b.pinned, group.pinned);
@@ -165,6 +177,40 @@ ParticleGroup make(const Disk& d) {
 }
 
 ParticleGroup make(const TetrahedralMesh& mesh) { return tetrahedral_group(mesh); }
+ParticleGroup make(const ElasticMesh& mesh) { return tetrahedral_group(mesh); }
+
+/// Each cell as six tetrahedra about its diagonal from first to last corner, one per order of the axes: neighbours fit.
+ParticleGroup make(const ElasticBlock& b) {
+  ParticleGroup group;
+  const Lattice lattice = fill_cuboid(b, group);
+  TetrahedronSet set{.material = b.material};
+  constexpr std::array<std::array<std::size_t, 3>, 6> orders{{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}}};
+  lattice.visit([&](int i, int j, int k) {
+    if (i + 1 == b.counts[0] || j + 1 == b.counts[1] || k + 1 == b.counts[2]) return;
+    for (std::size_t n = 0; n < orders.size(); ++n) {
+      std::array<int, 3> at{i, j, k};
+      std::array<int, 4> corners{};
+      for (std::size_t c = 0; c < 4; ++c) {
+        corners[c] = lattice.place[lattice.node(at[0], at[1], at[2])];
+        if (c < 3) ++at[orders[n][c]];
+      }
+      if (n >= 3) std::swap(corners[1], corners[2]);  // odd orders would count the other way round
+      set.tetrahedra.push_back(corners);
+    }
+  });
+  group.tetrahedra.push_back(std::move(set));
+  lattice.pin(b.pinned, group.pinned);
+  return group;
+}
+
+ParticleGroup make(const ElasticSheet& c) {
+  ParticleGroup group;
+  const Lattice lattice = fill_sheet(c, group);
+  TriangleSet set{.triangles = surface_triangles(c), .thickness = c.thickness, .material = c.material};
+  group.triangles.push_back(std::move(set));
+  lattice.pin(c.pinned, group.pinned);
+  return group;
+}
 
 void check_pins(const Pins& pins, std::string_view axes, const Place& place) {
   const Place here = place / "pinned";
@@ -187,24 +233,50 @@ void check(const Rope& r, const Place& place) {
   if (r.from == r.to) fail(place / "to", "must differ from \"from\"");
   check_pins(r.pinned, "x", place);
 }
-void check(const Cloth& c, const Place& place) {
+template <class Sheet>
+void check_sheet(const Sheet& c, const Place& place) {
   check_size(static_cast<double>(c.columns) * c.rows, place);
   if (c.along_x.cross(c.along_y).norm() < 1e-9 * c.along_x.norm() * c.along_y.norm())
     fail(place / "along_y", "must not be parallel to along_x");
   check_pins(c.pinned, "xy", place);
 }
-void check(const Block& b, const Place& place) {
+template <class Cuboid>
+void check_cuboid(const Cuboid& b, const Place& place) {
   check_size(static_cast<double>(b.counts[0]) * b.counts[1] * b.counts[2], place);
   check_pins(b.pinned, "xyz", place);
 }
+/// What is wrong with its elements; the place is the solid's own, as its elements are in no file.
+void check_filling(const SolidDef& solid, const Place& place) {
+  try {
+    check_elements(build(solid), Place());
+  } catch (const Error& error) {
+    fail(place, fmt::format("its element {}", error.what()));
+  }
+}
+void check(const Cloth& c, const Place& place) { check_sheet(c, place); }
+void check(const Block& b, const Place& place) { check_cuboid(b, place); }
+void check(const ElasticSheet& c, const Place& place) {
+  check_sheet(c, place);
+  check_filling(c, place);
+}
+void check(const ElasticBlock& b, const Place& place) {
+  check_cuboid(b, place);
+  check_filling(b, place);
+}
 void check(const Disk& d, const Place& place) { check_size(static_cast<double>(d.rings) * d.sectors, place); }
 void check(const SoftBall&, const Place&) {}
-void check(const TetrahedralMesh& mesh, const Place& place) {
+template <class Mesh>
+void check_file(const Mesh& mesh, const Place& place) {
   try {
     tetrahedral_group(mesh);
   } catch (const Error& error) {
     fail(place / "file", error.what());
   }
+}
+void check(const TetrahedralMesh& mesh, const Place& place) { check_file(mesh, place); }
+void check(const ElasticMesh& mesh, const Place& place) {
+  check_file(mesh, place);
+  check_filling(mesh, place);
 }
 
 }  // namespace

@@ -149,23 +149,26 @@ Mesh read_tetgen(const std::string& path) {
   return mesh;
 }
 
-}  // namespace
-
-ParticleGroup tetrahedral_group(const TetrahedralMesh& def) {
-  if (def.file.empty()) throw Error("must name a file");
+Mesh read_mesh(const std::string& file) {
+  if (file.empty()) throw Error("must name a file");
   Mesh mesh;
-  if (def.file.ends_with(".msh")) {
-    mesh = read_gmsh(def.file);
-  } else if (def.file.ends_with(".node")) {
-    mesh = read_tetgen(def.file);
+  if (file.ends_with(".msh")) {
+    mesh = read_gmsh(file);
+  } else if (file.ends_with(".node")) {
+    mesh = read_tetgen(file);
   } else {
-    throw Error(def.file, "is neither .msh (Gmsh) nor .node (TetGen)");
+    throw Error(file, "is neither .msh (Gmsh) nor .node (TetGen)");
   }
-  if (mesh.tetrahedra.empty()) throw Error(def.file, "holds no tetrahedra");
+  if (mesh.tetrahedra.empty()) throw Error(file, "holds no tetrahedra");
+  return mesh;
+}
 
-  // Nodes that no tetrahedron uses (Gmsh writes those of its geometry too) would fly about alone.
+/// Particles at the nodes that tetrahedra use (Gmsh writes those of its geometry too, which would fly about alone), each with its
+/// share of the volume around it; tetrahedra are numbered anew.
+template <class Def>
+ParticleGroup nodes_of(const Def& def, Mesh& mesh, std::vector<double>& shares, double& volume) {
   std::vector<double> share(mesh.nodes.size(), 0.0);
-  double volume = 0;
+  volume = 0;
   for (std::size_t n = 0; n < mesh.tetrahedra.size(); ++n) {
     const auto& [a, b, c, d] = mesh.tetrahedra[n];
     const auto x = [&](int k) { return mesh.nodes[static_cast<std::size_t>(k)]; };
@@ -182,7 +185,7 @@ ParticleGroup tetrahedral_group(const TetrahedralMesh& def) {
     if (share[k] == 0) continue;
     place[k] = static_cast<int>(group.positions.size());
     group.positions.push_back(def.at + def.scale * mesh.nodes[k]);
-    group.masses.push_back(def.mass * share[k] / volume);
+    shares.push_back(share[k]);
   }
   if (!def.velocity.isZero(0)) group.velocities = {def.velocity};
   for (const int node : def.pinned) {
@@ -190,16 +193,35 @@ ParticleGroup tetrahedral_group(const TetrahedralMesh& def) {
       throw Error(def.file, fmt::format("has no node {} to pin", node));
     group.pinned.push_back(place[static_cast<std::size_t>(node)]);
   }
+  for (std::array<int, 4>& corners : mesh.tetrahedra)
+    for (int& corner : corners) corner = place[static_cast<std::size_t>(corner)];
+  return group;
+}
+
+}  // namespace
+
+ParticleGroup tetrahedral_group(const TetrahedralMesh& def) {
+  Mesh mesh = read_mesh(def.file);
+  std::vector<double> shares;
+  double volume = 0;
+  ParticleGroup group = nodes_of(def, mesh, shares, volume);
+  for (const double share : shares) group.masses.push_back(def.mass * share / volume);
   std::set<std::array<int, 2>> edges;
   for (const auto& corners : mesh.tetrahedra)
     for (std::size_t i = 0; i < 4; ++i)
-      for (std::size_t j = i + 1; j < 4; ++j) {
-        const int a = place[static_cast<std::size_t>(corners[i])], b = place[static_cast<std::size_t>(corners[j])];
-        edges.insert({std::min(a, b), std::max(a, b)});
-      }
+      for (std::size_t j = i + 1; j < 4; ++j) edges.insert({std::min(corners[i], corners[j]), std::max(corners[i], corners[j])});
   SpringSet set{.stiffness = def.stiffness, .damping = def.damping};
   set.pairs.assign(edges.begin(), edges.end());
   group.springs.push_back(std::move(set));
+  return group;
+}
+
+ParticleGroup tetrahedral_group(const ElasticMesh& def) {
+  Mesh mesh = read_mesh(def.file);
+  std::vector<double> shares;
+  double volume = 0;
+  ParticleGroup group = nodes_of(def, mesh, shares, volume);
+  group.tetrahedra.push_back({.tetrahedra = std::move(mesh.tetrahedra), .material = def.material});
   return group;
 }
 

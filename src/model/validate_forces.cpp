@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "flow/coefficients.h"
+#include "model/elements.h"
 #include "model/names.h"
 #include "model/range_check.h"
 #include "model/solids.h"
@@ -27,12 +28,14 @@ void check_group(const ParticleGroup& group, const Place& here) {
     fail(here / "velocities",
          fmt::format("must be one for all or one for each of the {} particles, has {}", count, group.velocities.size()));
   if (group.mass && !group.masses.empty()) fail(here / "masses", "give mass or masses, not both");
-  if (!group.mass && group.masses.empty()) fail(here / "mass", "missing; give mass, or masses, one for each particle");
+  if (!group.mass && group.masses.empty() && group.tetrahedra.empty() && group.triangles.empty())
+    fail(here / "mass", "missing; give mass, or masses, one for each particle");
   if (!group.masses.empty() && group.masses.size() != count)
     fail(here / "masses", fmt::format("must be one for each of the {} particles, has {}", count, group.masses.size()));
   const Place pins = here / "pinned";
   for (std::size_t n = 0; n < group.pinned.size(); ++n) check_place(pins / n, group.pinned[n], count);
 
+  check_elements(group, here);
   const Place sets = here / "springs";
   for (std::size_t k = 0; k < group.springs.size(); ++k) {
     const SpringSet& set = group.springs[k];
@@ -114,6 +117,10 @@ void check_details(const Drag& force, const Place& here, const PartnerNames& par
     partners.check(on / k, force.on[k], true);
   }
 }
+void check_details(const Air& force, const Place& here, const PartnerNames& partners) {
+  const Place on = here / "on";
+  for (std::size_t k = 0; k < force.on.size(); ++k) partners.check_group(on / k, force.on[k]);
+}
 void check_details(const Load& force, const Place& here, const PartnerNames& partners) {
   partners.check(here / "on", force.on);
   if (force.on == "world") fail(here / "on", "must be a body or a particle");
@@ -174,6 +181,13 @@ void PartnerNames::check(const Place& at, const std::string& name, bool groups) 
   known.insert(known.end(), names_.begin(), names_.end());
   for (const auto& [group, count] : counts_) known.push_back(group);
   fail(at, fmt::format("unknown body or particle {}; {}", in_quotes(name), suggestion(name, known)));
+}
+
+void PartnerNames::check_group(const Place& at, const std::string& name) const {
+  if (counts_.contains(name)) return;
+  std::vector<std::string> known;
+  for (const auto& [group, count] : counts_) known.push_back(group);
+  fail(at, fmt::format("{} is no group of particles; {}", in_quotes(name), suggestion(name, known)));
 }
 
 void validate_particles(const Scene& scene) {

@@ -19,6 +19,8 @@ class PartnerNames {
   /// Bodies by name; groups of particles with how many each has.
   PartnerNames(std::vector<std::string> bodies, std::unordered_map<std::string, std::size_t> groups);
 
+  /// Throws where there is no such group of particles.
+  void check_group(const Place& at, const std::string& name) const;
   /// Throws where there is no such body or particle. `groups`: whether a whole group may be named.
   void check(const Place& at, const std::string& name, bool groups = false) const;
   /// Of a name that passed the check.

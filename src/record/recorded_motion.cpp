@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "model/names.h"
+#include "model/solid_surface.h"
 
 namespace rotule {
 
@@ -116,6 +117,8 @@ ParticleMesh particle_mesh(const Scene& scene) {
   ParticleMesh out;
   int first = 0;
   const auto add = [&](const ParticleGroup& group) {
+    for (const TriangleSet& set : group.triangles)
+      for (const auto& [a, b, c] : set.triangles) out.triangles.push_back({first + a, first + b, first + c});
     for (const SpringSet& set : group.springs)
       for (const auto& [a, b] : set.pairs) out.springs.push_back({first + a, first + b});
   };
@@ -134,6 +137,8 @@ ParticleMesh particle_mesh(const Scene& scene) {
         }
     } else {
       add(group);
+      if (!group.tetrahedra.empty())
+        for (const auto& [a, b, c] : surface_triangles(solid)) out.triangles.push_back({first + a, first + b, first + c});
     }
     first += static_cast<int>(group.positions.size());
   }

@@ -36,7 +36,12 @@ void for_each_mesh(Scene& scene, const Visit& visit) {
 template <class Visit>
 void for_each_solid_file(Scene& scene, const Visit& visit) {
   for (SolidDef& solid : scene.solids)
-    if (auto* mesh = std::get_if<TetrahedralMesh>(&solid); mesh != nullptr && !mesh->file.empty()) visit(mesh->file);
+    std::visit(
+        [&](auto& s) {
+          if constexpr (requires { s.file; })
+            if (!s.file.empty()) visit(s.file);
+        },
+        solid);
 }
 
 void read_mesh_of(TriangleMesh& mesh, const Place& place, const std::filesystem::path& folder) {

@@ -60,6 +60,9 @@ void read(const Json& json, const Place& place, Vec3& out) { read_numbers(json, 
 void read(const Json& json, const Place& place, std::array<int, 3>& out) {
   read_numbers(json, place, out, 3, "a list of 3 whole numbers");
 }
+void read(const Json& json, const Place& place, std::array<int, 4>& out) {
+  read_numbers(json, place, out, 4, "a list of 4 places");
+}
 void read(const Json& json, const Place& place, std::array<int, 2>& out) {
   read_numbers(json, place, out, 2, "a list of 2 places");
 }
@@ -170,6 +173,7 @@ void read(const Json& json, const Place& place, FlowDef& out) { read_kind(json, 
 void read(const Json& json, const Place& place, StructureDef& out) { read_kind(json, place, out, "structure"); }
 void read(const Json& json, const Place& place, DecompositionSettings& out) { read_struct(json, place, out); }
 void read(const Json& json, const Place& place, GivenMotion& out) { read_struct(json, place, out); }
+void read(const Json& json, const Place& place, ElasticMaterial& out) { read_struct(json, place, out); }
 
 /// "sor", or {"name": "sor", "relaxation": 1.4}: calls choose(name, place of the name); whether settings follow.
 template <class Choose>

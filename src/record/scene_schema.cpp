@@ -54,6 +54,7 @@ Json schema_of(const Field& field, const std::array<int, 3>&) {
   return fixed_list(std::move(items), 3);
 }
 Json schema_of(const Field&, const std::array<int, 2>&) { return fixed_list({{"type", "integer"}, {"minimum", 0}}, 2); }
+Json schema_of(const Field&, const std::array<int, 4>&) { return fixed_list({{"type", "integer"}, {"minimum", 0}}, 4); }
 Json schema_of(const Field&, const std::array<std::string, 3>&) { return fixed_list({{"type", "string"}}, 3); }
 Json schema_of(const Field&, const std::array<bool, 6>&) {
   return {{"type", "array"}, {"items", {{"enum", axis_names}}}, {"minItems", 1}, {"uniqueItems", true}};
@@ -70,6 +71,9 @@ Json schema_of(const Field&, const FlowDef&) { return reference("flow"); }
 Json schema_of(const Field&, const SectionCoefficients&) { return object_schema<SectionCoefficients>(); }
 Json schema_of(const Field&, const ParticleGroup&) { return reference("particles"); }
 Json schema_of(const Field&, const SpringSet&) { return reference("spring_set"); }
+Json schema_of(const Field&, const TetrahedronSet&) { return reference("tetrahedron_set"); }
+Json schema_of(const Field&, const TriangleSet&) { return reference("triangle_set"); }
+Json schema_of(const Field&, const ElasticMaterial&) { return reference("elastic_material"); }
 Json schema_of(const Field&, const Material&) { return reference("material"); }
 Json schema_of(const Field&, const BodyDef&) { return reference("body"); }
 Json schema_of(const Field&, const ImpulseDef&) { return reference("impulse"); }
@@ -241,6 +245,9 @@ std::string scene_schema() {
                      {"structure", kind_schema<StructureDef>()},
                      {"particles", object_schema<ParticleGroup>()},
                      {"spring_set", object_schema<SpringSet>()},
+                     {"tetrahedron_set", object_schema<TetrahedronSet>()},
+                     {"triangle_set", object_schema<TriangleSet>()},
+                     {"elastic_material", object_schema<ElasticMaterial>()},
                      {"compound_part", object_schema<CompoundPart>()},
                      {"axis_drive", object_schema<AxisDrive>()},
                      {"recipe", recipe_schema()},

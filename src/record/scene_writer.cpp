@@ -51,6 +51,9 @@ std::string text_of(const Vec3& value) {
 std::string text_of(const std::array<int, 3>& value) {
   return list_text(value, [](int x) { return text_of(x); });
 }
+std::string text_of(const std::array<int, 4>& value) {
+  return list_text(value, [](int x) { return text_of(x); });
+}
 std::string text_of(const std::array<int, 2>& value) {
   return list_text(value, [](int x) { return text_of(x); });
 }
@@ -117,6 +120,7 @@ std::string text_of(const SolidDef& solid) { return kind_text(solid); }
 std::string text_of(const ForceDef& force) { return kind_text(force); }
 std::string text_of(const FlowDef& flow) { return kind_text(flow); }
 std::string text_of(const DecompositionSettings& settings) { return struct_text(settings); }
+std::string text_of(const ElasticMaterial& material) { return struct_text(material); }
 std::string text_of(const GivenMotion& motion) {
   if (motion.function) throw Error("motion", "is a function, which files cannot hold; give it by its numbers");
   return struct_text(motion);

@@ -67,7 +67,8 @@ Ledger::Energies Ledger::energies(const JointedMechanism& mechanism, const State
     }
   if (model.forces.empty()) return out;
   out.gravity += gravitation_potential(model, s, mechanism.recipe.threads, scratch_.attractors);
-  out.springs += spring_potential(model, s) + penalty_potential(model, s) + torsion_potential(model, s);
+  out.springs +=
+      spring_potential(model, s) + elastic_potential(model, s) + penalty_potential(model, s) + torsion_potential(model, s);
   out.fields = user_potential(model, s, t);
   return out;
 }

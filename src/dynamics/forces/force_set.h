@@ -1,6 +1,8 @@
 #pragma once
 // All forces of a model together, beside weight and the gyroscopic torque: their sum, their potential energy, their derivatives.
+#include "dynamics/forces/air.h"
 #include "dynamics/forces/drag.h"
+#include "dynamics/forces/elasticity.h"
 #include "dynamics/forces/fluid.h"
 #include "dynamics/forces/gravitation.h"
 #include "dynamics/forces/loads.h"
@@ -16,9 +18,11 @@ struct ForceScratch {
 inline void add_forces(const Model& model, const State& s, double t, int threads, ForceScratch& scratch, VecX& f) {
   if (model.forces.empty()) return;
   add_springs(model, s, f);
+  add_elasticity(model, s, f);
   add_pair_forces(model, s, t, f);
   add_drag(model, s, t, f);
   add_fluid(model, s, t, f);
+  add_air(model, s, f);
   add_penalty_planes(model, s, f);
   add_loads(model, s, t, f);
   add_gravitation(model, s, threads, scratch.attractors, f);
@@ -27,7 +31,7 @@ inline void add_forces(const Model& model, const State& s, double t, int threads
 /// Of all forces that have one; weight not included.
 inline double force_potential(const Model& model, const State& s, double t, int threads, ForceScratch& scratch) {
   if (model.forces.empty()) return 0;
-  return spring_potential(model, s) + pair_potential(model, s, t) + penalty_potential(model, s) +
+  return spring_potential(model, s) + elastic_potential(model, s) + pair_potential(model, s, t) + penalty_potential(model, s) +
          gravitation_potential(model, s, threads, scratch.attractors);
 }
 

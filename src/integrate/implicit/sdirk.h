@@ -18,7 +18,7 @@ inline constexpr std::array<std::array<double, 2>, 3> a{{{0, 0}, {(1 - g) / 2, 0
 template <ImplicitMechanism M>
 class Sdirk {
  public:
-  explicit Sdirk(const NewtonSettings& settings) : max_halvings_(settings.max_halvings), stage_(settings) {}
+  explicit Sdirk(const StageSettings& settings) : max_halvings_(settings.max_halvings), stage_(settings) {}
 
   void advance(M& m, typename M::State& s, double t, double h) {
     report = {};
