@@ -4,7 +4,9 @@
 #include <rotule/solvers/ldlt.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 
 #include "base/budget.h"
 #include "base/spans.h"
@@ -65,6 +67,9 @@ struct NullVector {
   }
 };
 
+/// A pair of bodies with no more rows than this is left to the search among all rows.
+constexpr std::size_t most_rows_of_a_pair = 24;
+
 /// The rows on which null vectors lean most, by elimination with complete pivoting.
 void rows_leaned_on(std::vector<NullVector>& vectors, std::vector<int>& rows) {
   const int count = static_cast<int>(vectors.size());
@@ -104,12 +109,106 @@ void RedundantRows::set_aside(ConstraintProblem& problem, Workspace& workspace, 
   Mat6 unit = Mat6::Identity();
   if (longest > 0) unit.diagonal().tail<3>().setConstant(1 / (longest * longest));
   mass_.assign(problem.inverse_mass.size(), unit);
+  set_parallel_aside(problem, longest > 0 ? longest : 1);
   std::swap(problem.inverse_mass, mass_);
   while (!rows_.empty() && restore_one(problem, workspace)) {
   }
   if (!still_good(problem, workspace)) choose(problem, workspace);
   std::swap(problem.inverse_mass, mass_);
+  all_.clear();
+  std::ranges::merge(rows_, parallel_, std::back_inserter(all_));
   write_compliance(problem);
+}
+
+void RedundantRows::find_pairs(const ConstraintProblem& problem) {
+  structure_.keep(problem);
+  pair_rows_.clear();
+  pairs_.clear();
+  std::vector<ConstraintBlock> blocks;
+  for (const ConstraintBlock& block : problem.blocks)
+    if (block.more_count == 0) blocks.push_back(block);
+  const auto pair_of = [](const ConstraintBlock& block) { return std::pair(block.body_a, block.body_b); };
+  std::ranges::stable_sort(blocks, {}, pair_of);
+  for (auto first = blocks.begin(); first != blocks.end();) {
+    const std::size_t begin = pair_rows_.size();
+    auto block = first;
+    for (; block != blocks.end() && pair_of(*block) == pair_of(*first); ++block)
+      for (int k = 0; k < block->rows; ++k) pair_rows_.push_back(block->first_row + k);
+    if (pair_rows_.size() - begin > most_rows_of_a_pair)
+      pairs_.push_back({first->body_a, first->body_b, static_cast<int>(pair_rows_.size())});
+    else
+      pair_rows_.resize(begin);
+    first = block;
+  }
+}
+
+void RedundantRows::set_parallel_aside(const ConstraintProblem& problem, double lever) {
+  if (!structure_.matches(problem)) find_pairs(problem);
+  if (pairs_.empty()) return parallel_.clear();
+  parallel_ambiguous_.assign(problem.rows(), 0);
+  all_.swap(parallel_);  // those before
+  parallel_.clear();
+  int begin = 0;
+  for (const Pair& pair : pairs_) {
+    Budget::listen();
+    vectors_.clear();
+    for (const int row : std::span(pair_rows_).subspan(begin, pair.end - begin)) {
+      PairVector v;
+      v.row = row;
+      v.kept_before = !all_.empty() && !std::ranges::binary_search(all_, row);
+      if (pair.body_a >= 0) v.left.head<6>() = problem.J_a.row(row).transpose();
+      if (pair.body_b >= 0) v.left.tail<6>() = problem.J_b.row(row).transpose();
+      v.left.segment<3>(3) /= lever;
+      v.left.tail<3>() /= lever;
+      const double length = v.left.norm();
+      if (!(length > 0)) continue;  // idle
+      v.left /= length;
+      vectors_.push_back(v);
+    }
+    drop_dependent();
+    begin = pair.end;
+  }
+  std::ranges::sort(parallel_);
+}
+
+/// Keeps rows of one pair of bodies until all others follow from them, the most independent first: Gram and Schmidt with
+/// pivoting, where one that was kept before is taken as long as it is half as good as the best.
+void RedundantRows::drop_dependent() {
+  std::array<const PairVector*, 6> kept{};
+  std::size_t count = 0;
+  for (; count < kept.size(); ++count) {
+    PairVector *best = nullptr, *old = nullptr;
+    double most = 0, most_of_old = 0;
+    for (PairVector& v : vectors_) {
+      const double square = v.kept ? 0 : v.left.squaredNorm();
+      if (square > most) {
+        most = square;
+        best = &v;
+      }
+      if (v.kept_before && square > most_of_old) {
+        most_of_old = square;
+        old = &v;
+      }
+    }
+    if (!(most > dependent_pivot_)) break;
+    PairVector& next = old != nullptr && most_of_old > 0.25 * most ? *old : *best;
+    next.kept = true;
+    kept[count] = &next;
+    const Eigen::Matrix<double, 12, 1> direction = next.left.normalized();
+    for (PairVector& v : vectors_)
+      for (int pass = 0; pass < 2 && !v.kept; ++pass) {  // twice is enough
+        const double share = direction.dot(v.left);
+        v.shares[count] += share;
+        v.left -= share * direction;
+      }
+  }
+  for (const PairVector& v : vectors_) {
+    if (v.kept) continue;
+    parallel_.push_back(v.row);
+    parallel_ambiguous_[v.row] = 1;
+    for (std::size_t k = 0; k < count; ++k)
+      if (std::abs(v.shares[k]) > 1e-6) parallel_ambiguous_[kept[k]->row] = 1;
+  }
 }
 
 bool RedundantRows::restore_one(ConstraintProblem& problem, Workspace& workspace) {
@@ -194,11 +293,13 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
 void RedundantRows::write_compliance(ConstraintProblem& problem) const {
   problem.C.setZero();
   for (const int row : idle_) problem.C[row] = 1;
-  if (rows_.empty()) return;
-  for (const ConstraintBlock& block : problem.blocks)
-    for (auto r = std::lower_bound(rows_.begin(), rows_.end(), block.first_row);
-         r != rows_.end() && *r < block.first_row + block.rows; ++r)
-      problem.C[*r] = slack * diagonal_entry(problem, block, *r);
+  for (const std::vector<int>* rows : {&rows_, &parallel_}) {
+    if (rows->empty()) continue;
+    for (const ConstraintBlock& block : problem.blocks)
+      for (auto r = std::lower_bound(rows->begin(), rows->end(), block.first_row);
+           r != rows->end() && *r < block.first_row + block.rows; ++r)
+        problem.C[*r] = slack * diagonal_entry(problem, block, *r);
+  }
 }
 
 void RedundantRows::factor(const ConstraintProblem& problem, Workspace& workspace) {

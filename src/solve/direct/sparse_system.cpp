@@ -69,7 +69,8 @@ struct Hubs {
   std::vector<int> bodies;
 };
 
-Hubs find_hubs(std::span<const GraphEdge> edges, const Graph& joints, std::span<const Mobility> mobility) {
+Hubs find_hubs(std::span<const GraphEdge> edges, const Graph& joints, std::span<const Mobility> mobility,
+               std::span<const char> loose) {
   const int bodies = joints.size(), n = static_cast<int>(edges.size());
   Hubs hubs;
   hubs.is_hub.assign(bodies, 0);
@@ -95,6 +96,7 @@ Hubs find_hubs(std::span<const GraphEdge> edges, const Graph& joints, std::span<
         stack.pop_back();
         if (mobility[body] != Mobility::full) holder[root] = several;
         for (const int e : joints.of(body)) {
+          if (loose[e]) continue;
           const int other = edges[e].a == body ? edges[e].b : edges[e].a;
           if (other < 0)
             holder[root] = several;
@@ -110,7 +112,7 @@ Hubs find_hubs(std::span<const GraphEdge> edges, const Graph& joints, std::span<
     for (int e = 0; e < n; ++e) {
       const int a = edges[e].a, b = edges[e].b;
       const int inner = a >= 0 && !hubs.is_hub[a] ? a : b >= 0 && !hubs.is_hub[b] ? b : -1;
-      hubs.hangs[e] = inner >= 0 && holder[part[inner]] >= 0;
+      hubs.hangs[e] = loose[e] || (inner >= 0 && holder[part[inner]] >= 0);
     }
     changed = std::erase_if(hubs.bodies, [&](int hub) {
                 const auto around = joints.of(hub);
@@ -154,6 +156,13 @@ void append_order(std::span<const GraphEdge> edges, int bodies, std::span<const 
 
 }  // namespace
 
+bool SparseSystem::is_loose(const ConstraintProblem& problem, const ConstraintBlock& block) {
+  constexpr double far_above = 1e9;
+  for (int r = block.first_row; r < block.first_row + block.rows; ++r)
+    if (!(problem.C[r] > far_above * diagonal_entry(problem, block, r))) return false;
+  return true;
+}
+
 /// The general case: blocks over any number of bodies, as nodes that are adjacent where they share one.
 void SparseSystem::analyse_further(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks) {
   struct Side {
@@ -189,6 +198,7 @@ void SparseSystem::analyse_further(const ConstraintProblem& problem, std::span<c
   factor.analyse(nodes, adjacency, order);
 
   mobility_.clear();
+  loose_.clear();
   hub_program_.clear();
   hub_scratch_.clear();
   program_.clear();
@@ -228,17 +238,19 @@ void SparseSystem::analyse(const ConstraintProblem& problem, std::span<const Con
   // Masses matter to the structure only where some body has many joints: if it never moves, they have nothing to do with each
   // other.
   mobility_.clear();
+  loose_.clear();
   for (int body = 0; body < problem.bodies() && mobility_.empty(); ++body)
     if (static_cast<int>(joints.of(body).size()) > most_joints_in_a_clique)
       for (const Mat6& W : problem.inverse_mass) mobility_.push_back(mobility_of(W));
   if (!mobility_.empty()) {
+    for (const ConstraintBlock& block : blocks) loose_.push_back(is_loose(problem, block));
     for (GraphEdge& e : edges) {
       if (e.a >= 0 && mobility_[e.a] == Mobility::none) e.a = -1;
       if (e.b >= 0 && mobility_[e.b] == Mobility::none) e.b = -1;
     }
     joints = incident_edges(edges, problem.bodies());
   }
-  const Hubs hubs = find_hubs(edges, joints, mobility_);
+  const Hubs hubs = find_hubs(edges, joints, mobility_, loose_);
   const int hub_count = static_cast<int>(hubs.bodies.size());
   for (int k = 0; k < hub_count; ++k) nodes.push_back({.first_row = problem.rows() + 6 * k, .size = 6, .negative = true});
 

@@ -9,8 +9,9 @@
 //   [ W J_h^T    -W  ]
 //
 // after the joints of all that hangs from it alone, whose A_0 is definite, and before all others: a star of k joints costs O(k).
-// Only joints that tie such a body to the ground or to another one still form cliques, and all of them where some block ties more
-// than two bodies.
+// Joints whose compliance is far above all that the matrix has for them (rows that follow from others, redundant_rows.h) come
+// first of all. Only joints that tie such a body to the ground or to another one still form cliques, and all of them where some
+// block ties more than two bodies.
 //
 // Rows whose pivot vanishes are set aside and listed. Fails on problems that have a matrix and no bodies.
 #include <rotule/problem.h>
@@ -45,6 +46,8 @@ class SparseSystem {
     if (has_hubs() && rows_ != problem.rows()) return false;
     for (std::size_t body = 0; body < mobility_.size(); ++body)
       if (mobility_[body] != mobility_of(problem.inverse_mass[body])) return false;
+    for (std::size_t i = 0; i < loose_.size(); ++i)
+      if ((loose_[i] != 0) != is_loose(problem, blocks[i])) return false;
     return true;
   }
 
@@ -58,6 +61,8 @@ class SparseSystem {
   RefinementScratch refinement;
 
  private:
+  /// Whether the block's compliance leaves it next to nothing to carry.
+  static bool is_loose(const ConstraintProblem& problem, const ConstraintBlock& block);
   void analyse_further(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks);
   void assemble_hubs(const ConstraintProblem& problem);
   template <int S>
@@ -82,6 +87,7 @@ class SparseSystem {
   // (negative where it comes after the hub), and where their block stands.
   std::vector<std::int32_t> hub_program_;
   std::vector<Mobility> mobility_;   // per body, where hubs were looked for: what hangs from one must be able to move by itself
+  std::vector<char> loose_;          // per block, likewise: those that come first
   std::vector<double> hub_scratch_;  // x and the hubs' unknowns, where there are hubs
 };
 
