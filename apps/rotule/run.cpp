@@ -180,7 +180,7 @@ bool keeps_energy(const Scene& scene, const Recipe& recipe) {
                    using Force = std::decay_t<decltype(f)>;
                    return std::is_same_v<Force, Drag> || std::is_same_v<Force, Air> || std::is_same_v<Force, Load> ||
                           std::is_same_v<Force, FlowSection> || std::is_same_v<Force, Buoyancy> ||
- std::is_same_v<Force, UserForce>;
+                          std::is_same_v<Force, UserForce>;
                  },
                  force);
            });

@@ -182,7 +182,7 @@ struct UserForce {
   std::function<ForceJacobian(const Motion& a, const Motion& b, double time)> jacobian = {};
 };
 
-using ForceDef = std::variant<Spring, AngleSpring, TorsionSpring, Drag, Air, Gravitation, PenaltyPlane, Load, FlowSection, Buoyancy,
-                              AddedMass, UserForce>;
+using ForceDef = std::variant<Spring, AngleSpring, TorsionSpring, Drag, Air, Gravitation, PenaltyPlane, Load, FlowSection,
+                              Buoyancy, AddedMass, UserForce>;
 
 }  // namespace rotule

@@ -2,8 +2,8 @@
 // All of Rotule's interface.
 #include <rotule/analyse.h>
 #include <rotule/error.h>
-#include <rotule/flutter.h>
 #include <rotule/fluid_grid.h>
+#include <rotule/flutter.h>
 #include <rotule/inverse.h>
 #include <rotule/inverse_dynamics.h>
 #include <rotule/mass_properties.h>

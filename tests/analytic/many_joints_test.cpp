@@ -1,5 +1,5 @@
-// Very many joints between the same two bodies, which say the same again and again, or lock all that could move: the motion is that
-// of one joint, and the cost grows with their number, not with its cube.
+// Very many joints between the same two bodies, which say the same again and again, or lock all that could move: the motion is
+// that of one joint, and the cost grows with their number, not with its cube.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rotule/recipe.h>
