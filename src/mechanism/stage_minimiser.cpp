@@ -63,6 +63,9 @@ void StageMinimiser::find_pattern() {
   for (const AirForce& air : forces.airs)
     for (const std::array<int, 3>& triangle : air.triangles)
       for (std::size_t k = 0; k < 3; ++k) couple(triangle[k], triangle[(k + 1) % 3]);
+  for (const SpringForce& spring : forces.springs)  // slack ones may tie particles
+    if (spring.a.kind == ForceEnd::Kind::particle && spring.b.kind == ForceEnd::Kind::particle)
+      couple(spring.a.index, spring.b.index);
   for (const AngleSpringForce& angle : forces.angles)
     for (std::size_t k = 0; k < 3; ++k)
       if (const ForceEnd& a = angle.ends[k], &b = angle.ends[(k + 1) % 3];
@@ -98,7 +101,7 @@ void StageMinimiser::evaluate(Point& at) {
   };
   add_elastic(s, at.f);
   if (lossy_) {
-    add_drag(model_, s, at.f);
+    add_drag(model_, s, t_, at.f);
     add_air(model_, s, at.f);
     rest_.x = s.x;
     at.loss = at.f - dead_;

@@ -61,11 +61,9 @@ struct RangeCheck {
   }
   template <class T>
   void operator()(const Field& field, const std::vector<T>& items, Need = {}) const
-      requires(std::is_same_v<T, SpringSet> || std::is_same_v<T, AxisDrive> || std::is_same_v<T, NamedPoint> ||
-               std::is_same_v<T, NamedConstant> || std::is_same_v<T, ConstraintParameter> || std::is_same_v<T, FluidWall>) {}
-  requires(std::is_same_v<T, SpringSet> || std::is_same_v<T, TetrahedronSet> || std::is_same_v<T, TriangleSet> ||
-           std::is_same_v<T, AxisDrive> || std::is_same_v<T, NamedPoint> || std::is_same_v<T, NamedConstant> ||
-           std::is_same_v<T, ConstraintParameter>) {
+      requires(std::is_same_v<T, SpringSet> || std::is_same_v<T, TetrahedronSet> || std::is_same_v<T, TriangleSet> ||
+               std::is_same_v<T, AxisDrive> || std::is_same_v<T, NamedPoint> || std::is_same_v<T, NamedConstant> ||
+               std::is_same_v<T, ConstraintParameter> || std::is_same_v<T, FluidWall>) {
     const Place here = place / field.name;
     for (std::size_t i = 0; i < items.size(); ++i) {
       const Place item = here / i;
