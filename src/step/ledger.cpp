@@ -165,8 +165,8 @@ std::vector<std::pair<int, int>> Ledger::redundant(const JointedMechanism& mecha
     const Linkage& linkage = mechanism.linkages[places_[j].linkage];
     const ConstraintBlock& block = linkage.constraints.blocks()[places_[j].block];
     const std::vector<int>& set_aside = linkage.redundant.rows();
-    const int rows = static_cast<int>(std::count_if(
-        set_aside.begin(), set_aside.end(), [&](int r) { return r >= block.first_row && r < block.first_row + block.rows; }));
+    const int rows = static_cast<int>(std::ranges::lower_bound(set_aside, block.first_row + block.rows) -
+                                      std::ranges::lower_bound(set_aside, block.first_row));
     if (rows) out.emplace_back(j, rows);
   }
   return out;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "support/allocation_counter.h"
+#include "support/runs.h"
 
 namespace rotule {
 namespace {
@@ -19,11 +20,6 @@ Recipe quick(double dt = 1.0 / 60, int substeps = 4) {
   recipe.dt = dt;
   recipe.stepper = RealtimeStepperSettings{.substeps = substeps};
   return recipe;
-}
-
-void run_for(World& world, double seconds) {
-  const auto steps = static_cast<int>(std::lround(seconds / world.recipe().dt));
-  for (int i = 0; i < steps; ++i) world.step();
 }
 
 /// Links of 1 kg and 0.2 m straight down from the world's (0, 0, 10), the last one bearing a weight.

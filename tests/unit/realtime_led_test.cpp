@@ -6,13 +6,10 @@
 #include <cmath>
 #include <numbers>
 
+#include "support/runs.h"
+
 namespace rotule {
 namespace {
-
-void run_for(World& world, double seconds) {
-  const auto steps = static_cast<int>(std::lround(seconds / world.recipe().dt));
-  for (int i = 0; i < steps; ++i) world.step();
-}
 
 TEST(RealtimeLed, ALiftCarriesAndATableTakesAlong) {
   Scene scene;

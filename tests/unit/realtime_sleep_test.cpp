@@ -8,6 +8,7 @@
 #include <string>
 
 #include "support/allocation_counter.h"
+#include "support/runs.h"
 
 namespace rotule {
 namespace {
@@ -16,11 +17,6 @@ Recipe dozing(double after = 0.3) {
   Recipe recipe = recipes::fastest();
   recipe.stepper = RealtimeStepperSettings{.sleep_after = after};
   return recipe;
-}
-
-void run_for(World& world, double seconds) {
-  const auto steps = static_cast<int>(std::lround(seconds / world.recipe().dt));
-  for (int i = 0; i < steps; ++i) world.step();
 }
 
 /// Columns of boxes on the ground, far enough apart to be islands of their own.

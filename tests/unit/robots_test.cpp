@@ -17,20 +17,20 @@
 namespace rotule {
 namespace {
 
-using Frame = Eigen::Affine3d;
+using Transform = Eigen::Affine3d;
 using testing::Folder;
 
 /// Rodrigues' formula, and roll, pitch, yaw as three of it: nothing that the readers use.
-Mat3 turn_about(const Vec3& axis, double angle) {
+Mat3 turn_by(const Vec3& axis, double angle) {
   Mat3 K;
   K << 0, -axis.z(), axis.y(), axis.z(), 0, -axis.x(), -axis.y(), axis.x(), 0;
   return Mat3::Identity() + std::sin(angle) * K + (1 - std::cos(angle)) * K * K;
 }
 Mat3 by_rpy(const Vec3& a) {
-  return turn_about(Vec3::UnitZ(), a.z()) * turn_about(Vec3::UnitY(), a.y()) * turn_about(Vec3::UnitX(), a.x());
+  return turn_by(Vec3::UnitZ(), a.z()) * turn_by(Vec3::UnitY(), a.y()) * turn_by(Vec3::UnitX(), a.x());
 }
-Frame frame(const Vec3& p, const Mat3& R) {
-  Frame out = Frame::Identity();
+Transform frame(const Vec3& p, const Mat3& R) {
+  Transform out = Transform::Identity();
   out.translation() = p;
   out.linear() = R;
   return out;
@@ -53,7 +53,7 @@ std::string write(const Folder& folder, const std::string& name, const std::stri
 /// What the test knows of a link: where it stands, and its inertia about the world's origin.
 struct Known {
   std::string name;
-  Frame X;
+  Transform X;
   double mass = 0;
   Vec3 first_moment = Vec3::Zero();
   Mat3 about_origin = Mat3::Zero();
@@ -64,7 +64,7 @@ Mat3 steiner(double mass, const Vec3& c) { return mass * (c.squaredNorm() * Mat3
 /// A tree of `count` links with random joints; limits pin each coordinate to a random value, which is thus where it begins.
 std::string random_urdf(Dice& dice, int count, std::vector<Known>& known, std::map<std::string, double>& q) {
   std::string text = "<robot name=\"random\"><link name=\"world\"/>\n";
-  known = {{"world", Frame::Identity()}};
+  known = {{"world", Transform::Identity()}};
   for (int k = 0; k < count; ++k) {
     const Known& parent = known[static_cast<std::size_t>(dice.whole(k + 1))];
     const std::string name = fmt::format("link{}", k);
@@ -77,8 +77,8 @@ std::string random_urdf(Dice& dice, int count, std::vector<Known>& known, std::m
     const Mat3 I = turned * moments.asDiagonal() * turned.transpose();
     const int type = dice.whole(4);
     const double value = type == 3 ? 0 : dice.number(type == 1 ? -0.3 : -2.5, type == 1 ? 0.3 : 2.5);
-    Frame X = parent.X * frame(xyz, by_rpy(rpy));
-    if (type == 0 || type == 2) X = X * frame(Vec3::Zero(), turn_about(axis, value));
+    Transform X = parent.X * frame(xyz, by_rpy(rpy));
+    if (type == 0 || type == 2) X = X * frame(Vec3::Zero(), turn_by(axis, value));
     if (type == 1) X = X * frame(value * axis, Mat3::Identity());
     Known link{name, X, mass};
     const Vec3 c = X * com;
@@ -102,7 +102,7 @@ std::string random_urdf(Dice& dice, int count, std::vector<Known>& known, std::m
   return text + "</robot>";
 }
 
-double difference(const Frame& X, const Vec3& p, const Quat& q) {
+double difference(const Transform& X, const Vec3& p, const Quat& q) {
   return (X.translation() - p).norm() + (X.linear() - q.toRotationMatrix()).norm();
 }
 
@@ -171,8 +171,8 @@ std::string random_mjcf(Dice& dice, int count, std::vector<Known>& known, std::m
     const Vec3 pos = dice.vector(0.4);
     Quat turn(dice.number(-1, 1), dice.number(-1, 1), dice.number(-1, 1), dice.number(-1, 1));
     const Quat unit = turn.normalized();
-    Frame X = (node.parent < 0 ? Frame::Identity() : known[static_cast<std::size_t>(node.parent)].X) *
-              frame(pos, unit.toRotationMatrix());
+    Transform X = (node.parent < 0 ? Transform::Identity() : known[static_cast<std::size_t>(node.parent)].X) *
+                  frame(pos, unit.toRotationMatrix());
     const std::string name = fmt::format("body{}", k);
     node.open = fmt::format(
         "<body name=\"{}\" pos=\"{}\" quat=\"{} {} {} {}\"><inertial pos=\"0.01 0 0\" mass=\"1\" "
@@ -186,7 +186,7 @@ std::string random_mjcf(Dice& dice, int count, std::vector<Known>& known, std::m
       node.joints += fmt::format("<joint name=\"q{}_{}\" type=\"{}\" pos=\"{}\" axis=\"{}\" ref=\"{}\"/>", k, j,
                                  slide ? "slide" : "hinge", numbers(at), numbers(axis), shortest(rest));
       X = slide ? X * frame((value - rest) * axis, Mat3::Identity())
-                : X * frame(at, turn_about(axis, value - rest)) * frame(-at, Mat3::Identity());
+                : X * frame(at, turn_by(axis, value - rest)) * frame(-at, Mat3::Identity());
       q[fmt::format("q{}_{}", k, j)] = value;
     }
     known.push_back({name, X});
