@@ -8,6 +8,7 @@
 
 #include <random>
 
+#include "model/dial.h"
 #include "scenes/builders.h"
 #include "support/files.h"
 #include "support/web_client.h"
@@ -183,7 +184,8 @@ bool ended_as_alone(const std::string& farewell) {
     return false;
   }
   EXPECT_GT(steps, 0);
-  World alone(*scenes::build("bouncing_ball"));
+  const Scene scene = *scenes::build("bouncing_ball");
+  World alone(scene, recipe_for(scene, Dial::realtime));  // as the viewer runs what touches
   for (long k = 0; k < steps; ++k) alone.step();
   return alone.state_hash() == hash;
 }

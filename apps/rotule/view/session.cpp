@@ -195,7 +195,11 @@ void Session::obey(ViewerId viewer, const Command& command) {
       const bool real_time = watch_in_real_time(named.scene);
       keep_to_the_clock(named.scene.recipe);
       restart_as(named.name, std::move(named.scene));
-      if (real_time) s.live_->note_dial({.setting = std::string(name_of(Dial::realtime)), .accuracy = {}});
+      if (real_time) {
+        s.live_->note_dial({.setting = std::string(name_of(Dial::realtime)), .accuracy = {}});
+        s.show_scene(all_viewers);
+        s.show_frame(s.shown_);
+      }
       s.speed_ = s.live_->pace();
     }
     void operator()(const ask::Pick& pick) {
