@@ -90,7 +90,7 @@ class Problems(unittest.TestCase):
             rotule.residual(rotule.Problem(1, [(1, -1, 0)]), [0.0, 0.0])
 
     def test_those_of_a_world(self):
-        world = rotule.World("tower_5", "realtime")
+        world = rotule.World("tower_5", "balanced")
         world.keep_problems()
         world.step(5)
         problem = world.problem(0)
