@@ -105,8 +105,8 @@ void plot(const PlotOptions& options) {
   std::string html, svg;
   if (!options.svg.empty()) svg = to_svg(plots);
   if (!page.empty()) {
-    std::string body = fmt::format("<h1>{}</h1>\n<p class=\"quiet\">{} frames of {}</p>\n", html_escaped(name),
-                                   recording.frames(), html_escaped(fs::path(recorded.path()).filename().string()));
+    std::string body = fmt::format("<h1>{}</h1>\n<p class=\"quiet\">{} frames of {}</p>\n", markup_escaped(name),
+                                   recording.frames(), markup_escaped(fs::path(recorded.path()).filename().string()));
     for (const Plot& each : plots) body += to_figure(each);
     html = html_page(name, body);
   }

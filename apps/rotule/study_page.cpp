@@ -250,16 +250,16 @@ std::vector<Table> all_tables(const std::vector<SceneStudy>& studies) {
 }
 
 std::string html_of(const Table& table) {
-  std::string out = fmt::format("<h2>{}</h2>\n<table class=\"numbers\">\n<tr>", html_escaped(table.title));
+  std::string out = fmt::format("<h2>{}</h2>\n<table class=\"numbers\">\n<tr>", markup_escaped(table.title));
   for (std::size_t k = 0; k < table.head.size(); ++k)
-    out += fmt::format("<th{}>{}</th>", k ? " class=\"number\" style=\"width:auto\"" : "", html_escaped(table.head[k]));
+    out += fmt::format("<th{}>{}</th>", k ? " class=\"number\" style=\"width:auto\"" : "", markup_escaped(table.head[k]));
   out += "</tr>\n";
   for (const auto& row : table.rows) {
     out += "<tr>";
     for (std::size_t k = 0; k < row.size(); ++k)
-      out += k == 0 ? fmt::format("<th>{}</th>", html_escaped(row[k]))
+      out += k == 0 ? fmt::format("<th>{}</th>", markup_escaped(row[k]))
                     : fmt::format("<td class=\"number{}\">{}</td>", table.head[k] == "published" ? " quiet" : "",
-                                  html_escaped(row[k]));
+                                  markup_escaped(row[k]));
     out += "</tr>\n";
   }
   return out + "</table>\n";
@@ -343,19 +343,20 @@ std::string study_page(const std::vector<SceneStudy>& studies, const TuningChoic
       "of {:g}. "
       "Columns named <em>published</em> hold the results of the study that this one repeats.</p>\n",
       choices.sweeps, choices.population, choices.warm > 0 ? fmt::format("at {:g} of the warm start", choices.warm) : "from zero",
-      html_escaped(choices.friction), choices.error);
+      markup_escaped(choices.friction), choices.error);
   body += "<h2>What was found</h2>\n<ul class=\"plain\">\n";
-  for (const std::string& finding : study_findings(studies, choices)) body += fmt::format("<li>{}</li>\n", html_escaped(finding));
+  for (const std::string& finding : study_findings(studies, choices))
+    body += fmt::format("<li>{}</li>\n", markup_escaped(finding));
   body += "</ul>\n";
   for (const Table& table : all_tables(studies)) body += html_of(table);
   for (const Figure& figure : all_figures(studies)) {
-    body += fmt::format("<h2>{}</h2>\n", html_escaped(figure.caption));
+    body += fmt::format("<h2>{}</h2>\n", markup_escaped(figure.caption));
     if (figure.plots.empty()) body += "<p class=\"quiet\">No frame with a course was tuned.</p>\n";
     for (const Plot& plot : figure.plots) {
       try {
         body += to_figure(plot);
       } catch (const Error&) {
-        body += fmt::format("<p class=\"quiet\">{}: nothing that a plot could show.</p>\n", html_escaped(plot.title));
+        body += fmt::format("<p class=\"quiet\">{}: nothing that a plot could show.</p>\n", markup_escaped(plot.title));
       }
     }
   }
@@ -364,7 +365,7 @@ std::string study_page(const std::vector<SceneStudy>& studies, const TuningChoic
     if (s.tuned_now > 0)
       times.push_back(fmt::format("{}: {:.0f} ms per tuned frame, {:.0f} ms per step of the run", title_of(s),
                                   1e3 * s.seconds_tuning / s.tuned_now, 1e3 * s.seconds_running / s.steps));
-  body += fmt::format("<footer>{}</footer>\n", html_escaped(list_of(times)));
+  body += fmt::format("<footer>{}</footer>\n", markup_escaped(list_of(times)));
   return html_page("Tuning projected Gauss-Seidel", body);
 }
 

@@ -51,7 +51,7 @@ std::vector<Standing> standings(const std::vector<Bout>& bouts, std::size_t goal
   return out;
 }
 
-std::string cell(const std::string& text) { return fmt::format("<td class=\"number\">{}</td>", html_escaped(text)); }
+std::string cell(const std::string& text) { return fmt::format("<td class=\"number\">{}</td>", markup_escaped(text)); }
 
 std::string number_of(std::size_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
@@ -67,11 +67,11 @@ std::string verdict(const std::vector<Standing>& all, double goal, std::size_t s
   std::string out = fmt::format(
       "<p>To {:.0e}: <b>{}</b> does best all in all: it solves {} of the {} problems that anybody solves, in {:.1f} times the "
       "time of the fastest (median).",
-      goal, html_escaped(first.solver), first.ratios.size(), solved, first.median());
+      goal, markup_escaped(first.solver), first.ratios.size(), solved, first.median());
   if (quick.solver != first.solver)
-    out += fmt::format(" The fastest most often is <b>{}</b>, on {} of them.", html_escaped(quick.solver), quick.wins);
+    out += fmt::format(" The fastest most often is <b>{}</b>, on {} of them.", markup_escaped(quick.solver), quick.wins);
   if (most.ratios.size() > first.ratios.size())
-    out += fmt::format(" The most reliable is <b>{}</b>, with {} solved.", html_escaped(most.solver), most.ratios.size());
+    out += fmt::format(" The most reliable is <b>{}</b>, with {} solved.", markup_escaped(most.solver), most.ratios.size());
   return out + "</p>\n";
 }
 
@@ -82,7 +82,7 @@ std::string standings_table(const std::vector<Standing>& all, std::size_t solved
   for (const Standing& one : all) {
     const bool none = one.ratios.empty();
     const char* grade = one.ratios.size() == solved ? "good" : 2 * one.ratios.size() >= solved ? "fair" : "bad";
-    out += fmt::format("<tr><td>{}</td><td class=\"number {}\">{} of {}</td>{}{}{}</tr>\n", html_escaped(one.solver), grade,
+    out += fmt::format("<tr><td>{}</td><td class=\"number {}\">{} of {}</td>{}{}{}</tr>\n", markup_escaped(one.solver), grade,
                        one.ratios.size(), solved, cell(one.wins > 0 ? std::to_string(one.wins) : ""),
                        cell(none ? "" : fmt::format("{:.1f}", one.median())),
                        cell(none ? "" : fmt::format("{:.0f}", one.ratios.back())));
@@ -105,9 +105,9 @@ std::string problems_table(const std::vector<Bout>& bouts, const std::vector<dou
       for (const Trial& trial : bout.trials)
         if (best < infinity && shortfall(trial, k).empty() && trial.attempts[k].seconds == best)
           who = fmt::format("{} in {:.3g} ms", trial.solver, 1e3 * best);
-      winners += fmt::format("{}{:.0e}: {}", k > 0 ? "<br>" : "", goals[k], html_escaped(who));
+      winners += fmt::format("{}{:.0e}: {}", k > 0 ? "<br>" : "", goals[k], markup_escaped(who));
     }
-    out += fmt::format("<tr><td>{}</td>{}{}{}{}{}<td>{}</td></tr>\n", html_escaped(file_name(bout.problem->name)),
+    out += fmt::format("<tr><td>{}</td>{}{}{}{}{}<td>{}</td></tr>\n", markup_escaped(file_name(bout.problem->name)),
                        cell(fmt::format("{}", f.rows)), cell(fmt::format("{}", f.contacts)),
                        cell(f.bodies > 0 ? fmt::format("{:.1f}", f.contacts_per_body) : ""),
                        cell(f.bodies > 0 ? fmt::format("{:.3g}", f.mass_ratio) : ""), cell(fmt::format("{:.1f}", f.coupling)),

@@ -310,7 +310,9 @@ Recipe fitted(const SceneContent& content, const Recipe& given, const GivenField
 }
 
 Remedy remedy_for(const Recipe& recipe, const JointNeeds& needs) {
-  const std::optional<Recipe> fit = nearest_fit(recipe, {}, needs);
+  // The real-time stepper has one recipe.
+  const bool realtime = std::holds_alternative<RealtimeStepperSettings>(recipe.stepper);
+  const std::optional<Recipe> fit = realtime ? recipes::fastest() : nearest_fit(recipe, {}, needs);
   if (!fit) return {};
   Remedy out;
   const auto put = [&](std::string_view key, std::string_view before, std::string_view after) {

@@ -160,7 +160,7 @@ std::string to_svg(const ColourPicture& picture) {
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0f}\" height=\"{:.0f}\" font-family=\"sans-serif\" font-size=\"12\" "
       "fill=\"#808080\">\n<text x=\"{}\" y=\"24\" font-size=\"14\">{}</text>\n",
-      left + w + right, top + h + bottom, left, html_escaped(picture.title));
+      left + w + right, top + h + bottom, left, markup_escaped(picture.title));
   out += fmt::format(
       "<image x=\"{}\" y=\"{}\" width=\"{:.2f}\" height=\"{:.2f}\" preserveAspectRatio=\"none\" "
       "style=\"image-rendering:pixelated\" "
@@ -168,7 +168,7 @@ std::string to_svg(const ColourPicture& picture) {
       "stroke=\"#808080\"/>\n",
       left, top, w, h, base64(to_png(picture, 1)), left, top, w, h);
   const auto text = [&](double x, double y, const char* anchor, const std::string& words) {
-    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor, html_escaped(words));
+    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor, markup_escaped(words));
   };
   for (const double t : {0.0, 0.5, 1.0}) {
     text(left + t * w, top + h + 16, "middle", fmt::format("{:.4g}", picture.low[0] + t * width_m));

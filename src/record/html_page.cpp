@@ -90,23 +90,6 @@ for (const figure of document.querySelectorAll('figure.plot')) {
 
 }  // namespace
 
-std::string html_escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
-  }
-  return out;
-}
-
 std::string script_safe(std::string_view json) {
   std::string out;
   for (const char c : json) {
@@ -124,7 +107,7 @@ std::string html_page(std::string_view title, std::string_view body) {
       "content=\"width=device-width, "
       "initial-scale=1\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}</main>\n"
       "<script>{}</script>\n</body>\n</html>\n",
-      html_escaped(title), page_style, body, page_script);
+      markup_escaped(title), page_style, body, page_script);
 }
 
 }  // namespace rotule

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/markup.h"
+
 namespace rotule {
 
-/// For text between tags and in attributes; control characters become spaces.
-std::string html_escaped(std::string_view text);
 /// JSON that may stand in a <script>: no "<" is left in it.
 std::string script_safe(std::string_view json);
 

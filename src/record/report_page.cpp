@@ -238,10 +238,10 @@ std::vector<Finding> findings(const Run& run) {
 std::string accuracy(const std::vector<Finding>& found) {
   std::string out = "<h2>How accurate it was</h2>\n<table class=\"findings\">\n";
   for (const Finding& f : found)
-    out += fmt::format("<tr><th>{}</th><td class=\"number\">{}</td><td>{}{}</td></tr>\n", html_escaped(f.what),
-                       html_escaped(f.number),
+    out += fmt::format("<tr><th>{}</th><td class=\"number\">{}</td><td>{}{}</td></tr>\n", markup_escaped(f.what),
+                       markup_escaped(f.number),
                        *f.verdict.grade == '\0' ? "" : fmt::format("<span class=\"{0}\">{0}</span> ", f.verdict.grade),
-                       html_escaped(f.verdict.words));
+                       markup_escaped(f.verdict.words));
   return out + "</table>\n";
 }
 
@@ -266,7 +266,7 @@ std::string where_energy_went(const Run& run) {
   if (!run.agents || !std::isfinite(run.left_over)) return "";
   std::string out = "<h2>Where the energy came from and went to</h2>\n<table class=\"numbers\">\n";
   const auto row = [&](std::string_view what, double value) {
-    out += fmt::format("<tr><th>{}</th><td class=\"number\">{:+.6g} J</td></tr>\n", html_escaped(std::string(what)), value);
+    out += fmt::format("<tr><th>{}</th><td class=\"number\">{:+.6g} J</td></tr>\n", markup_escaped(std::string(what)), value);
   };
   row("At the start", run.energy.front());
   for (const auto& [q, value] : run.balance) row(q->label, q->key.starts_with("lost_") ? -value : value);
@@ -296,7 +296,7 @@ std::string in_numbers(const TrajectoryReader& r) {
     if (std::all_of(said.begin(), said.end(), [](const auto& one) { return one.second == 0; })) continue;
     const std::string unit = q.unit.empty() ? "" : fmt::format(" [{}]", q.unit);
     rows += fmt::format("<tr><th>{}{}<br><span class=\"quiet\" style=\"font-weight:400;font-size:.85rem\">{}</span></th>",
-                        html_escaped(q.label), html_escaped(unit), html_escaped(q.meaning));
+                        markup_escaped(q.label), markup_escaped(unit), markup_escaped(q.meaning));
     for (const auto& column : columns) {
       const auto found = std::find_if(said.begin(), said.end(), [&](const auto& one) { return one.first == column.first; });
       rows += fmt::format("<td class=\"number\">{}</td>", found == said.end() ? "" : fmt::format("{:.4g}", found->second));
@@ -341,7 +341,7 @@ std::string where_time_went(const Run& run) {
 std::string what_was_simulated(const TrajectoryReader& r, const Run& run) {
   std::string out = "<h2>What was simulated</h2>\n<table>\n";
   const auto row = [&](const char* what, const std::string& text) {
-    if (!text.empty()) out += fmt::format("<tr><th>{}</th><td>{}</td></tr>\n", what, html_escaped(text));
+    if (!text.empty()) out += fmt::format("<tr><th>{}</th><td>{}</td></tr>\n", what, markup_escaped(text));
   };
   row("Bodies",
       run.bodies == 0 ? "" : fmt::format("{}{}", run.bodies, run.fixed > 0 ? fmt::format(", {} of them fixed", run.fixed) : ""));
@@ -396,8 +396,8 @@ std::string report_page(const TrajectoryReader& recording, const std::string& na
     if (warning.is_string()) warnings.push_back(warning.get<std::string>());
 
   const std::string title = run.scene.name.empty() ? name : run.scene.name;
-  std::string body = fmt::format("<h1>{}</h1>\n", html_escaped(title));
-  if (!run.scene.description.empty()) body += fmt::format("<p class=\"quiet\">{}</p>\n", html_escaped(run.scene.description));
+  std::string body = fmt::format("<h1>{}</h1>\n", markup_escaped(title));
+  if (!run.scene.description.empty()) body += fmt::format("<p class=\"quiet\">{}</p>\n", markup_escaped(run.scene.description));
   body += in_short(found, warnings.size());
   body += what_was_simulated(recording, run);
   body += accuracy(found);
@@ -406,7 +406,7 @@ std::string report_page(const TrajectoryReader& recording, const std::string& na
     for (const std::string& warning : warnings) {
       std::string text = warning;
       text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-      body += fmt::format("<li>{}. <span class=\"quiet\">{}</span></li>\n", html_escaped(text), advice(warning));
+      body += fmt::format("<li>{}. <span class=\"quiet\">{}</span></li>\n", markup_escaped(text), advice(warning));
     }
     body += "</ul>\n";
   }
@@ -422,8 +422,8 @@ std::string report_page(const TrajectoryReader& recording, const std::string& na
     }
   }
   body += fmt::format("<h2>Recipe</h2>\n<details><summary>every field</summary><pre>{}</pre></details>\n",
-                      html_escaped(run.recipe.dump(2)));
-  body += fmt::format("<footer>{} frames in {}</footer>\n", run.frames, html_escaped(name));
+                      markup_escaped(run.recipe.dump(2)));
+  body += fmt::format("<footer>{} frames in {}</footer>\n", run.frames, markup_escaped(name));
   return html_page(title, body);
 }
 

@@ -196,8 +196,8 @@ std::string draw(const Plot& plot, const Layout& layout) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
       "aria-label=\"{2}\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n{3}"
       "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
-      plot.width, plot.height, html_escaped(plot.title), style);
-  out += text(x.from, 22, "start", html_escaped(plot.title), " font-weight=\"600\" font-size=\"14\"");
+      plot.width, plot.height, markup_escaped(plot.title), style);
+  out += text(x.from, 22, "start", markup_escaped(plot.title), " font-weight=\"600\" font-size=\"14\"");
 
   // The grid, fine lines first.
   const auto upright = [&](double value, const char* kind) {
@@ -218,12 +218,12 @@ std::string draw(const Plot& plot, const Layout& layout) {
   }
   out += fmt::format("<path class=\"axis\" fill=\"none\" d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\"/>\n", x.from, y.to, y.from, x.to);
   const std::string x_note = x.note();
-  out +=
-      text((x.from + x.to) / 2, plot.height - 12, "middle", html_escaped(plot.x.label) + (x_note.empty() ? "" : "   " + x_note));
+  out += text((x.from + x.to) / 2, plot.height - 12, "middle",
+              markup_escaped(plot.x.label) + (x_note.empty() ? "" : "   " + x_note));
   if (const std::string note = y.note(); !note.empty()) out += text(x.from - 8, y.to - 9, "start", note, " font-size=\"11\"");
   const double middle = (y.from + y.to) / 2;
-  out +=
-      text(18, middle, "middle", html_escaped(plot.y.label), fmt::format(" transform=\"rotate(-90 18 {:.1f})\"", middle).c_str());
+  out += text(18, middle, "middle", markup_escaped(plot.y.label),
+              fmt::format(" transform=\"rotate(-90 18 {:.1f})\"", middle).c_str());
 
   const auto rows = static_cast<std::size_t>((y.from - y.to) / 18);  // of the legend, that there is room for
   for (std::size_t k = 0; k < plot.series.size(); ++k) {
@@ -251,7 +251,7 @@ std::string draw(const Plot& plot, const Layout& layout) {
       continue;
     }
     out += fmt::format("<path class=\"line c{}\" d=\"M{:.1f} {:.1f}h18\"{}/>\n", colour, x.to + 14, row - 4, dashes);
-    out += text(x.to + 38, row, "start", html_escaped(shortened(series.name, longest_name)));
+    out += text(x.to + 38, row, "start", markup_escaped(shortened(series.name, longest_name)));
   }
   return out + "</svg>\n";
 }

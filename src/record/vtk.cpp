@@ -183,14 +183,14 @@ void write_vtk(const RecordedMotion& motion, double rate, const std::string& pat
     file.write(vtp(geometry, frame));
     file.finish();
     entries += fmt::format("<DataSet timestep=\"{}\" part=\"0\" file=\"{}/{}\"/>\n", frame.number("time"),
-                           html_escaped(folder_name), name);
+                           markup_escaped(folder_name), name);
     if (!fluid) return;
     const std::string plane = fs::path(name).replace_extension(".vti").string();
     BesideFile slice((beside.path / plane).string());
     slice.write(vti(fluid->slice(fluid->nearest(frame.number("time")))));
     slice.finish();
     entries += fmt::format("<DataSet timestep=\"{}\" part=\"1\" file=\"{}/{}\"/>\n", frame.number("time"),
-                           html_escaped(folder_name), plane);
+                           markup_escaped(folder_name), plane);
   });
   list.write(
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n" +

@@ -10,6 +10,7 @@
 #include <numbers>
 #include <unordered_map>
 
+#include "base/markup.h"
 #include "base/text.h"
 #include "math/pose.h"
 #include "model/model.h"
@@ -22,23 +23,6 @@ namespace {
 constexpr double on_axis = 1e-12;       // m: a frame that is no further off stands on the axis
 constexpr double no_stop = 1e10;        // m: what stands for none where URDF must have one
 constexpr double rating_unknown = 1e9;  // effort and velocity where nobody says
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
 
 std::string list(const Vec3& v) { return fmt::format("{} {} {}", shortest(v.x()), shortest(v.y()), shortest(v.z())); }
 
@@ -74,7 +58,8 @@ class UrdfWriter {
     find_tree();
     for (const BodyDef& body : scene_.bodies) frames_.push_back({body.position, body.orientation.normalized()});
     for (const Edge& edge : edges_) move_frame(edge);
-    out_ = fmt::format("<?xml version=\"1.0\"?>\n<robot name=\"{}\">\n", escaped(scene_.name.empty() ? "robot" : scene_.name));
+    out_ = fmt::format("<?xml version=\"1.0\"?>\n<robot name=\"{}\">\n",
+                       markup_escaped(scene_.name.empty() ? "robot" : scene_.name));
     if (has_world_) out_ += "  <link name=\"world\"/>\n";
     for (const int i : order_) write_link(static_cast<std::size_t>(i));
     for (const Edge& edge : edges_) write_joint(edge);
@@ -184,7 +169,7 @@ class UrdfWriter {
     const BodyDef& def = scene_.bodies[i];
     const Pose in_link = inverse(frames_[i]) * Pose{def.position, def.orientation.normalized()};
     const Pose body{in_link.position, Quat::Identity()};  // the same axes
-    out_ += fmt::format("  <link name=\"{}\">\n", escaped(def.name));
+    out_ += fmt::format("  <link name=\"{}\">\n", markup_escaped(def.name));
     MassProperties m;
     if (def.immovable()) {
       m = {def.mass.value_or(0), def.center_of_mass.value_or(Vec3::Zero()), def.inertia.value_or(Mat3::Zero())};
@@ -219,7 +204,7 @@ class UrdfWriter {
     if (const auto* c = std::get_if<Capsule>(&shape))
       text = fmt::format("<capsule radius=\"{}\" length=\"{}\"/>", shortest(c->radius), shortest(c->length));
     if (const auto* mesh = std::get_if<TriangleMesh>(&shape); mesh != nullptr && !mesh->file.empty())
-      text = fmt::format("<mesh filename=\"{}\" scale=\"{}\"/>", escaped(mesh->file), list(Vec3::Constant(mesh->scale)));
+      text = fmt::format("<mesh filename=\"{}\" scale=\"{}\"/>", markup_escaped(mesh->file), list(Vec3::Constant(mesh->scale)));
     if (text.empty())
       return tell(fmt::format("shape of {}", in_quotes(whose)),
                   "is left out: URDF has boxes, cylinders, spheres and files of meshes");
@@ -257,8 +242,8 @@ class UrdfWriter {
       }
     }
     const Pose in_parent = inverse(frame(edge.parent)) * X;
-    out_ += fmt::format("  <joint name=\"{}\" type=\"{}\">{}<parent link=\"{}\"/><child link=\"{}\"/>{}</joint>\n", escaped(name),
-                        type, origin(in_parent), escaped(parent), escaped(child), more);
+    out_ += fmt::format("  <joint name=\"{}\" type=\"{}\">{}<parent link=\"{}\"/><child link=\"{}\"/>{}</joint>\n",
+                        markup_escaped(name), type, origin(in_parent), markup_escaped(parent), markup_escaped(child), more);
   }
 
   static std::string axis_text(const Pose& link, const Vec3& axis) {

@@ -99,6 +99,7 @@ void check_combination(const Recipe& recipe, const JointNeeds& needs) {
   const std::string reason = misfit(recipe, needs);
   if (reason.empty()) return;
   const Remedy remedy = remedy_for(recipe, needs);
+  if (remedy.flags.empty()) throw Error("recipe", reason);
   throw Error("recipe", fmt::format("{}; {} (in the file: \"recipe\": {})", reason, remedy.flags, remedy.json));
 }
 

@@ -216,6 +216,22 @@ TEST(Dial, EveryRefusalNamesARemedyThatWorks) {
   });
   EXPECT_GT(refusals, 1000);
   EXPECT_GT(said.size(), 20u);
+
+  // The real-time stepper has one recipe, which a refusal names.
+  const int before = refusals;
+  recipe = {};
+  recipe.stepper = RealtimeStepperSettings{};
+  for_each_alternative<IntegratorSettings>([&](const auto& integrator) {
+    for_each_alternative<CorrectionSettings>([&](const auto& correction) {
+      for (const SolverChoice& solver : solvers) {
+        recipe.integrator = integrator;
+        recipe.correction = correction;
+        recipe.solver = solver;
+        look(recipe, {}, plain);
+      }
+    });
+  });
+  EXPECT_GT(refusals, before + 20);
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ TEST(Plot, TextIsText) {
   const std::string figure = to_figure(plot);
   EXPECT_EQ(count(figure, "</script>"), 1u);
   EXPECT_EQ(data_of(figure)["series"][0]["name"], plot.series[0].name);
-  EXPECT_EQ(html_escaped("\"<&>\x01"), "&quot;&lt;&amp;&gt; ");
+  EXPECT_EQ(markup_escaped("\"<&>\x01"), "&quot;&lt;&amp;&gt; ");
 }
 
 /// Two bodies, one with dots in its name, and two joints; every number is different.
