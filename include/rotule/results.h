@@ -111,6 +111,7 @@ struct StepReport {
   int attempts = 1;          // at a step by impulses: made again where it gained energy or left joints open
   double energy_gained = 0;  // J that the last attempt still gained though nothing drives the mechanism
   double joints_open = 0;    // m, rad by which it still left joints open
+  double held_overlap = 0;   // m by which bodies stay in each other because joints hold them there
   bool cut = false;          // whether the recipe's budget ended a solve or a closing before its own end
   double residual = 0;       // relative, the largest of the step's solves by impulses, or unbalanced force of particles' stages
   int broken = 0;            // joints that broke at the end of the step

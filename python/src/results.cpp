@@ -69,6 +69,7 @@ void add_steps(py::module_& module) {
       .field("attempts", &StepReport::attempts, "at a step by impulses, the most")
       .field("energy_gained", &StepReport::energy_gained, "J that a step still gained though nothing drives it")
       .field("joints_open", &StepReport::joints_open, "m, rad by which a step still left joints open")
+      .field("held_overlap", &StepReport::held_overlap, "m by which bodies stay in each other because joints hold them there")
       .field("cut", &StepReport::cut, "whether the recipe's budget ended a solve early")
       .field("residual", &StepReport::residual, "relative, the largest of the solves by impulses")
       .field("broken", &StepReport::broken, "joints that broke")

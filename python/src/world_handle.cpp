@@ -29,6 +29,7 @@ void put_together(StepReport& sum, const StepReport& next) {
   sum.attempts = std::max(sum.attempts, next.attempts);
   sum.energy_gained = std::max(sum.energy_gained, next.energy_gained);
   sum.joints_open = std::max(sum.joints_open, next.joints_open);
+  sum.held_overlap = std::max(sum.held_overlap, next.held_overlap);
   sum.cut = sum.cut || next.cut;
   sum.residual = std::max(sum.residual, next.residual);
   sum.broken += next.broken;

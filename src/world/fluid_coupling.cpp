@@ -230,6 +230,7 @@ const StepReport& FluidCoupling::step(WorldImplementation& world, double h) {
       report_.attempts = std::max(report_.attempts, sum.attempts);
       report_.energy_gained = std::max(report_.energy_gained, sum.energy_gained);
       report_.joints_open = std::max(report_.joints_open, sum.joints_open);
+      report_.held_overlap = std::max(report_.held_overlap, sum.held_overlap);
       report_.residual = std::max(report_.residual, sum.residual);
       report_.converged = report_.converged && sum.converged;
       report_.cut = report_.cut || sum.cut;

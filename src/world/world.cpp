@@ -145,7 +145,7 @@ void WorldImplementation::look_at_start() {
   if (deepest && deepest->gap < -1e-4)
     start_warnings.push_back(
         fmt::format("bodies start in each other, \"{}\" and \"{}\" the deepest, by {:.3g} m: they are moved "
-                    "apart, which adds energy",
+                    "apart, where joints let them, which adds energy",
                     model.bodies[deepest->a].name, model.bodies[deepest->b].name, -deepest->gap));
 }
 
@@ -267,6 +267,8 @@ const StepReport& World::step(double h) {
     w.open_steps += report.joints_open > 0;
     w.most_gained = std::max(w.most_gained, report.energy_gained);
     w.most_open = std::max(w.most_open, report.joints_open);
+    w.held_steps += report.held_overlap > 0;
+    w.most_held = std::max(w.most_held, report.held_overlap);
     if (report.cut) {
       ++w.cut_steps;
       w.worst_cut = std::max(w.worst_cut, report.residual);
@@ -650,6 +652,11 @@ std::vector<std::string> World::warnings() const {
   if (w.open_steps)
     out.push_back(
         fmt::format("{} steps left joints open, up to {:.3g} m (or rad); take a smaller step", w.open_steps, w.most_open));
+  if (w.held_steps)
+    out.push_back(
+        fmt::format("{} steps left bodies in each other by up to {:.3g} m, where joints hold them; move them apart in "
+                    "the scene, or put them on layers that do not meet",
+                    w.held_steps, w.most_held));
   return out;
 }
 

@@ -60,6 +60,8 @@ struct WorldImplementation {
   int repeated_steps = 0;
   int gaining_steps = 0, open_steps = 0;  // whose last attempt still gained energy; still left joints open
   double most_gained = 0, most_open = 0;  // J; m, rad
+  int held_steps = 0;                     // after which joints held bodies in each other
+  double most_held = 0;                   // m
   int cut_steps = 0;                      // that the budget ended
   double worst_cut = 0;                   // the largest relative residual of those
   std::vector<std::string> start_warnings;

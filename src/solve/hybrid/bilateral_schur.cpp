@@ -11,6 +11,8 @@ namespace {
 
 /// Below this ratio of a pivot to its diagonal entry, columns of S are refined.
 constexpr double refined_ratio = 1e-5;
+/// Below this share of its own entry of A, a row's entry of S is what rounding left: joints hold all that it could move.
+constexpr double immovable = 1e-11;
 
 /// Lists by key, compressed: `start` gets one more than `keys` entries, `items` the items in the order given.
 template <class KeysOf>
@@ -266,6 +268,7 @@ void BilateralSchur::form(const ConstraintProblem& problem) {
     form_from_matrix(problem);
   else
     form_from_bodies(problem);
+  yield_held_rows(problem);
 
   // b' is minus the w that c has where x_c = 0 and the joints hold.
   std::fill(joint_x_.begin(), joint_x_.end(), 0.0);
@@ -361,6 +364,21 @@ void BilateralSchur::form_from_matrix(const ConstraintProblem& problem) {
       row_[c] = 0;
     }
     start.push_back(static_cast<std::int32_t>(column.size()));
+  }
+}
+
+void BilateralSchur::yield_held_rows(const ConstraintProblem& problem) {
+  if (problem.has_matrix()) return;
+  const auto& [start, column, value] = reduced.matrix;
+  for (const int i : others_) {
+    const ConstraintBlock& block = problem.blocks[i];
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
+      const int c = new_row_[r];
+      double left = reduced.C[c];
+      for (int e = start[c]; e < start[c + 1]; ++e)
+        if (column[e] == c) left += value[e];
+      if (const double own = diagonal_entry(problem, block, r); left <= immovable * own) reduced.C[c] = own;
+    }
   }
 }
 

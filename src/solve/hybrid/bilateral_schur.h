@@ -56,6 +56,9 @@ class BilateralSchur {
   void factor_matrix(const ConstraintProblem& problem, double pivot_tolerance, SolveReport& report);
   void form_from_bodies(const ConstraintProblem& problem);
   void form_from_matrix(const ConstraintProblem& problem);
+  /// Rows that joints hold altogether have nothing in S to divide by. They give way as they would without joints, so that their
+  /// answers are finite: about 0 where nothing presses, and of no effect beyond the joints in any case.
+  void yield_held_rows(const ConstraintProblem& problem);
   void respond(const ConstraintProblem& problem, const ConstraintBlock& block, int row, int group);
 
   std::vector<BlockSet> sets_;

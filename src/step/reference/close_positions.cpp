@@ -17,7 +17,7 @@ double PositionClosing::error_of(const ContactRules& rules, const JointedMechani
   for (const int j : island.linkages) joint = std::max(joint, mechanism.islands[j].largest_error());
   for (const int k : island.drives) joint = std::max(joint, limits_[k].overshoot);
   for (const int k : island.contacts)
-    if (contacts[k].law.stiffness == 0)
+    if (contacts[k].law.stiffness == 0 && !held_[k])
       overlap = std::max(overlap, -gap_now(contacts[k], mechanism.kinematics) - rules.slop(contacts[k].size));
   return joint > tolerance || overlap > tolerance ? std::max(joint, overlap) : 0;
 }
@@ -27,6 +27,7 @@ namespace {
 constexpr double shallow_share = 1e-4;  // of a body's size: as deep as a step lets bodies into each other
 constexpr double small_part = 0.1;      // of what lifting all of an island would cost: most of it stays where it is
 constexpr double most_paid = 0.9;       // of the energy of motion
+constexpr double held_share = 1e-4;     // of its own entry of A, by which a contact gives way to joints
 
 /// Of the smallest body that touches something, m.
 double size_of(std::span<const Contact> contacts) {
@@ -45,6 +46,13 @@ double energy_of(const Model& model, const State& s, int body) {
     if (model.has_added_mass()) twice += twice_added_energy(model, body, s.theta[body], u);
   }
   return 0.5 * twice;
+}
+
+/// Whether any contact of a problem of positions is deeper than is let be.
+bool overlaps(const ContactRules& rules, std::span<const Contact> contacts, const Island& moved) {
+  for (std::size_t k = 0; k < moved.contacts.size(); ++k)
+    if (moved.problem.b[moved.contact_block(k).first_row] > rules.slop(contacts[moved.contacts[k]].size)) return true;
+  return false;
 }
 
 /// The weight's potential energy of an island's bodies, where they touch something: joints have no business lifting anything.
@@ -93,6 +101,7 @@ bool PositionClosing::close(const ProjectionSettings& settings, const ContactRul
   heights_.resize(islands.size());
   lost_.resize(islands.size());
   stays_.assign(islands.size(), 0);
+  held_.assign(mechanism.now.contacts.size(), 0);
   shallow_.assign(islands.size(), 0);
   for (int i = 0; i < count; ++i) {
     heights_[i] = touching_potential(model, islands[i], s);
@@ -129,7 +138,7 @@ bool PositionClosing::close(const ProjectionSettings& settings, const ContactRul
     if (!moved) kept_ = s;
     move_.setZero(s.u.size());
     parallel_for(count, mechanism.recipe.threads, [&](int i) {
-      if (errors_[i] > 0) move_apart(mechanism, search, islands[i], t, moved_[i]);
+      if (errors_[i] > 0) move_apart(rules, mechanism, search, islands[i], t, moved_[i]);
     });
     for (int i = 0; i < count; ++i) {
       if (errors_[i] == 0) continue;
@@ -144,6 +153,8 @@ bool PositionClosing::close(const ProjectionSettings& settings, const ContactRul
         for (const int body : islands[i].bodies)
           s.omega(body) = exp_rotation(move_.segment<3>(6 * body + 3)) * Vec3(s.omega(body));
   }
+  for (std::size_t k = 0; moved && k < held_.size(); ++k)
+    if (held_[k]) report.held_overlap = std::max(report.held_overlap, -gap_now(mechanism.now.contacts[k], mechanism.kinematics));
   for (int i = 0; moved && i < count; ++i) {
     const double lifted = touching_potential(model, islands[i], s) - heights_[i];
     if (!(lifted > 0)) continue;
@@ -180,8 +191,8 @@ void PositionClosing::put_back(const Island& island, State& s) const {
   }
 }
 
-void PositionClosing::move_apart(const JointedMechanism& mechanism, const IslandSearch& search, const Island& island, double t,
-                                 Island& moved) {
+void PositionClosing::move_apart(const ContactRules& rules, const JointedMechanism& mechanism, const IslandSearch& search,
+                                 const Island& island, double t, Island& moved) {
   const std::vector<Contact>& contacts = mechanism.now.contacts;
   moved.take_parts(island);
   std::erase_if(moved.contacts, [&](int k) { return contacts[k].law.stiffness > 0; });
@@ -194,11 +205,26 @@ void PositionClosing::move_apart(const JointedMechanism& mechanism, const Island
     formulate_position(limits_[moved.drives[k]], moved.drive_block(k), moved.problem);
   for (std::size_t k = 0; k < moved.contacts.size(); ++k)
     formulate_position(contacts[moved.contacts[k]], mechanism.kinematics, moved.contact_block(k), moved.problem);
+  const auto give_way = [&](double share) {
+    moved.rows_judge.begin(moved.problem);
+    for (std::size_t k = 0; k < moved.contacts.size(); ++k) {
+      const int row = moved.contact_block(k).first_row;
+      moved.problem.C[row] = share * moved.rows_judge.diagonal()[static_cast<std::size_t>(row)];
+    }
+  };
   const auto solve = [&] {
     moved.solve(mechanism.recipe.solver);
     moved.local.setZero();
     moved.apply_impulses();
   };
+  // Joints may leave contacts no way out, and there is no answer then. Rows that give way by next to nothing always have one;
+  // those that gave way by all they had to are held, and the others solved for what they are.
+  if (!moved.linkages.empty() && overlaps(rules, contacts, moved)) {
+    give_way(held_share);
+    solve();
+    note_held(rules, contacts, moved);
+    moved.problem.x0 = moved.x;
+  }
   solve();
   // Squeezed between surfaces that are nearly parallel, it would leave through the narrow end, however far that is. Rows that
   // give way a little find the way back by which it came, or leave a rest for the next step.
@@ -209,14 +235,21 @@ void PositionClosing::move_apart(const JointedMechanism& mechanism, const Island
   for (std::size_t i = 0; i < moved.bodies.size(); ++i)
     far = std::max(far, moved.local.segment<3>(static_cast<Eigen::Index>(6 * i)).norm());
   if (moved.linkages.empty() && far > far_off * overlap) {
-    moved.rows_judge.begin(moved.problem);
-    for (std::size_t k = 0; k < moved.contacts.size(); ++k) {
-      const int row = moved.contact_block(k).first_row;
-      moved.problem.C[row] = giving * moved.rows_judge.diagonal()[static_cast<std::size_t>(row)];
-    }
+    give_way(giving);
     solve();
   }
   moved.scatter(move_);
+}
+
+void PositionClosing::note_held(const ContactRules& rules, std::span<const Contact> contacts, Island& moved) {
+  for (std::size_t k = 0; k < moved.contacts.size(); ++k) {
+    const int row = moved.contact_block(k).first_row, contact = moved.contacts[k];
+    const double b = moved.problem.b[row];
+    if (b > rules.slop(contacts[contact].size) && moved.problem.C[row] * moved.x[row] > 0.5 * b)
+      held_[contact] = 1;
+    else
+      moved.problem.C[row] = 0;
+  }
 }
 
 }  // namespace rotule

@@ -36,13 +36,17 @@ class PositionClosing {
   static void pay_for_height(JointedMechanism& mechanism, const Island& island, double lifted, double kinetic, State& s);
   /// As it was before anything moved.
   void put_back(const Island& island, State& s) const;
-  void move_apart(const JointedMechanism& mechanism, const IslandSearch& search, const Island& island, double t, Island& moved);
+  void move_apart(const ContactRules& rules, const JointedMechanism& mechanism, const IslandSearch& search, const Island& island,
+                  double t, Island& moved);
+  /// Joints come first: where they hold bodies in each other, contacts give way, and what stays is said.
+  void note_held(const ContactRules& rules, std::span<const Contact> contacts, Island& moved);
 
   std::vector<Island> moved_;                    // the same islands, with the problems of positions
   std::vector<DriveRow> limits_;                 // as they stand now
   std::vector<double> errors_, heights_, lost_;  // per island
   std::vector<double> had_;                      // J, per body: of motion and weight at the start of the step
   std::vector<char> shallow_, stays_;            // per island: may stay as it is; does, since it cannot pay
+  std::vector<char> held_;                       // per contact: joints keep it from opening
   State kept_;                                   // before anything moved
   VecX move_, u_;
 };
