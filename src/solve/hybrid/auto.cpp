@@ -3,6 +3,8 @@
 //   only joints                                     ldlt, and that is all
 //   joints, many rows of contacts, limits or
 //   motors, and no large mass ratio                 prox_newton
+//   joints, and so many others, in touch with each
+//   other through them, that sweeps are cheaper     nncg, anderson
 //   joints and contacts, limits or motors           hybrid
 //   boxes and bounds alone, at most 150 rows        block_pivoting
 //   a stack: few touching pairs per body, and 4 or
@@ -44,11 +46,15 @@ namespace {
 
 constexpr int most_rows_for_pivoting = 150;
 constexpr int most_rows_for_complement = 60;
+constexpr double most_sweeps_for_complement = 4;
 constexpr int tall = 4;
 constexpr double heavy = 30;
 constexpr double at_rest = 1e-10;  // a residual that leaves stacks where they are
 constexpr int least_newton = 20;   // steps below which Newton, from afar, rarely comes near
 constexpr double most_pairs_per_body = 1.5, least_contacts_per_face = 2;
+
+/// Multiplications of a sweep over all rows.
+double operations_of_sweep(const ConstraintProblem& problem) { return 60.0 * problem.rows(); }
 
 struct Looks {
   int joint_rows = 0, other_rows = 0;
@@ -67,6 +73,10 @@ struct Looks {
   /// Whether the Schur complement of the joints would be so large that the sparse factor of everything is cheaper.
   [[nodiscard]] bool crowded() const {
     return other_rows > most_rows_for_complement && 4 * other_rows > joint_rows && mass_ratio < heavy;
+  }
+  /// Whether an iteration on that complement, a full matrix if all joints hang together, costs several sweeps over everything.
+  [[nodiscard]] bool dear_complement(const ConstraintProblem& problem) const {
+    return !crowded() && static_cast<double>(other_rows) * other_rows > most_sweeps_for_complement * operations_of_sweep(problem);
   }
 };
 
@@ -185,8 +195,7 @@ class Ladder {
     if (newton_cost_ == 0) {
       auto& linear = workspace_.get<BlockSystem>();
       linear.prepare(problem_);
-      const double sweep = 60.0 * problem_.rows();
-      newton_cost_ = 25 + linear.work() / (3 * sweep);
+      newton_cost_ = 25 + linear.work() / (3 * operations_of_sweep(problem_));
     }
     return newton_cost_;
   }
@@ -304,7 +313,10 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   if (!ladder.over()) {
     constexpr int hybrid_iterations = 60, pivots = 200, two_level_sweeps = 24, newton_steps = 30;
     if (looks.joint_rows > 0) {
-      if (!looks.crowded()) ladder.climb(HybridSettings{}, hybrid_iterations, 2);
+      if (looks.dear_complement(problem))
+        sweep(settings.tolerance, ladder);
+      else if (!looks.crowded())
+        ladder.climb(HybridSettings{}, hybrid_iterations, 2);
     } else if (!looks.cones && problem.rows() <= most_rows_for_pivoting) {
       ladder.climb(BlockPivotingSettings{}, pivots, 1);
     } else {

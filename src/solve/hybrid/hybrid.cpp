@@ -62,13 +62,14 @@ void solve_complement(const ConstraintProblem& problem, const HybridSettings& se
   // The complement's rows are judged among themselves: where the whole problem's judge is not content, they are held to more.
   double tolerance = 0.5 * settings.tolerance;
   for (int pass = 0; pass <= corrections; ++pass) {
-    iterate(reduced, tolerance, settings.max_iterations, work, work.x_c, reduced);
+    iterate(reduced, tolerance, settings.max_iterations - report.iterations, work, work.x_c, reduced);
     report.iterations += work.inner.iterations;
     work.schur.scatter(work.x_c, x);
     work.schur.recover_joints(problem, x);
     const double before = work.answer.best();
     const double now = work.answer.judge(x);
     if (now <= settings.tolerance || work.answer.best() > 0.5 * before || Budget::spent()) return;
+    if (report.iterations >= settings.max_iterations) return;
     tolerance *= std::clamp(0.5 * settings.tolerance / now, 0.01, 1.0);
     work.schur.correct(problem, x);
     std::copy(work.x_c.begin(), work.x_c.end(), reduced.x0.begin());
@@ -145,7 +146,8 @@ void finish_by_newton(const ConstraintProblem& problem, const HybridSettings& se
                       SolveReport& report) {
   work.restarted = problem;
   std::ranges::copy(work.answer.best_x(), work.restarted.x0.begin());
-  const ProxNewtonSettings newton{.tolerance = settings.tolerance};
+  const int steps = std::min(settings.max_iterations - report.iterations, ProxNewtonSettings{}.max_iterations);
+  const ProxNewtonSettings newton{.tolerance = settings.tolerance, .max_iterations = steps};
   solve(work.restarted, newton, work.workspace, x, work.inner);
   report.iterations += work.inner.iterations;
   work.answer.judge(x);
