@@ -34,7 +34,8 @@ class Evaluation {
     }
     const Equations& equations = *joint.equations;
     for (std::size_t k = 0; k < equations.parameters.size(); ++k)
-      s_[k] = Moving(0.5 * (equations.parameters[k].from + equations.parameters[k].to));
+      std::construct_at(&s_[k], 0.5 * (equations.parameters[k].from + equations.parameters[k].to));
+    for (int k = 0; k < equations.function.equations; ++k) std::construct_at(&out_[k]);
   }
 
   Evaluation(const Evaluation&) = delete;
@@ -77,18 +78,23 @@ class Evaluation {
   std::span<const Moving> operator()() {
     const Equations& equations = *joint_.equations;
     const auto count = static_cast<std::size_t>(joint_.partners - joint_.first);
-    equations.function.evaluate({&body_[joint_.first], count}, t_, {s_.data(), equations.parameters.size()},
-                                {out_.data(), static_cast<std::size_t>(equations.function.equations)});
-    return {out_.data(), static_cast<std::size_t>(equations.function.equations)};
+    equations.function.evaluate({&body_[joint_.first], count}, t_, {&s_[0], equations.parameters.size()},
+                                {&out_[0], static_cast<std::size_t>(equations.function.equations)});
+    return {&out_[0], static_cast<std::size_t>(equations.function.equations)};
   }
 
  private:
   const FunctionJoint& joint_;
-  union {                                   // as many as there are partners: the others are not made
+  // As many as there are partners, parameters and equations: the others are not made.
+  union {
     MovingBody body_[Moving::most_bodies];  // NOLINT(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays)
   };
-  std::array<Moving, Moving::most_parameters> s_;
-  std::array<Moving, Equations::most> out_;
+  union {
+    Moving s_[Moving::most_parameters];  // NOLINT(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays)
+  };
+  union {
+    Moving out_[Equations::most];  // NOLINT(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays)
+  };
   Moving t_;
 };
 
