@@ -2,7 +2,7 @@
 
 #include <rotule/solvers/auto.h>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -16,11 +16,12 @@ namespace rotule {
 
 namespace {
 
-using Vec12 = Eigen::Matrix<double, 12, 1>;
 using Row12 = Eigen::Matrix<double, 1, 12>;
 using Rows2 = Eigen::Matrix<double, 2, 12>;
 using Rows3 = Eigen::Matrix<double, 3, 12>;
 using Mat2 = Eigen::Matrix2d;
+using Vec2 = Eigen::Vector2d;
+using Tangents = Eigen::Matrix<double, 3, 2>;
 
 constexpr double tilt = 1e-4;           // rad: by which a surface's normal is moved to see how it is curved
 constexpr double flat_share = 100;      // of the body's size: a larger radius of curvature is none
@@ -46,75 +47,74 @@ const Shape& part_at(const Shape& shape, const Vec3& point, const Vec3& directio
   return best->shape;
 }
 
-/// Radii of curvature of a body's surface where its outward normal is `normal`, along the tangents.
-Mat2 curvature_radii(const Body& body, const Mat3& R, const Vec3& normal, const Eigen::Matrix<double, 3, 2>& T,
-                     const Vec3& point) {
+/// How a surface is curved where it is touched, along two tangents: radii of curvature, and the directions in which it is flat.
+struct Curvature {
+  Mat2 radii = Mat2::Zero();   // in the other directions
+  Mat2 curved = Mat2::Zero();  // projects onto those
+  int flat = 2;                // directions in which it is flat: none, `along`, or all
+  Vec2 along = Vec2::UnitX();
+};
+
+/// By where the support function's point goes as the normal leans: nowhere at a corner, smoothly where it is round, and from end
+/// to end of what is flat.
+Curvature curvature(const Body& body, const Mat3& R, const Vec3& normal, const Tangents& T, const Vec3& point, double size) {
   Quat turned = Quat::Identity();
   const Shape& shape = part_at(body.shape, R.transpose() * point + body.center_of_mass, R.transpose() * normal, turned);
   if (std::holds_alternative<Plane>(shape) || std::holds_alternative<HeightField>(shape) ||
       std::holds_alternative<TriangleMesh>(shape))
-    return Mat2::Constant(infinity);
+    return {};
   const Mat3 to_world = R * turned.toRotationMatrix();
-  const auto at = [&](const Vec3& n) { return Vec3(to_world * support(shape, to_world.transpose() * n)); };
-  Mat2 W;
-  for (int k = 0; k < 2; ++k)
-    W.col(k) = T.transpose() * (at(normal + tilt * T.col(k)) - at(normal - tilt * T.col(k))) / (2 * tilt);
-  return 0.5 * (W + W.transpose());
+  // Half of what the point moves by, over the angle; a smaller lean besides decides between points that are equally far.
+  const auto swept = [&](const Vec2& lean, const Vec2& besides) {
+    const auto at = [&](const Vec2& by) { return Vec3(to_world * support(shape, to_world.transpose() * (normal + T * by))); };
+    return Vec2(T.transpose() * (at(tilt * lean + besides) - at(-tilt * lean + besides)) / (2 * tilt));
+  };
+  constexpr double tie = 1e-3 * tilt;
+  const double limit = flat_share * size;
+  const Vec2 first = swept(Vec2::UnitX(), tie * Vec2::UnitY()), second = swept(Vec2::UnitY(), tie * Vec2::UnitX());
+  const bool jumps = first.norm() > limit, jumps_too = second.norm() > limit;
+  const double turn = first.x() * second.y() - first.y() * second.x();
+  if (jumps && jumps_too && std::abs(turn) > 1e-3 * first.norm() * second.norm()) return {};
+  Curvature out;
+  if (!jumps && !jumps_too) {
+    out.flat = 0;
+    out.curved.setIdentity();
+    out.radii << first, second;
+    out.radii = 0.5 * (out.radii + out.radii.transpose()).eval();
+    return out;
+  }
+  out.flat = 1;
+  out.along = (jumps ? first : second).normalized();
+  const Vec2 across(-out.along.y(), out.along.x());
+  out.curved = across * across.transpose();
+  out.radii = across.dot(swept(across, tie * out.along)) * out.curved;
+  return out;
 }
 
 /// A touching pair as small motions see it.
 struct Geometry {
   Vec3 n, r_a, r_b;
-  Eigen::Matrix<double, 3, 2> T;
-  Rows3 relative;  // displacement of b's touching point less that of a's
-  Row12 J_n;
-  Rows2 J_t, lean;  // the latter: of the normal
+  Tangents T;
+  Row12 J_n;        // of the gap
+  Rows2 J_t, lean;  // of the touching points along the surfaces; of the normal
   Mat12 H;          // of the gap
   Rows3 point;      // displacement of the place of touch
 
   Geometry(const Model& model, const Kinematics& kinematics, const Contact& c) : n(c.normal) {
-    const BodyLanes<double>&A = kinematics[c.a], &B = kinematics[c.b];
-    r_a = c.point - A.p;
-    r_b = c.point - B.p;
+    r_a = c.point - kinematics[c.a].p;
+    r_b = c.point - kinematics[c.b].p;
     T << c.tangent, c.bitangent;
-    const auto radii = [&](int body, const Vec3& normal, const Vec3& r) {
-      if (body == world_body) return Mat2(Mat2::Constant(infinity));
-      return curvature_radii(model.bodies[body], kinematics[body].R, normal, T, r);
-    };
-    Mat2 W_a = radii(c.a, n, r_a), W_b = radii(c.b, -n, r_b);
+    const Curvature a = curvature(model.bodies[c.a], kinematics[c.a].R, n, T, r_a, c.size);
+    const Curvature b = curvature(model.bodies[c.b], kinematics[c.b].R, -n, T, r_b, c.size);
 
-    // Along the directions in which the surfaces are curved most and least.
-    const double limit = flat_share * std::max(c.size, 1e-300);
-    const auto flat_all = [&](const Mat2& W) { return !(W(0, 0) < limit) && !(W(1, 1) < limit); };
-    const Mat2& telling = flat_all(W_a) ? W_b : W_a;
-    if (telling.allFinite()) {
-      const Mat2 axes = Eigen::SelfAdjointEigenSolver<Mat2>(telling).eigenvectors();
-      T = T * axes;
-      if (W_a.allFinite()) W_a = axes.transpose() * W_a * axes;
-      if (W_b.allFinite()) W_b = axes.transpose() * W_b * axes;
-    }
-    std::array<bool, 2> flat_a{}, flat_b{};
-    for (int k = 0; k < 2; ++k) {
-      flat_a[k] = !(W_a(k, k) < limit);
-      flat_b[k] = !(W_b(k, k) < limit) && !flat_a[k];  // of two flat sides one has the corners
-    }
-    const auto bounded = [&](Mat2& W, double flat_limit) {
-      for (int k = 0; k < 2; ++k)
-        if (!(W(k, k) < flat_limit)) {
-          W.row(k).setZero();
-          W.col(k).setZero();
-        }
-    };
-    bounded(W_a, limit);
-    bounded(W_b, limit);
-
+    Rows3 relative;
     relative << -Mat3::Identity(), skew(r_a), Mat3::Identity(), -skew(r_b);
     J_n = n.transpose() * relative;
     J_t = T.transpose() * relative;
     Rows2 omega_a = Rows2::Zero(), omega_b = Rows2::Zero();
     omega_a.middleCols<3>(3) = -T.transpose() * skew(n);
     omega_b.middleCols<3>(9) = -T.transpose() * skew(n);
-    find_lean(W_a, W_b, flat_a, flat_b, omega_a, omega_b, c.size);
+    find_lean(a, b, omega_a, omega_b, c.size);
 
     // n . d to second order: each point on its own circle.
     const auto bend = [&](const Vec3& r) {
@@ -124,36 +124,43 @@ struct Geometry {
     H.block<3, 3>(3, 3) = -bend(r_a);
     H.block<3, 3>(9, 9) = bend(r_b);
     const Rows2 off_a = lean - omega_a, off_b = lean - omega_b;
-    H += lean.transpose() * J_t + J_t.transpose() * lean - off_a.transpose() * W_a * off_a - off_b.transpose() * W_b * off_b;
+    H += lean.transpose() * J_t + J_t.transpose() * lean;
+    H -= off_a.transpose() * a.radii * off_a + off_b.transpose() * b.radii * off_b;
 
+    // The place of touch goes along a's surface where that is curved, along b's where it is not.
     Rows3 of_a = Rows3::Zero(), of_b = Rows3::Zero();
     of_a.leftCols<6>() << Mat3::Identity(), -skew(r_a);
     of_b.rightCols<6>() << Mat3::Identity(), -skew(r_b);
-    const Rows2 along_a = T.transpose() * of_a + W_a * off_a, along_b = T.transpose() * of_b - W_b * off_b;
-    point = n * (n.transpose() * of_b);
-    for (int k = 0; k < 2; ++k) point += T.col(k) * (flat_a[k] ? along_b.row(k) : along_a.row(k));
+    const Rows2 along_a = T.transpose() * of_a + a.radii * off_a, along_b = T.transpose() * of_b - b.radii * off_b;
+    point = n * (n.transpose() * of_b) + T * (a.curved * along_a + (Mat2::Identity() - a.curved) * along_b);
   }
 
  private:
-  /// Where a side is flat the normal goes with it; elsewhere it is where the gap is greatest.
-  void find_lean(const Mat2& W_a, const Mat2& W_b, const std::array<bool, 2>& flat_a, const std::array<bool, 2>& flat_b,
-                 const Rows2& omega_a, const Rows2& omega_b, double size) {
-    const Mat2 sum = W_a + W_b;
-    const Rows2 pull = J_t + W_a * omega_a + W_b * omega_b;
-    lean.setZero();
-    std::array<bool, 2> known{};
-    for (int k = 0; k < 2; ++k) {
-      known[k] = flat_a[k] || flat_b[k];
-      if (flat_a[k]) lean.row(k) = omega_a.row(k);
-      if (flat_b[k]) lean.row(k) = omega_b.row(k);
-    }
+  /// Where a side is flat the normal goes with it, a's first: of two flat sides the other has the corners. Else it is where the
+  /// gap is greatest.
+  void find_lean(const Curvature& a, const Curvature& b, const Rows2& omega_a, const Rows2& omega_b, double size) {
+    lean = omega_a;
+    if (a.flat == 2) return;
+    lean = omega_b;
+    if (b.flat == 2 && a.flat == 0) return;
+    const Mat2 sum = a.radii + b.radii;
+    const Rows2 pull = J_t + a.radii * omega_a + b.radii * omega_b;
     const double least = 1e-9 * size;  // two corners that meet have no normal of their own
-    if (!known[0] && !known[1]) {
+    lean.setZero();
+    if (a.flat == 0 && b.flat == 0) {
       if (sum.determinant() > least * least) lean = sum.inverse() * pull;
       return;
     }
-    for (int k = 0; k < 2; ++k)
-      if (!known[k] && sum(k, k) > least) lean.row(k) = (pull.row(k) - sum(k, 1 - k) * lean.row(1 - k)) / sum(k, k);
+    const Vec2 u = a.flat == 1 ? a.along : b.along, across(-u.y(), u.x());
+    const Row12 pinned = u.transpose() * (a.flat == 1 ? omega_a : omega_b);
+    Row12 other = Row12::Zero();
+    if (a.flat == 1 && b.flat == 2)
+      other = across.transpose() * omega_b;
+    else if (const double crossed = across.dot(b.along); a.flat == 1 && b.flat == 1 && std::abs(crossed) > 1e-3)
+      other = (b.along.transpose() * omega_b - b.along.dot(u) * pinned) / crossed;
+    else if (const double stiff = across.dot(sum * across); stiff > least)
+      other = (across.transpose() * pull - across.dot(sum * u) * pinned) / stiff;
+    lean = u * pinned + across * other;
   }
 };
 
@@ -248,7 +255,7 @@ std::vector<ContactShare> linearise_contacts(JointedMechanism& mechanism, const 
   mechanism.accelerations(t, s, udot);
   const VecX x = holding_forces(mechanism, contacts, directions, udot);
   std::vector<double> normal(contacts.size(), 0);
-  std::vector<Eigen::Vector2d> tangential(contacts.size(), Eigen::Vector2d::Zero());
+  std::vector<Vec2> tangential(contacts.size(), Vec2::Zero());
   std::vector<int> found(contacts.size(), 0);
   for (std::size_t k = 0; k < contacts.size(); ++k)
     if (contacts[k].law.stiffness > 0) normal[k] = -contacts[k].law.stiffness * contacts[k].gap;

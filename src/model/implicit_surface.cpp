@@ -15,6 +15,8 @@ using Op = Expression::Op;
 
 constexpr int most_touch_steps = 60;   // of Newton's method
 constexpr int derivatives_wanted = 2;  // along the motion
+constexpr double last_step = 1e-11;    // of the radius, rad: after it the error is its square
+constexpr double small_step = 1e-8;    // likewise, where rounding leaves no smaller one
 
 VariableNames coordinates() {
   VariableNames out;
@@ -213,7 +215,6 @@ ImplicitSurface::Touch ImplicitSurface::touch_of_ball(const MovingVec3& center, 
   double F = 0;
   Mat3 H, inverse;
   bool found = false;
-  const double rounding = 4e-16 * (c.cwiseAbs().maxCoeff() + radius);
   double before = infinity;
   for (int round = 0; round < most_touch_steps && !found; ++round) {
     numbers(x, F, g, H);
@@ -222,11 +223,11 @@ ImplicitSurface::Touch ImplicitSurface::touch_of_ball(const MovingVec3& center, 
     inverse = (Mat3::Identity() + radius * side / length * (H - n * (n.transpose() * H))).inverse();
     Vec3 step = inverse * (c - x - radius * n);
     if (!step.allFinite()) no_touch();
-    // Far from the answer no further than the ball reaches; near it, until steps are rounding, or no longer get smaller.
+    // Far from the answer no further than the ball reaches. The last step is small: its matrix serves the derivatives too.
     const double size = step.norm();
     if (size > radius) step *= radius / size;
     x += step;
-    found = size <= rounding || (size < 1e-12 * radius && size >= before);
+    found = size < last_step * radius || (size < small_step * radius && size >= before);
     before = size;
   }
   if (!found) no_touch();
@@ -243,7 +244,7 @@ ImplicitSurface::Touch ImplicitSurface::touch_of_disc(const MovingVec3& center, 
   Mat3 H;
   // From where a plane as the surface lies at the centre would be touched.
   numbers(c, F, g, H);
-  double phi = std::atan2(-side * g.dot(v), -side * g.dot(u)), slope = 0;
+  double phi = std::atan2(-side * g.dot(v), -side * g.dot(u)), slope = 0, before = infinity;
   bool found = false;
   for (int round = 0; round < most_touch_steps && !found; ++round) {
     const Vec3 out = std::cos(phi) * u + std::sin(phi) * v, along = std::cos(phi) * v - std::sin(phi) * u;
@@ -254,8 +255,8 @@ ImplicitSurface::Touch ImplicitSurface::touch_of_disc(const MovingVec3& center, 
     const double step = slope > 0 ? std::clamp(-change / slope, -0.5, 0.5) : (change > 0 ? -0.5 : 0.5);
     if (!std::isfinite(step)) no_touch();
     phi += step;
-    found = slope > 0 && std::abs(step) < 1e-15 * (1 + std::abs(phi));
-    if (round > most_touch_steps / 2) found = slope > 0 && std::abs(step) < 1e-12;
+    found = slope > 0 && (std::abs(step) < last_step || (std::abs(step) < small_step && std::abs(step) >= before));
+    before = std::abs(step);
   }
   if (!found) no_touch();
   Moving angle(phi);
