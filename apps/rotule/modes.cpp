@@ -3,6 +3,7 @@
 #include <rotule/error.h>
 #include <rotule/state_space.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 

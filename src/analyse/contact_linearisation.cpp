@@ -168,7 +168,8 @@ struct Geometry {
 struct Direction {
   int contact = 0;
   Row12 J;
-  bool normal = false;
+  bool normal = false;  // or the tangent of this number
+  int number = 0;
 };
 
 void push(const Model& model, int body, const Vec6& force, VecX& forces) {
@@ -240,38 +241,48 @@ std::vector<ContactShare> linearise_contacts(JointedMechanism& mechanism, const 
   std::vector<Geometry> geometry;
   for (const Contact& c : contacts) geometry.emplace_back(model, mechanism.kinematics, c);
 
-  // What soft surfaces press with is known from how deep they are; the rest follows from the balance of forces.
-  mechanism.contact_forces.setZero(model.velocity_count());
-  std::vector<Direction> directions;
-  for (int k = 0; k < static_cast<int>(contacts.size()); ++k) {
-    const Contact& c = contacts[k];
-    if (c.law.stiffness > 0)
-      push(model, c, geometry[k].J_n, -c.law.stiffness * c.gap, mechanism.contact_forces);
-    else
-      directions.push_back({k, geometry[k].J_n, true});
-    if (!c.slides()) continue;
-    for (int i = 0; i < 2; ++i) directions.push_back({k, geometry[k].J_t.row(i), false});
-  }
-  mechanism.accelerations(t, s, udot);
-  const VecX x = holding_forces(mechanism, contacts, directions, udot);
+  // What soft surfaces press with is known from how deep they are; the rest follows from the balance of forces. A contact that
+  // does not press has no friction either: without those it is done again.
   std::vector<double> normal(contacts.size(), 0);
   std::vector<Vec2> tangential(contacts.size(), Vec2::Zero());
-  std::vector<int> found(contacts.size(), 0);
-  for (std::size_t k = 0; k < contacts.size(); ++k)
-    if (contacts[k].law.stiffness > 0) normal[k] = -contacts[k].law.stiffness * contacts[k].gap;
-  for (std::size_t i = 0; i < directions.size(); ++i) {
-    const auto& [k, J, is_normal] = directions[i];
-    (is_normal ? normal[k] : tangential[k][found[k]++]) = x[static_cast<Eigen::Index>(i)];
-    push(model, contacts[k], J, x[static_cast<Eigen::Index>(i)], mechanism.contact_forces);
+  std::vector<char> presses(contacts.size(), 1);
+  std::vector<Direction> directions;
+  for (bool changed = true; changed;) {
+    changed = false;
+    mechanism.contact_forces.setZero(model.velocity_count());
+    directions.clear();
+    for (int k = 0; k < static_cast<int>(contacts.size()); ++k) {
+      if (!presses[k]) continue;
+      const Contact& c = contacts[k];
+      normal[k] = -c.law.stiffness * c.gap;
+      if (c.law.stiffness > 0)
+        push(model, c, geometry[k].J_n, normal[k], mechanism.contact_forces);
+      else
+        directions.push_back({k, geometry[k].J_n, true, 0});
+      for (int i = 0; c.slides() && i < 2; ++i) directions.push_back({k, geometry[k].J_t.row(i), false, i});
+    }
+    mechanism.accelerations(t, s, udot);
+    const VecX x = holding_forces(mechanism, contacts, directions, udot);
+    for (std::size_t i = 0; i < directions.size(); ++i) {
+      const auto& [k, J, across, number] = directions[i];
+      (across ? normal[k] : tangential[k][number]) = x[static_cast<Eigen::Index>(i)];
+      push(model, contacts[k], J, x[static_cast<Eigen::Index>(i)], mechanism.contact_forces);
+    }
+    const double largest = normal.empty() ? 0 : *std::max_element(normal.begin(), normal.end());
+    for (std::size_t k = 0; k < contacts.size(); ++k) {
+      if (!presses[k] || normal[k] > pressed_share * largest) continue;
+      presses[k] = 0;
+      normal[k] = 0;
+      changed = true;
+    }
   }
   mechanism.accelerations(t, s, udot);
 
-  const double largest = normal.empty() ? 0 : *std::max_element(normal.begin(), normal.end());
   std::vector<ContactShare> shares;
   for (std::size_t k = 0; k < contacts.size(); ++k) {
     const Contact& c = contacts[k];
     const Geometry& g = geometry[k];
-    if (!(normal[k] > pressed_share * largest)) {
+    if (!presses[k]) {
       ++out.open_contacts;
       continue;
     }

@@ -196,8 +196,6 @@ void ImplicitSurface::numbers(const Vec3& x, double& F, Vec3& g, Mat3& H) const 
       H.row(k) << e.by_body[0][0], e.by_body[0][1], e.by_body[0][2];
 }
 
-double ImplicitSurface::side(const Vec3& where) const { return at(constant(where)).F.value < 0 ? -1 : 1; }
-
 MovingVec3 ImplicitSurface::normal(const MovingVec3& x, double side) const {
   const MovingVec3 gradient = at(x).gradient;
   return (side / gradient.norm()) * gradient;

@@ -26,9 +26,7 @@ class ImplicitSurface {
     MovingVec3 gradient;
   };
   [[nodiscard]] Value at(const MovingVec3& x) const;
-  /// s such that s F is positive there.
-  [[nodiscard]] double side(const Vec3& where) const;
-  /// The unit normal towards that side.
+  /// The unit normal towards a side: 1 where F is positive, else -1.
   [[nodiscard]] MovingVec3 normal(const MovingVec3& x, double side) const;
 
   /// Where a ball or a disc comes nearest to the surface, in coordinates of the surface, and how far from it that is: to first
