@@ -65,9 +65,10 @@ Curvature curvature(const Body& body, const Mat3& R, const Vec3& normal, const T
     return {};
   const Mat3 to_world = R * turned.toRotationMatrix();
   // Half of what the point moves by, over the angle; a smaller lean besides decides between points that are equally far.
+  const double sine = tilt / std::hypot(1.0, tilt);
   const auto swept = [&](const Vec2& lean, const Vec2& besides) {
     const auto at = [&](const Vec2& by) { return Vec3(to_world * support(shape, to_world.transpose() * (normal + T * by))); };
-    return Vec2(T.transpose() * (at(tilt * lean + besides) - at(-tilt * lean + besides)) / (2 * tilt));
+    return Vec2(T.transpose() * (at(tilt * lean + besides) - at(-tilt * lean + besides)) / (2 * sine));
   };
   constexpr double tie = 1e-3 * tilt;
   const double limit = flat_share * size;
@@ -288,7 +289,9 @@ std::vector<ContactShare> linearise_contacts(JointedMechanism& mechanism, const 
     }
     ++out.pressed_contacts;
     if (c.slides() && tangential[k].norm() > c.law.static_friction * normal[k] * (1 + 1e-6)) ++out.slipping_contacts;
-    ContactShare share{.a = c.a, .b = c.b};
+    ContactShare share;
+    share.a = c.a;
+    share.b = c.b;
     const double stiffness = c.law.stiffness > 0 ? c.law.stiffness : settings.contact_stiffness;
     const double shear = settings.shear_ratio * stiffness;
     share.K = -normal[k] * g.H;

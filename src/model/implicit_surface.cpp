@@ -212,13 +212,15 @@ ImplicitSurface::Touch ImplicitSurface::touch_of_ball(const MovingVec3& center, 
   Vec3 x = c, g, n;
   double F = 0;
   Mat3 H, inverse;
-  bool found = false;
+  bool found = false, nearest = false;  // the latter: 1 + r times either curvature is positive
   double before = infinity;
   for (int round = 0; round < most_touch_steps && !found; ++round) {
     numbers(x, F, g, H);
     const double length = g.norm();
     n = side / length * g;
-    inverse = (Mat3::Identity() + radius * side / length * (H - n * (n.transpose() * H))).inverse();
+    const Mat3 turned = Mat3::Identity() + radius * side / length * (H - n * (n.transpose() * H));
+    inverse = turned.inverse();
+    nearest = turned.determinant() > 0 && turned.trace() > 1;
     Vec3 step = inverse * (c - x - radius * n);
     if (!step.allFinite()) no_touch();
     // Far from the answer no further than the ball reaches. The last step is small: its matrix serves the derivatives too.
@@ -228,7 +230,7 @@ ImplicitSurface::Touch ImplicitSurface::touch_of_ball(const MovingVec3& center, 
     found = size < last_step * radius || (size < small_step * radius && size >= before);
     before = size;
   }
-  if (!found) no_touch();
+  if (!found || !nearest) no_touch();
   MovingVec3 moving = constant(x);
   for (int k = 0; k < derivatives_wanted; ++k) moving = moving - times(inverse, moving + radius * normal(moving, side) - center);
   return touch_at(moving, side);
