@@ -102,8 +102,8 @@ struct Geometry {
   Rows3 point;      // displacement of the place of touch
 
   Geometry(const Model& model, const Kinematics& kinematics, const Contact& c) : n(c.normal) {
-    r_a = c.point - kinematics[c.a].p;
-    r_b = c.point - kinematics[c.b].p;
+    r_a = c.point - 0.5 * c.gap * n - kinematics[c.a].p;  // each surface's own point: soft ones overlap
+    r_b = c.point + 0.5 * c.gap * n - kinematics[c.b].p;
     T << c.tangent, c.bitangent;
     const Curvature a = curvature(model.bodies[c.a], kinematics[c.a].R, n, T, r_a, c.size);
     const Curvature b = curvature(model.bodies[c.b], kinematics[c.b].R, -n, T, r_b, c.size);
@@ -125,7 +125,7 @@ struct Geometry {
     H.block<3, 3>(3, 3) = -bend(r_a);
     H.block<3, 3>(9, 9) = bend(r_b);
     const Rows2 off_a = lean - omega_a, off_b = lean - omega_b;
-    H += lean.transpose() * J_t + J_t.transpose() * lean;
+    H += lean.transpose() * J_t + J_t.transpose() * lean - c.gap * lean.transpose() * lean;
     H -= off_a.transpose() * a.radii * off_a + off_b.transpose() * b.radii * off_b;
 
     // The place of touch goes along a's surface where that is curved, along b's where it is not.

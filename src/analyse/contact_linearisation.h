@@ -5,7 +5,7 @@
 // else by rows J_n sigma = 0, with -N H alone. N is the force with which they press, J_n the gradient of the gap and H its second
 // derivative, which knows how surfaces roll on each other: with T two tangents, d the relative displacement of the touching
 // points, omega = T^T (theta x n) and W the radii of curvature of each surface, the normal leans by the nu that is greatest in
-//   gap = n . d + nu . T^T d - (nu - omega_a) W_a (nu - omega_a)/2 - (nu - omega_b) W_b (nu - omega_b)/2,
+//   gap (1 - nu . nu / 2) + n . d + nu . T^T d - (nu - omega_a) W_a (nu - omega_a)/2 - (nu - omega_b) W_b (nu - omega_b)/2,
 // W being 0 at a corner, r on a ball, and without bound on a flat side, to which nu is pinned.
 // Where there is friction, what sticks stays where it is: two rows, or springs of a share of k; and the turning of what sticks by
 // torsional and rolling friction likewise. Forces of friction act where the surfaces touch, wherever that rolls to.

@@ -239,8 +239,9 @@ TEST(RollingOnSurface, WhatMakesNoSenseIsRefusedByName) {
   EXPECT_NE(refusal({.surface = "z", .at = Vec3(1, 0, 0), .radius = 0.2}).find("of a plane"), std::string::npos);
   EXPECT_NE(refusal({.surface = "z", .normal = Vec3(1, 0, 0), .radius = 0.2}).find("of a plane"), std::string::npos);
   EXPECT_NE(refusal({.surface = "z - 1", .radius = 0.2}).find("no side"), std::string::npos);
-  // A ball that is larger than the bowl has no place in it.
-  EXPECT_FALSE(refusal({.surface = "x^2 + y^2 + z^2 - 4", .radius = 5}).empty());
+  // In the middle of a ball no place is nearest.
+  EXPECT_THROW(static_cast<void>(ImplicitSurface("x^2 + y^2 + z^2 - 4").touch_of_ball(MovingVec3(Vec3(0, 0, 0)), 0.5, -1)),
+               Error);
 }
 
 // A freewheel: the shaft turns one way alone.
