@@ -184,7 +184,11 @@ void compare(const CompareOptions& options);
 struct ModesOptions {
   std::string scene;
   bool relax = false;
-  double at = 0;                  // s
+  double at = 0;                 // s
+  double every = 0;              // s: along the motion until then, so far apart
+  bool contacts = false;         // whether those that press are held
+  double contact_stiffness = 0;  // N/m
+  double shear_ratio = 0;
   std::string state_space;        // file
   std::vector<std::string> axes;  // its inputs and outputs; none: all
   bool json = false;

@@ -54,7 +54,7 @@ ErrorWatch::Inside::Second ErrorWatch::Inside::second_of(const Scene& scene, con
   out.recipe.dt = recipe.dt / 2;
   out.steps = 2;
   // Impulses, and walls that are met at the end of a step, are of first order whatever the method.
-  out.order = std::holds_alternative<VelocitySettings>(recipe.formulation) || !scene.walls.empty() ? 1 : traits.order;
+  out.order = by_impulses(recipe.formulation) || !scene.walls.empty() ? 1 : traits.order;
   out.words = fmt::format("steps of {} s", shortest(out.recipe.dt));
   return out;
 }

@@ -110,7 +110,7 @@ void apply_exactness(Scene& scene, const Exactness& exactness) {
   }
   // Impulses are of first order: the step is what they err by, and has a least length.
   const Recipe& recipe = scene.recipe;
-  if (exactness.accuracy && std::holds_alternative<VelocitySettings>(recipe.formulation) && recipe.dt > 1.5 * *exactness.accuracy)
+  if (exactness.accuracy && by_impulses(recipe.formulation) && recipe.dt > 1.5 * *exactness.accuracy)
     complain(
         fmt::format("--accuracy {:g}: bodies that touch are stepped by impulses, which reach about {:g} here; "
                     "rotule run --estimate-error says what was reached",

@@ -268,9 +268,22 @@ int main(int argc, char** argv) {
   modes_command->add_option("SCENE", modes_options.scene, "file or name")->required();
   modes_command->add_flag("--relax", modes_options.relax, "about the equilibrium nearest by, found first");
   modes_command->add_option("--at", modes_options.at, "s: about the pose that the motion has come to then");
+  CLI::Option* modes_every = modes_command->add_option(
+      "--every", modes_options.every, "s: along the motion until --at, or for the recipe's duration, so far apart");
+  CLI::Option* modes_contacts = modes_command->add_flag(
+      "--contacts", modes_options.contacts, "what touches and presses stays closed: by its surfaces' springs, or rigidly");
+  modes_command
+      ->add_option("--contact-stiffness", modes_options.contact_stiffness, "N/m: of each point where rigid surfaces touch")
+      ->needs(modes_contacts);
+  modes_command
+      ->add_option("--shear-ratio", modes_options.shear_ratio,
+                   "stiffness along the surfaces over that across, where there is friction; else what sticks does not move")
+      ->needs(modes_contacts);
   CLI::Option* modes_file =
-      modes_command->add_option("--state-space", modes_options.state_space,
-                                "write A, B, C, D to this file: .json, .csv or .h5; forces on axes in, their motion out");
+      modes_command
+          ->add_option("--state-space", modes_options.state_space,
+                       "write A, B, C, D to this file: .json, .csv or .h5; forces on axes in, their motion out")
+          ->excludes(modes_every);
   modes_command->add_option("--axes", modes_options.axes, "JOINT or JOINT.AXIS, separated by commas; else all free axes")
       ->delimiter(',')
       ->needs(modes_file);

@@ -3,6 +3,7 @@
 #include <rotule/error.h>
 #include <rotule/state_space.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -65,13 +66,75 @@ void write_state_space(const StateSpace& s, const std::string& path) {
   write_text_file(path, text);
 }
 
+/// The modes of the present pose, with what is to be said of it.
+Json modes_now(const World& world, const LinearisationSettings& settings) {
+  const Linearisation l = linearise(world, settings);
+  Json rows = Json::array();
+  for (const DampedMode& mode : damped_modes(l))
+    rows.push_back({{"real", mode.eigenvalue.real()},
+                    {"imaginary", mode.eigenvalue.imag()},
+                    {"frequency", mode.frequency},
+                    {"damping_ratio", mode.damping_ratio},
+                    {"leader", leader_of(mode, l, world)}});
+  Json out = {{"time", world.time()}, {"unbalance", l.unbalance}};
+  if (settings.contacts)
+    out["contacts"] = {{"pressed", l.pressed_contacts}, {"open", l.open_contacts}, {"slipping", l.slipping_contacts}};
+  out["modes"] = std::move(rows);
+  return out;
+}
+
+std::string words_on_contacts(const Json& now) {
+  if (!now.contains("contacts")) return {};
+  const Json& count = now["contacts"];
+  std::string text = fmt::format("contacts held: {}", count["pressed"].get<int>());
+  if (const int open = count["open"].get<int>(); open > 0)
+    text += fmt::format("; {} touch without pressing, and are left out", open);
+  if (const int slip = count["slipping"].get<int>(); slip > 0)
+    text += fmt::format("; {} would need more friction than they have", slip);
+  return text + "\n";
+}
+
+std::string table_of(const Json& now, bool relaxed) {
+  std::string text = fmt::format("{:>4} {:>13} {:>9} {:>26}  {}\n", "", "frequency", "damping", "eigenvalue [1/s]", "moves most");
+  int number = 0;
+  for (const Json& row : now["modes"])
+    text += fmt::format("{:>4} {:>10.5g} Hz {:>9.4f} {:>12.5g} {:>+12.5g} i  {}\n", ++number, row["frequency"].get<double>(),
+                        row["damping_ratio"].get<double>(), row["real"].get<double>(), row["imaginary"].get<double>(),
+                        shown(row["leader"].get<std::string>()));
+  text += words_on_contacts(now);
+  if (const double unbalance = now["unbalance"].get<double>(); unbalance > balanced_enough)
+    text += fmt::format("not in equilibrium: at rest in this pose it would accelerate by {:.3g} m/s^2, rad/s^2{}\n", unbalance,
+                        relaxed ? "" : "; --relax finds one");
+  return text;
+}
+
+/// A line per pose: its slowest modes.
+std::string course_of(const Json& poses) {
+  constexpr int most_columns = 8;
+  int columns = 0;
+  for (const Json& now : poses) columns = std::max(columns, std::min(most_columns, static_cast<int>(now["modes"].size())));
+  std::string text =
+      fmt::format("{:>10} {:>11}  frequency [Hz] of the slowest modes; ! where one grows\n", "time [s]", "unbalance");
+  for (const Json& now : poses) {
+    text += fmt::format("{:>10.5g} {:>11.3g} ", now["time"].get<double>(), now["unbalance"].get<double>());
+    for (int k = 0; k < std::min(columns, static_cast<int>(now["modes"].size())); ++k) {
+      const Json& row = now["modes"][static_cast<std::size_t>(k)];
+      const bool grows = row["real"].get<double>() > 1e-9 * std::abs(row["imaginary"].get<double>());
+      text += fmt::format(" {:>10.5g}{}", row["frequency"].get<double>(), grows ? '!' : ' ');
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 void modes(const ModesOptions& options) {
   const NamedScene named = find_scene(options.scene);
   if (!options.state_space.empty()) require_other_file(options.state_space, options.scene);
-  Json rows = Json::array();
-  double unbalance = 0;
+  const LinearisationSettings settings{
+      .contacts = options.contacts, .contact_stiffness = options.contact_stiffness, .shear_ratio = options.shear_ratio};
+  Json poses = Json::array();
   try {
     World world(named.scene);
     if (options.relax) {
@@ -81,36 +144,38 @@ void modes(const ModesOptions& options) {
       const double weight = heaviest * world.gravity().norm();
       relax(world, {.force_tolerance = weight > 0 ? 1e-7 * weight : 1e-7, .linear_tolerance = 1e-4});
     }
-    if (options.at < 0 || !std::isfinite(options.at)) throw Error("--at: must be a time of the run, from 0 on");
-    while (world.time() < options.at) world.step(std::min(world.recipe().dt, options.at - world.time()));
-    const Linearisation l = linearise(world);
-    unbalance = l.unbalance;
-    for (const DampedMode& mode : damped_modes(l))
-      rows.push_back({{"real", mode.eigenvalue.real()},
-                      {"imaginary", mode.eigenvalue.imag()},
-                      {"frequency", mode.frequency},
-                      {"damping_ratio", mode.damping_ratio},
-                      {"leader", leader_of(mode, l, world)}});
-    if (!options.state_space.empty()) write_state_space(state_space(world, options.axes), options.state_space);
+    const auto is_time = [](double t) { return t >= 0 && std::isfinite(t); };
+    if (!is_time(options.at)) throw Error("--at: must be a time of the run, from 0 on");
+    if (!is_time(options.every)) throw Error("--every: must be a time greater than 0");
+    const auto go_to = [&](double t) {
+      while (world.time() < t) world.step(std::min(world.recipe().dt, t - world.time()));
+    };
+    if (options.every > 0) {
+      const double end = options.at > 0 ? options.at : world.recipe().duration;
+      const double count = std::floor(end / options.every * (1 + 1e-12));
+      if (!(count < 1e5)) throw Error("--every: would make more than 100000 poses; take a longer time");
+      for (int k = 0; k <= static_cast<int>(count); ++k) {
+        go_to(k * options.every);
+        poses.push_back(modes_now(world, settings));
+      }
+    } else {
+      go_to(options.at);
+      poses.push_back(modes_now(world, settings));
+    }
+    if (!options.state_space.empty()) write_state_space(state_space(world, options.axes, settings), options.state_space);
   } catch (const Error& error) {
     throw Error(named.origin, error.what());
   }
   if (options.json) {
-    print(Json{{"scene", named.name}, {"unbalance", unbalance}, {"modes", rows}}.dump(2) + "\n");
-    return;
+    Json out = {{"scene", named.name}};
+    if (options.every > 0)
+      out["poses"] = std::move(poses);
+    else
+      out.update(poses[0]);
+    return print(out.dump(2) + "\n");
   }
-  std::string text = fmt::format("{}: modes\n{:>4} {:>13} {:>9} {:>26}  {}\n", shown(named.name), "", "frequency", "damping",
-                                 "eigenvalue [1/s]", "moves most");
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const Json& row = rows[k];
-    text += fmt::format("{:>4} {:>10.5g} Hz {:>9.4f} {:>12.5g} {:>+12.5g} i  {}\n", k + 1, row["frequency"].get<double>(),
-                        row["damping_ratio"].get<double>(), row["real"].get<double>(), row["imaginary"].get<double>(),
-                        shown(row["leader"].get<std::string>()));
-  }
-  if (unbalance > balanced_enough)
-    text += fmt::format("not in equilibrium: at rest in this pose it would accelerate by {:.3g} m/s^2, rad/s^2{}\n", unbalance,
-                        options.relax ? "" : "; --relax finds one");
-  print(text);
+  print(fmt::format("{}: modes\n", shown(named.name)) +
+        (options.every > 0 ? course_of(poses) : table_of(poses[0], options.relax)));
 }
 
 }  // namespace rotule::app

@@ -194,7 +194,7 @@ std::vector<std::pair<std::string, Recipe>> families(const Scene& scene) {
     out.emplace_back(std::move(name), recipe);
   };
   const auto described = [](const Recipe& r) {
-    if (std::holds_alternative<VelocitySettings>(r.formulation)) return fmt::format("impulses, {}", name_of(r.solver));
+    if (by_impulses(r.formulation)) return fmt::format("impulses, {}", name_of(r.solver));
     const bool usual = std::holds_alternative<AccelerationSettings>(r.formulation);
     return fmt::format("{}{}{}", name_of(r.integrator), usual ? "" : ", ", usual ? "" : name_of(r.formulation));
   };
@@ -209,7 +209,7 @@ std::vector<std::pair<std::string, Recipe>> families(const Scene& scene) {
         },
         base.integrator);
     add(name, base);
-    const bool impulses = std::holds_alternative<VelocitySettings>(base.formulation);
+    const bool impulses = by_impulses(base.formulation);
     if (!impulses) {
       // Other methods of fixed step in the same formulation.
       for (const char* method : {"rk4", "gauss6", "rattle4", "rattle6"}) {

@@ -75,11 +75,23 @@ struct Linearisation {
   std::vector<int> particles;  // the movable ones: three columns each, behind the bodies
   MatX M, K, D, J;             // SI: kg and kg m^2; N/m and N m/rad; N s/m and N m s/rad; rows of all joints
   double unbalance = 0;        // largest acceleration that the pose would have at rest, m/s^2 or rad/s^2
+  // Where contacts were asked for: those that stay closed; that touch without pressing, and are left out; and those among the
+  // first that would need more friction than they have.
+  int pressed_contacts = 0, open_contacts = 0, slipping_contacts = 0;
+};
+
+/// Bodies that touch and press each other can be held together for small motions, as contacts of linear theory are: along the
+/// normal by the surfaces' own stiffness and damping, by the stiffness given, or rigidly; along the surfaces, where there is
+/// friction, by a share of that stiffness, or rigidly.
+struct LinearisationSettings {
+  bool contacts = false;
+  double contact_stiffness = 0;  // N/m, of each point at which rigid surfaces touch; 0: rigid
+  double shear_ratio = 0;        // stiffness along the surfaces over that across; 0: what sticks does not move
 };
 
 /// At the present pose, with velocities set aside. Throws Error where a torque that a user set acts: constant in world axes it
 /// has no potential, and K would not be symmetric.
-Linearisation linearise(const World& world);
+Linearisation linearise(const World& world, const LinearisationSettings& settings = {});
 
 struct Modes {
   VecX squared_frequencies;  // omega^2 in (rad/s)^2, smallest first; negative where the equilibrium is unstable

@@ -371,27 +371,29 @@ struct ConstantVelocity {
   Breaking breaks = {};
 };
 
-/// A ball, a disc or a wheel rolls without slipping on a plane of the first body: its lowest point stays on the plane and has the
-/// plane's velocity. Locks 1 in position and 2 more in velocity.
+/// A ball, a disc or a wheel rolls without slipping on a plane of the first body, or on a smooth surface that it carries: the
+/// point that is lowest there stays on it and has its velocity. Locks 1 in position and 2 more in velocity.
 struct Rolling {
   std::string name = {};
-  Between between = {};             // plane, wheel
-  Vec3 at = Vec3::Zero();           // any point of the plane, in the world
-  Vec3 normal{0, 0, 1};             // of the plane, towards the wheel
+  Between between = {};      // plane, wheel
+  std::string surface = {};  // in place of a plane: x^2 + y^2 + z^2 - 4, zero on it, x y z in the world as the scene has it
+  Vec3 at = Vec3::Zero();    // any point of the plane, in the world
+  Vec3 normal{0, 0, 1};      // of the plane, towards the wheel
   std::optional<Vec3> center = {};  // of the wheel, in the world; default: its centre of mass
   std::optional<Vec3> axis = {};    // of a disc, in the world; none: a ball
   double radius = 1;                // m
   Breaking breaks = {};
 };
 
-/// A blade or skate on a plane of the first body: the point may not move sideways, along normal x blade. Locks 1 in velocity;
-/// what keeps it on the plane is a joint of its own.
+/// A blade or skate on a plane of the first body, or on a smooth surface that it carries: the point may not move sideways, along
+/// normal x blade. Locks 1 in velocity; what keeps it on the plane is a joint of its own.
 struct KnifeEdge {
   std::string name = {};
   Between between = {};
-  Vec3 at = Vec3::Zero();  // point of the blade, in the world
-  Vec3 blade{1, 0, 0};     // direction that the second body carries, in the world
-  Vec3 normal{0, 0, 1};    // of the plane, carried by the first body
+  std::string surface = {};  // in place of a plane, as of rolling
+  Vec3 at = Vec3::Zero();    // point of the blade, in the world
+  Vec3 blade{1, 0, 0};       // direction that the second body carries, in the world
+  Vec3 normal{0, 0, 1};      // of the plane, carried by the first body
   Breaking breaks = {};
 };
 

@@ -30,9 +30,19 @@ class Moving {
   int bodies = 0;                               // it does not depend on those from here on
   std::array<Gradient, most_bodies> by_body;    // NOLINT: those before `bodies` alone have a meaning
 
-  Moving() = default;                     // NOLINT: by_body has no meaning yet
-  Moving(double v) : value(v) {}          // NOLINT: numbers are those that do not change
-  Moving(const Moving& o) { *this = o; }  // NOLINT: by_body as far as it has a meaning
+  Moving() = default;             // NOLINT: by_body has no meaning yet
+  Moving(double v) : value(v) {}  // NOLINT: numbers are those that do not change
+  Moving(const Moving& o)         // NOLINT: by_body as far as it has a meaning
+      : value(o.value),
+        first(o.first),
+        second(o.second),
+        by_time(o.by_time),
+        by_parameter(o.by_parameter),
+        of_velocities(o.of_velocities),
+        of_time(o.of_time),
+        bodies(o.bodies) {
+    for (int b = 0; b < bodies; ++b) by_body[b] = o.by_body[b];
+  }
   ~Moving() = default;
   Moving& operator=(const Moving& o) {
     copy_scalars(o);
@@ -62,8 +72,8 @@ class Moving {
   Moving& operator/=(const Moving& o) { return *this = *this / o; }
 
   friend Moving operator-(const Moving& a) { return a.chain(-a.value, -1, 0); }
-  friend Moving operator+(const Moving& a, const Moving& b) { return sum(a, b, 1); }
-  friend Moving operator-(const Moving& a, const Moving& b) { return sum(a, b, -1); }
+  friend Moving operator+(const Moving& a, const Moving& b) { return sum<1>(a, b); }
+  friend Moving operator-(const Moving& a, const Moving& b) { return sum<-1>(a, b); }
   friend Moving operator*(const Moving& a, const Moving& b) {
     Moving out(a.value * b.value);
     out.first = a.value * b.first + a.first * b.value;
@@ -90,9 +100,68 @@ class Moving {
   friend Moving operator-(double a, const Moving& b) { return b.chain(a - b.value, -1, 0); }
   friend Moving operator*(const Moving& a, double b) { return a.chain(a.value * b, b, 0); }
   friend Moving operator*(double a, const Moving& b) { return b.chain(a * b.value, a, 0); }
+  friend Moving operator/(double a, const Moving& b) {
+    const double r = 1 / b.value;
+    return b.chain(a * r, -a * r * r, 2 * a * r * r * r);
+  }
   friend Moving operator/(const Moving& a, double b) { return a.chain(a.value / b, 1 / b, 0); }
   friend bool operator<(const Moving& a, const Moving& b) { return a.value < b.value; }
   friend bool operator>(const Moving& a, const Moving& b) { return a.value > b.value; }
+
+  /// a_0 b_0 + a_1 b_1 + ..., without the numbers in between.
+  template <std::size_t count>
+  static Moving sum_of_products(const std::array<const Moving*, count>& a, const std::array<const Moving*, count>& b) {
+    Moving out(a[0]->value * b[0]->value);
+    out.first = a[0]->value * b[0]->first + a[0]->first * b[0]->value;
+    out.second = a[0]->value * b[0]->second + 2 * a[0]->first * b[0]->first + a[0]->second * b[0]->value;
+    out.mix(*a[0], *b[0], b[0]->value, a[0]->value);
+    for (std::size_t k = 1; k < count; ++k) {
+      out.value += a[k]->value * b[k]->value;
+      out.first += a[k]->value * b[k]->first + a[k]->first * b[k]->value;
+      out.second += a[k]->value * b[k]->second + 2 * a[k]->first * b[k]->first + a[k]->second * b[k]->value;
+      out.mix_in(*a[k], b[k]->value);
+      out.mix_in(*b[k], a[k]->value);
+    }
+    return out;
+  }
+  /// a b - c d.
+  static Moving difference_of_products(const Moving& a, const Moving& b, const Moving& c, const Moving& d) {
+    Moving out(a.value * b.value - c.value * d.value);
+    out.first = (a.value * b.first + a.first * b.value) - (c.value * d.first + c.first * d.value);
+    out.second = (a.value * b.second + 2 * a.first * b.first + a.second * b.value) -
+                 (c.value * d.second + 2 * c.first * d.first + c.second * d.value);
+    out.mix(a, b, b.value, a.value);
+    out.mix_in(c, -d.value);
+    out.mix_in(d, -c.value);
+    return out;
+  }
+  /// The sum of the squares of three, or its root.
+  static Moving sum_of_squares(const std::array<Moving, 3>& e) {
+    Moving out(0.0);
+    for (const Moving& x : e) {
+      out.value += x.value * x.value;
+      out.first += 2 * x.value * x.first;
+      out.second += 2 * (x.first * x.first + x.value * x.second);
+    }
+    out.mix(e[0], e[1], 2 * e[0].value, 2 * e[1].value);
+    out.mix_in(e[2], 2 * e[2].value);
+    return out;
+  }
+  static Moving length(const std::array<Moving, 3>& e) {
+    double squares = 0, first = 0, second = 0;
+    for (const Moving& x : e) {
+      squares += x.value * x.value;
+      first += x.value * x.first;
+      second += x.first * x.first + x.value * x.second;
+    }
+    Moving out(std::sqrt(squares));
+    const double inverse = 1 / out.value;
+    out.first = first * inverse;
+    out.second = (second - out.first * out.first) * inverse;
+    out.mix(e[0], e[1], e[0].value * inverse, e[1].value * inverse);
+    out.mix_in(e[2], e[2].value * inverse);
+    return out;
+  }
 
   /// f(a, b), from the value of f and its derivatives here: by a, by b, and the second ones.
   static Moving chain2(const Moving& a, const Moving& b, double f, double fa, double fb, double faa, double fab, double fbb) {
@@ -113,12 +182,42 @@ class Moving {
     of_velocities = o.of_velocities;
     of_time = o.of_time;
   }
-  static Moving sum(const Moving& a, const Moving& b, double sign) {
-    Moving out(a.value + sign * b.value);
-    out.first = a.first + sign * b.first;
-    out.second = a.second + sign * b.second;
-    out.mix(a, b, 1, sign);
+  /// Never below zero, which compilers cannot know.
+  static int in_both(const Moving& a, const Moving& b) { return std::max(0, std::min(a.bodies, b.bodies)); }
+  template <int sign>
+  static double plus(double a, double b) {
+    return sign > 0 ? a + b : a - b;
+  }
+  template <int sign>
+  static Moving sum(const Moving& a, const Moving& b) {
+    Moving out(plus<sign>(a.value, b.value));
+    out.first = plus<sign>(a.first, b.first);
+    out.second = plus<sign>(a.second, b.second);
+    out.by_time = plus<sign>(a.by_time, b.by_time);
+    for (int k = 0; k < most_parameters; ++k) out.by_parameter[k] = plus<sign>(a.by_parameter[k], b.by_parameter[k]);
+    out.of_velocities = a.of_velocities || b.of_velocities;
+    out.of_time = a.of_time || b.of_time;
+    const int both = in_both(a, b);
+    for (int n = 0; n < both; ++n)
+      for (int k = 0; k < 6; ++k) out.by_body[n][k] = plus<sign>(a.by_body[n][k], b.by_body[n][k]);
+    for (int n = both; n < a.bodies; ++n) out.by_body[n] = a.by_body[n];
+    for (int n = both; n < b.bodies; ++n)
+      for (int k = 0; k < 6; ++k) out.by_body[n][k] = sign * b.by_body[n][k];
+    out.bodies = std::max(a.bodies, b.bodies);
     return out;
+  }
+  /// Adds f times the first partial derivatives of a.
+  void mix_in(const Moving& a, double f) {
+    by_time += f * a.by_time;
+    for (int k = 0; k < most_parameters; ++k) by_parameter[k] += f * a.by_parameter[k];
+    of_velocities = of_velocities || a.of_velocities;
+    of_time = of_time || a.of_time;
+    const int both = in_both(*this, a);
+    for (int n = 0; n < both; ++n)
+      for (int k = 0; k < 6; ++k) by_body[n][k] += f * a.by_body[n][k];
+    for (int n = both; n < a.bodies; ++n)
+      for (int k = 0; k < 6; ++k) by_body[n][k] = f * a.by_body[n][k];
+    bodies = std::max(bodies, a.bodies);
   }
   /// All first partial derivatives: fa times those of a and fb times those of b.
   void mix(const Moving& a, const Moving& b, double fa, double fb) {
@@ -126,7 +225,7 @@ class Moving {
     for (int k = 0; k < most_parameters; ++k) by_parameter[k] = fa * a.by_parameter[k] + fb * b.by_parameter[k];
     of_velocities = a.of_velocities || b.of_velocities;
     of_time = a.of_time || b.of_time;
-    const int both = std::min(a.bodies, b.bodies);
+    const int both = in_both(a, b);
     for (int n = 0; n < both; ++n)
       for (int k = 0; k < 6; ++k) by_body[n][k] = fa * a.by_body[n][k] + fb * b.by_body[n][k];
     for (int n = both; n < a.bodies; ++n)
@@ -196,24 +295,45 @@ struct MovingVec3 {
   [[nodiscard]] const Moving& x() const { return e[0]; }
   [[nodiscard]] const Moving& y() const { return e[1]; }
   [[nodiscard]] const Moving& z() const { return e[2]; }
-  [[nodiscard]] Moving dot(const MovingVec3& o) const { return e[0] * o.e[0] + e[1] * o.e[1] + e[2] * o.e[2]; }
+  [[nodiscard]] Moving dot(const MovingVec3& o) const {
+    return Moving::sum_of_products<3>({&e[0], &e[1], &e[2]}, {&o.e[0], &o.e[1], &o.e[2]});
+  }
   [[nodiscard]] Moving dot(const Vec3& o) const { return e[0] * o.x() + e[1] * o.y() + e[2] * o.z(); }
   [[nodiscard]] MovingVec3 cross(const MovingVec3& o) const {
-    return {e[1] * o.e[2] - e[2] * o.e[1], e[2] * o.e[0] - e[0] * o.e[2], e[0] * o.e[1] - e[1] * o.e[0]};
+    return made([&](std::size_t k) {
+      const std::size_t i = (k + 1) % 3, j = (k + 2) % 3;
+      return Moving::difference_of_products(e[i], o.e[j], e[j], o.e[i]);
+    });
   }
-  [[nodiscard]] Moving squared_norm() const { return dot(*this); }
-  [[nodiscard]] Moving norm() const { return sqrt(squared_norm()); }
+  [[nodiscard]] Moving squared_norm() const { return Moving::sum_of_squares(e); }
+  [[nodiscard]] Moving norm() const { return Moving::length(e); }
   [[nodiscard]] Vec3 value() const { return {e[0].value, e[1].value, e[2].value}; }
 
   friend MovingVec3 operator+(const MovingVec3& a, const MovingVec3& b) {
-    return {a.e[0] + b.e[0], a.e[1] + b.e[1], a.e[2] + b.e[2]};
+    return made([&](std::size_t k) { return a.e[k] + b.e[k]; });
   }
   friend MovingVec3 operator-(const MovingVec3& a, const MovingVec3& b) {
-    return {a.e[0] - b.e[0], a.e[1] - b.e[1], a.e[2] - b.e[2]};
+    return made([&](std::size_t k) { return a.e[k] - b.e[k]; });
   }
-  friend MovingVec3 operator-(const MovingVec3& a) { return {-a.e[0], -a.e[1], -a.e[2]}; }
-  friend MovingVec3 operator*(const Moving& s, const MovingVec3& a) { return {s * a.e[0], s * a.e[1], s * a.e[2]}; }
-  friend MovingVec3 operator*(double s, const MovingVec3& a) { return {s * a.e[0], s * a.e[1], s * a.e[2]}; }
+  friend MovingVec3 operator-(const MovingVec3& a) {
+    return made([&](std::size_t k) { return -a.e[k]; });
+  }
+  friend MovingVec3 operator*(const Moving& s, const MovingVec3& a) {
+    return made([&](std::size_t k) { return s * a.e[k]; });
+  }
+  friend MovingVec3 operator*(double s, const MovingVec3& a) {
+    return made([&](std::size_t k) { return s * a.e[k]; });
+  }
+
+ private:
+  /// Each component where it is to stand: nothing is copied.
+  template <class Component>
+  static MovingVec3 made(Component&& component) {
+    return MovingVec3(Made{}, component);
+  }
+  struct Made {};
+  template <class Component>
+  MovingVec3(Made, Component&& component) : e{component(0), component(1), component(2)} {}
 };
 
 /// A body as a constraint function sees it. Points and directions are given in the body's frame, as `position` of the scene has
@@ -267,9 +387,16 @@ class MovingBody {
   /// The velocity that the body has where `where` stands, which need not be one of its points: of a wheel at the point of touch.
   [[nodiscard]] MovingVec3 velocity_at(const MovingVec3& where) const { return velocity() + spin().cross(where - point()); }
 
-  [[nodiscard]] Moving x() const { return point().x(); }
-  [[nodiscard]] Moving y() const { return point().y(); }
-  [[nodiscard]] Moving z() const { return point().z(); }
+  /// One coordinate of where a point of the body stands.
+  [[nodiscard]] Moving coordinate(int k, const Vec3& r = Vec3::Zero()) const {
+    const Vec3 rho = R * (r + offset), swing = turn.cross(rho);
+    Moving out;
+    put(p[k] + rho[k], dp[k] + swing[k], turn.cross(swing)[k], k, &rho, true, by_motion, out);
+    return out;
+  }
+  [[nodiscard]] Moving x() const { return coordinate(0); }
+  [[nodiscard]] Moving y() const { return coordinate(1); }
+  [[nodiscard]] Moving z() const { return coordinate(2); }
 
  private:
   /// A component of a vector that the body carries by the lever rho; without one, of a rotation itself.

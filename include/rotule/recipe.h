@@ -48,6 +48,35 @@ struct VelocitySettings {
   }
 };
 
+/// C4: impulses at velocity level that look half a step ahead. What joints hold to is the step's mean velocity, not its last one.
+struct TaylorSettings {
+  static constexpr std::string_view name = "taylor";
+  static constexpr std::string_view summary = "impulses at velocity level with the term (h/2) J'u of second order (C4)";
+  double baumgarte = 0;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"baumgarte", "", "share of the position error removed per step", 0, 1}, s.baumgarte);
+  }
+};
+
+/// C3: the forces of C2 for a step, then the impulses of C1 on the velocities that they gave: two solves a step.
+struct HybridSettings {
+  static constexpr std::string_view name = "hybrid";
+  static constexpr std::string_view summary = "forces of the acceleration level, then a correction of velocities (C3)";
+  double beta_velocity = 0.2;
+  double beta_position = 0.01;
+  double baumgarte = 0;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"beta_velocity", "", "share of the velocity error that the forces remove per step", 0, 2}, s.beta_velocity);
+    visit(Field{"beta_position", "", "share of the position error that the forces remove per step squared", 0, 1},
+          s.beta_position);
+    visit(Field{"baumgarte", "", "share of the position error that the correction removes per step", 0, 1}, s.baumgarte);
+  }
+};
+
 /// A7 b: no multipliers, but stiff springs and dampers that hold the joints.
 struct PenaltySettings {
   static constexpr std::string_view name = "penalty";
@@ -66,7 +95,14 @@ struct PenaltySettings {
   }
 };
 
-using FormulationSettings = std::variant<AccelerationSettings, StabilisedAccelerationSettings, VelocitySettings, PenaltySettings>;
+using FormulationSettings = std::variant<AccelerationSettings, StabilisedAccelerationSettings, VelocitySettings, PenaltySettings,
+                                         TaylorSettings, HybridSettings>;
+
+/// Whether it moves by impulses, once per step, in place of accelerations that an integrator asks for.
+inline bool by_impulses(const FormulationSettings& formulation) {
+  return std::holds_alternative<VelocitySettings>(formulation) || std::holds_alternative<TaylorSettings>(formulation) ||
+         std::holds_alternative<HybridSettings>(formulation);
+}
 
 struct NoCorrectionSettings : NoFields {
   static constexpr std::string_view name = "none";

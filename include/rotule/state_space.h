@@ -30,6 +30,6 @@ struct StateSpace {
 
 /// At the present pose, with velocities set aside. Axes as "JOINT" (all its free ones) or "JOINT.rz"; none: all free axes. Throws
 /// Error where a name is unknown.
-StateSpace state_space(const World& world, std::span<const std::string> axes = {});
+StateSpace state_space(const World& world, std::span<const std::string> axes = {}, const LinearisationSettings& settings = {});
 
 }  // namespace rotule

@@ -47,7 +47,7 @@ class StudyRun {
 
   void step(RightHandSide kind, const Shares& shares, double t, double h) {
     mechanism_.begin_step(s_, t);
-    mechanism_.free_velocities(VelocitySettings{.geometric_stiffness = false}, s_, t, h, free_);
+    mechanism_.free_velocities(ImpulseFormulation{}, s_, t, h, free_);
     for (Island& island : mechanism_.islands) {
       island.evaluate(mechanism_.linkages, mechanism_.model, mechanism_.kinematics, t);
       island.gather(s_.u, island.u);
@@ -55,13 +55,7 @@ class StudyRun {
       joint_error = std::max(joint_error, island.largest_error());
       const bool by_acceleration = kind == RightHandSide::acceleration || kind == RightHandSide::hybrid;
       if (by_acceleration) {
-        for (const ConstraintBlock& block : island.problem.blocks)
-          for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
-            const double before = constraint_rate(island.problem, block, r, island.values, island.u);
-            const double predicted = constraint_rate(island.problem, block, r, island.values, island.local);
-            island.problem.b[r] = -(predicted - before) - h * island.values.gamma[r] - shares.beta_velocity * before -
-                                  shares.beta_position / h * island.values.C[r];
-          }
+        formulate_forces(island.values, island.u, island.local, shares.beta_position, shares.beta_velocity, h, island.problem);
         solve(island);
       }
       if (kind == RightHandSide::acceleration) {
@@ -69,7 +63,7 @@ class StudyRun {
         continue;
       }
       formulate_velocity(island.values, island.local, shares.baumgarte / h, island.problem);
-      if (kind == RightHandSide::taylor) island.problem.b -= 0.5 * h * island.values.gamma;
+      if (kind == RightHandSide::taylor) look_ahead(island.values, 0.5 * h, island.problem);
       solve(island);
       island.scatter(free_);
     }

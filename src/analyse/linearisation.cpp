@@ -6,12 +6,13 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
+#include "analyse/contact_linearisation.h"
 #include "dynamics/forces/added_mass.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
 
-Linearisation linearise(const World& world) {
+Linearisation linearise(const World& world, const LinearisationSettings& settings) {
   static_cast<void>(world.islands());  // makes the stepper, and with it the inertia of point masses
   const WorldImplementation& w = implementation_of(world);
   const Model& model = w.model;
@@ -33,7 +34,13 @@ Linearisation linearise(const World& world) {
   mechanism.begin_step(s, w.time);
   mechanism.accelerations(w.time, s, udot);
 
+  if (!(settings.contact_stiffness >= 0) || !std::isfinite(settings.contact_stiffness))
+    throw Error("linearise", "contact_stiffness must be 0 or more");
+  if (!(settings.shear_ratio >= 0) || !std::isfinite(settings.shear_ratio))
+    throw Error("linearise", "shear_ratio must be 0 or more");
   Linearisation out;
+  std::vector<ContactShare> touching;
+  if (settings.contacts) touching = linearise_contacts(mechanism, s, w.time, settings, udot, out);
   std::vector<int> place(model.body_count(), -1);
   for (int i = 0; i < model.body_count(); ++i)
     if (model.movable(i)) {
@@ -56,6 +63,7 @@ Linearisation linearise(const World& world) {
   }
   Eigen::Index rows = 0;
   for (const Island& island : mechanism.islands) rows += island.problem.rows();
+  for (const ContactShare& share : touching) rows += share.J.rows();
   out.M.setZero(size, size);
   out.K.setZero(size, size);
   out.D.setZero(size, size);
@@ -125,6 +133,20 @@ Linearisation linearise(const World& world) {
       });
     }
     first += island.problem.rows();
+  }
+  for (const ContactShare& share : touching) {
+    const std::array<int, 2> owner{share.a, share.b};
+    for (int i = 0; i < 2; ++i) {
+      if (owner[i] == world_body || place[owner[i]] < 0) continue;
+      const Eigen::Index at = 6 * place[owner[i]];
+      out.J.block(first, at, share.J.rows(), 6) = share.J.middleCols<6>(6 * i);
+      for (int k = 0; k < 2; ++k) {
+        if (owner[k] == world_body || place[owner[k]] < 0) continue;
+        out.K.block<6, 6>(at, 6 * place[owner[k]]) += share.K.block<6, 6>(6 * i, 6 * k);
+        out.D.block<6, 6>(at, 6 * place[owner[k]]) += share.D.block<6, 6>(6 * i, 6 * k);
+      }
+    }
+    first += share.J.rows();
   }
   return out;
 }

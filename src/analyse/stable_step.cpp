@@ -64,8 +64,7 @@ double look_at_stability(const Patient& patient, const World& world, bool closel
   bool bounded = true;  // whether it is no more than that
   const int unknowns = 6 * model.body_count() + 3 * model.particle_count();
   // By impulses springs of joints are taken at the step's end and bear any step; a linearisation has them in it.
-  const bool borne =
-      std::holds_alternative<VelocitySettings>(recipe.formulation) && (content.joint_frequency > 0 || content.joint_decay > 0);
+  const bool borne = by_impulses(recipe.formulation) && (content.joint_frequency > 0 || content.joint_decay > 0);
   if (std::isfinite(step) && !borne && (closely || recipe.dt > step)) {
     try {
       std::vector<Complex> spectrum;
@@ -98,7 +97,7 @@ double look_at_stability(const Patient& patient, const World& world, bool closel
                           name_of(recipe.integrator), shortest(recipe.dt), fastest, bounded ? "at least" : "about", step),
       .flags = {},
       .edits = {}};
-  const bool impulses = std::holds_alternative<VelocitySettings>(recipe.formulation);
+  const bool impulses = by_impulses(recipe.formulation);
   remark.flags = step < 1e-5 && !impulses ? "--set integrator=gauss4" : fmt::format("--set dt={}", shortest(step_below(step)));
   out.push_back(std::move(remark));
   return step;

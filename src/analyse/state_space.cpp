@@ -75,8 +75,8 @@ std::vector<DampedMode> damped_modes(const Linearisation& l) {
   return out;
 }
 
-StateSpace state_space(const World& world, std::span<const std::string> wanted) {
-  const Linearisation l = linearise(world);
+StateSpace state_space(const World& world, std::span<const std::string> wanted, const LinearisationSettings& settings) {
+  const Linearisation l = linearise(world, settings);
   const Modes modes = normal_modes(l);
   const WorldImplementation& w = implementation_of(world);
   const Model& model = w.model;

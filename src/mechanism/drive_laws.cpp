@@ -148,6 +148,7 @@ void DriveLaws::find(const Model& model, std::span<Linkage> linkages, bool switc
         law.stop = static_cast<int>(stops_.size());
         Drive& stop = stops_.emplace_back();
         stop.lower = 0;
+        law.on_rate = model.joints[j].equations->on_velocities[static_cast<std::size_t>(law.drive)] != 0;
         stop.restitution = model.joints[j].equations->restitution;
         events_ = true;
         laws_.push_back(law);
@@ -473,6 +474,10 @@ DriveLaws::Event DriveLaws::event(JointedMechanism& mechanism, const State& s, d
     const double slack = (law.from_rest ? 2 * at_rest_share : 0) + event_margin;
     if (law.way_of_zero != 0) take(law.way_of_zero * at.rate / law.rate_unit + slack, Cause::rate);
     if (law.way_of_motor != 0) take(law.way_of_motor * (at.rate - drive.motor_speed) / law.rate_unit + slack, Cause::rate);
+    if (law.on_rate) {
+      take(at.rate / law.rate_unit + slack, Cause::rate);
+      continue;
+    }
     if (drive.lower) take(std::max(at.q - *drive.lower, h * at.rate + approach_margin), Cause::stop);
     if (drive.upper) take(std::max(*drive.upper - at.q, -h * at.rate + approach_margin), Cause::stop);
   }

@@ -12,8 +12,9 @@
 //   a stop is met                         an impulse, joints and given motions holding through it, with Newton's restitution,
 //   a spring comes to the end of its strength, or back.
 // It is decided from the state alone, by the complementarity problem of the accelerations, so that snapshots need not know of it.
-// Constraints that are at least zero (constraint/pool/function.h) are stops of the same kind, with C for q.
-// Where several axes are held that cannot move without each other, those that follow from the rest keep the force that they had.
+// Constraints that are at least zero (constraint/pool/function.h) are stops of the same kind, with C for q. Those on velocities,
+// w at least zero, have no q: they are met where w comes to zero. Where several axes are held that cannot move without each
+// other, those that follow from the rest keep the force that they had.
 #include <rotule/results.h>
 
 #include <span>
@@ -35,6 +36,7 @@ struct DriveLaw {
   int linkage = -1, block = -1, row = -1;  // its row, where it has one
   bool given = false;                      // whether that is a given motion
   bool one_sided = false;                  // whether it is a constraint's row, `drive` being its number, with a stop at zero
+  bool on_rate = false;                    // whether such a one bounds a velocity, and has no room to cross
   int stop = -1;                           // of such a one, among all
 
   // The present stretch of motion.

@@ -40,9 +40,10 @@ struct Island {
   VecX after;             // likewise, at the end of the step, where somebody asks
   VecX pull;              // what stabilisation adds to the rows' accelerations in this step; zero without it
   VecX x;                 // the answer to `problem`
+  VecX given;             // impulses of forces that were solved for before it, where a formulation has those
   double given_work = 0;  // J, done by kinematic bodies, belts and time in the last step by impulses
   double residual = 0;    // relative, of the last dynamic solve that was judged
-  SolveReport report;
+  SolveReport report, given_report;
   LumpedStiffness stiffness;       // of the constraint forces, where a formulation wants it
   ConstraintProblem kept_problem;  // the last dynamic solve and its answer, where asked for
   VecX kept_x;

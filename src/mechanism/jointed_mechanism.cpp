@@ -252,11 +252,11 @@ void JointedMechanism::refresh_forces(double t, const State& s) {
   now.report = report_before;
 }
 
-void JointedMechanism::free_velocities(const VelocitySettings& settings, const State& s, double t, double step, VecX& free) {
+void JointedMechanism::free_velocities(const ImpulseFormulation& formulation, const State& s, double t, double step, VecX& free) {
   // Before the first step nobody knows the constraint forces yet: those of the same pose at rest will do. (Forces of the motion
   // itself may be enormous just after a blow, and would freeze what it set in motion.)
   const auto unknown = [](const JointAnswer& answer) { return !answer.known; };
-  if (settings.geometric_stiffness && std::any_of(now.joints.begin(), now.joints.end(), unknown)) {
+  if (formulation.geometric_stiffness && std::any_of(now.joints.begin(), now.joints.end(), unknown)) {
     State rest = s;
     rest.u.setZero();
     refresh_forces(t, rest);

@@ -54,7 +54,7 @@ class JointedMechanism {
   void refresh_forces(double t, const State& s);
 
   /// Velocities that forces alone would give after a step: where impulses start from. Kinematics are those of the state then.
-  void free_velocities(const VelocitySettings& settings, const State& s, double t, double h, VecX& free);
+  void free_velocities(const ImpulseFormulation& formulation, const State& s, double t, double h, VecX& free);
 
   /// The free rotation of a body over `step` seconds, energy and momentum kept.
   void glide(int body, Quat& theta, Vec3& omega, double step);
@@ -195,7 +195,7 @@ class JointedMechanism {
   /// Overwrites forces with M^-1 times them; the kinematics must be those of the state.
   void divide_by_mass(VecX& forces) const;
   void close_velocities(State& s);
-  [[nodiscard]] bool by_impulses() const { return std::holds_alternative<VelocitySettings>(recipe.formulation); }
+  [[nodiscard]] bool by_impulses() const { return rotule::by_impulses(recipe.formulation); }
   void count_solves();
 
   /// Throws Error where solver or correction cannot do with loops that the model has.

@@ -43,7 +43,7 @@ struct Leaf {
         return atan2(x.e[j] - y.e[i], x.e[i] + y.e[j]);
       }
       default:
-        return from.point(at).e[k];
+        return from.coordinate(component, at);
     }
   }
 };

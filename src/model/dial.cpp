@@ -67,7 +67,7 @@ double rounded_step(double h, double longest) {
 double step_for(const SceneContent& content, const Recipe& recipe, const Wish& wish) {
   // How often a method with error control reports; its own steps are another matter.
   if (is_adaptive(recipe.integrator)) return wish.dial == Dial::balanced ? 1e-3 : 0.01;
-  if (std::holds_alternative<VelocitySettings>(recipe.formulation)) {
+  if (by_impulses(recipe.formulation)) {
     // First order: in one second a fall is off by about g/2 h per metre, so that an accuracy in seconds is a step.
     double longest = wish.dial == Dial::realtime ? 1.0 / 60 : wish.dial == Dial::balanced ? 1e-3 : 1e-4;
     if (wish.accuracy) longest = std::clamp(*wish.accuracy, 1e-5, 1.0 / 60);
@@ -145,8 +145,7 @@ Recipe chosen(const SceneContent& content, const ContactChoice& contacts, const 
   const bool impulses = touching || (content.needs.drives && wish.dial == Dial::realtime && !wish.accuracy);
   Recipe out = impulses ? with_impulses(wish) : without_impulses(content, wish);
   out.contacts = contacts;
-  if (std::holds_alternative<VelocitySettings>(out.formulation) && !touching && !content.needs.drives)
-    out.solver = LdltSettings{};
+  if (by_impulses(out.formulation) && !touching && !content.needs.drives) out.solver = LdltSettings{};
   out.dt = step_for(content, out, wish);
   return out;
 }

@@ -78,8 +78,9 @@ std::shared_ptr<const Equations> compile_equations(Equations equations, const Mo
   }
   if (parameters > 0 && equations.velocities)
     throw Error(place + "/parameters", "are for equations of positions; these are on velocities");
-  if (equations.one_sided && (equations.velocities || parameters > 0))
-    throw Error(place, "one that may not be less or more is of positions alone, without parameters");
+  if (equations.one_sided && parameters > 0) throw Error(place, "one that may not be less or more has no parameters");
+  if (equations.velocities && equations.restitution > 0)
+    throw Error(place + "/restitution", "is of positions; what bounds a velocity has nothing to bounce off");
   return std::make_shared<const Equations>(std::move(equations));
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,8 @@ class Expression {
     double number = 0;
     int variable = 0;
   };
+  /// In the order in which a stack takes them; none of a constant.
+  [[nodiscard]] std::span<const Step> program() const { return program_; }
   static constexpr int most_levels = 20;    // of parentheses, functions, signs and powers within each other
   static constexpr int most_steps = 10000;  // of the program
   // Every level leaves at most four results behind while the next one is worked out: of a sum, a product, a power, a function.

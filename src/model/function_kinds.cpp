@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "model/constraint_text.h"
+#include "model/implicit_surface.h"
 #include "model/spline.h"
 
 namespace rotule {
@@ -235,7 +236,92 @@ void compile(const ConstantVelocity& def, const JointSite& site, Joint& joint) {
          site, joint);
 }
 
+namespace {
+
+/// A surface that the first body carries, and how its coordinates, the world's as the scene has them, follow from the bodies.
+struct CarriedSurface {
+  CarriedSurface(const std::string& text, const JointSite& site, const BodyView& carrier) : origin(carrier.point(Vec3::Zero())) {
+    try {
+      surface = std::make_shared<const ImplicitSurface>(text);
+    } catch (const Error& error) {
+      throw Error(site.place + "/surface", error.what());
+    }
+    for (int k = 0; k < 3; ++k) axes[static_cast<std::size_t>(k)] = carrier.direction(Vec3::Unit(k));
+  }
+  /// The side of a point of the scene.
+  [[nodiscard]] double side(const Vec3& where, const JointSite& site) const {
+    const MovingVec3 at(where);
+    const ImplicitSurface::Value value = surface->at(at);
+    if (!std::isfinite(value.F.value) || value.F.value == 0 || !(value.gradient.norm().value > 0))
+      throw Error(site.place + "/surface", "has no side where the centre of what rolls stands; move one of them");
+    return value.F.value < 0 ? -1 : 1;
+  }
+  /// A direction of the world in coordinates of the surface, and of a point; and back.
+  [[nodiscard]] MovingVec3 seen(const MovingBody& a, const MovingVec3& d) const {
+    return {a.direction(axes[0]).dot(d), a.direction(axes[1]).dot(d), a.direction(axes[2]).dot(d)};
+  }
+  [[nodiscard]] MovingVec3 seen_point(const MovingBody& a, const MovingVec3& x) const { return seen(a, x - a.point(origin)); }
+  [[nodiscard]] MovingVec3 in_world(const MovingBody& a, const MovingVec3& d) const {
+    return d.x() * a.direction(axes[0]) + d.y() * a.direction(axes[1]) + d.z() * a.direction(axes[2]);
+  }
+  /// A direction that the surface carries, in the world.
+  [[nodiscard]] MovingVec3 carried(const MovingBody& a, const Vec3& d) const {
+    return a.direction(d.x() * axes[0] + d.y() * axes[1] + d.z() * axes[2]);
+  }
+
+  std::shared_ptr<const ImplicitSurface> surface;
+  Vec3 origin;               // of its coordinates, in the carrier's frame
+  std::array<Vec3, 3> axes;  // likewise
+};
+
+void roll_on_surface(const Rolling& def, const JointSite& site, Joint& joint) {
+  const BodyView ground(site, joint.a), wheel(site, joint.b);
+  const CarriedSurface carried(def.surface, site, ground);
+  const Vec3 centre = def.center.value_or(site.centre(joint.b)), center = wheel.point(centre);
+  const double side = carried.side(centre, site), radius = def.radius;
+  const Mat3 disc = wheel.axes(frame_along(def.axis.value_or(Vec3::UnitZ())));
+  const bool ball = !def.axis.has_value();
+  const auto touch_of = [=](const MovingVec3& seen, const MovingBody& a, const MovingBody& b) {
+    if (ball) return carried.surface->touch_of_ball(seen, radius, side);
+    return carried.surface->touch_of_disc(seen, carried.seen(a, b.direction(disc.col(0))),
+                                          carried.seen(a, b.direction(disc.col(1))), radius, side);
+  };
+  const auto touch_named = [=, name = joint.name](const MovingVec3& seen, const MovingBody& a, const MovingBody& b) {
+    try {
+      return touch_of(seen, a, b);
+    } catch (const Error& error) {
+      throw Error("joint \"" + name + "\"", error.what());
+    }
+  };
+  finish(equations_of(3,
+                      [=](MovingBodies q, const Moving&, Parameters, Out out) {
+                        const MovingVec3 c = q[1].point(center), seen = carried.seen_point(q[0], c);
+                        const ImplicitSurface::Touch touch = touch_named(seen, q[0], q[1]);
+                        out[0] = touch.gap;
+                        const MovingVec3 point = c + carried.in_world(q[0], touch.point - seen);
+                        const MovingVec3 slip = q[1].velocity_at(point) - q[0].velocity_at(point);
+                        // Tangents of the moment: where nothing slips their own change multiplies zero.
+                        const Mat3 tangents = frame_along(touch.normal.value()).toRotationMatrix();
+                        for (int k = 0; k < 2; ++k)
+                          out[static_cast<std::size_t>(1 + k)] = carried.carried(q[0], tangents.col(k)).dot(slip);
+                      }),
+         site, joint);
+}
+
+/// Fields of a plane mean nothing beside a surface.
+void check_surface(const std::string& surface, const Vec3& normal, const Place& place) {
+  if (!surface.empty() && normal != Vec3::UnitZ()) fail(place / "normal", "is of a plane; leave it out beside a surface");
+}
+
+}  // namespace
+
+void check_details(const Rolling& rolling, const Place& place) {
+  check_surface(rolling.surface, rolling.normal, place);
+  if (!rolling.surface.empty() && !rolling.at.isZero(0)) fail(place / "at", "is of a plane; leave it out beside a surface");
+}
+
 void compile(const Rolling& def, const JointSite& site, Joint& joint) {
+  if (!def.surface.empty()) return roll_on_surface(def, site, joint);
   const BodyView ground(site, joint.a), wheel(site, joint.b);
   const Mat3 frame = ground.axes(frame_along(def.normal));
   const Vec3 at = ground.point(def.at), center = wheel.point(def.center.value_or(site.centre(joint.b)));
@@ -262,7 +348,8 @@ void compile(const Rolling& def, const JointSite& site, Joint& joint) {
 }
 
 void check_details(const KnifeEdge& edge, const Place& place) {
-  if (std::abs(edge.blade.normalized().dot(edge.normal.normalized())) > 1 - 1e-9)
+  check_surface(edge.surface, edge.normal, place);
+  if (edge.surface.empty() && std::abs(edge.blade.normalized().dot(edge.normal.normalized())) > 1 - 1e-9)
     fail(place / "blade", "must not be along the normal");
 }
 
@@ -270,6 +357,22 @@ void compile(const KnifeEdge& def, const JointSite& site, Joint& joint) {
   const BodyView ground(site, joint.a), body(site, joint.b);
   const Vec3 normal = ground.direction(def.normal.normalized());
   const Vec3 blade = body.direction(def.blade.normalized()), at = body.point(def.at);
+  if (!def.surface.empty()) {
+    const CarriedSurface carried(def.surface, site, ground);
+    const Vec3 normal_there = carried.surface->normal(MovingVec3(def.at), 1).value();
+    if (!normal_there.allFinite()) throw Error(site.place + "/surface", "has no normal where the blade stands");
+    if (std::abs(def.blade.normalized().dot(normal_there)) > 1 - 1e-9)
+      throw Error(site.place + "/blade", "must not be along the normal");
+    return finish(equations_of(1,
+                               [=](MovingBodies q, const Moving&, Parameters, Out out) {
+                                 const MovingVec3 x = q[1].point(at);
+                                 const MovingVec3 n =
+                                     carried.in_world(q[0], carried.surface->normal(carried.seen_point(q[0], x), 1));
+                                 const MovingVec3 side = n.cross(q[1].direction(blade));
+                                 out[0] = side.dot(q[1].velocity(at) - q[0].velocity_at(x)) / side.norm();
+                               }),
+                  site, joint);
+  }
   finish(equations_of(1,
                       [=](MovingBodies q, const Moving&, Parameters, Out out) {
                         const MovingVec3 side = q[0].direction(normal).cross(q[1].direction(blade));

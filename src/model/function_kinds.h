@@ -211,13 +211,15 @@ void compile(const ConstantVelocity& def, const JointSite& site, Joint& joint);
 template <>
 struct Kind<Rolling> {
   static constexpr std::string_view name = "rolling",
-                                    summary = "a ball or disc on a plane, without slipping; locks 1, and 2 more in velocity";
+                                    summary =
+                                        "a ball or disc on a plane or surface, without slipping; locks 1, and 2 more in velocity";
 };
 template <>
 struct SceneFields<Rolling> {
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
     joint_ends(s, visit);
+    visit(Field{"surface", "", "in place of a plane: an expression of x, y and z in the world, zero on the surface"}, s.surface);
     visit(Field{"at", "m", "a point of the plane, in the world"}, s.at);
     visit(Field{"normal", "", "of the plane, towards the wheel"}, s.normal, Need::direction);
     visit(Field{"center", "m", "of the wheel, in the world; default: its centre of mass"}, s.center);
@@ -227,6 +229,7 @@ struct SceneFields<Rolling> {
   }
 };
 inline bool locks_rotations(const Rolling&) { return true; }
+void check_details(const Rolling& rolling, const Place& place);
 void compile(const Rolling& def, const JointSite& site, Joint& joint);
 
 template <>
@@ -238,6 +241,7 @@ struct SceneFields<KnifeEdge> {
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
     joint_ends(s, visit);
+    visit(Field{"surface", "", "in place of a plane: an expression of x, y and z in the world, zero on the surface"}, s.surface);
     visit(Field{"at", "m", "point of the blade, in the world"}, s.at);
     visit(Field{"blade", "", "its direction, carried by the second body, in the world"}, s.blade, Need::direction);
     visit(Field{"normal", "", "of the plane, carried by the first body, in the world"}, s.normal, Need::direction);

@@ -51,7 +51,8 @@ std::string misfit_of_realtime(const Recipe& recipe) {
 
 std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
   if (std::holds_alternative<RealtimeStepperSettings>(recipe.stepper)) return misfit_of_realtime(recipe);
-  const bool impulses = std::holds_alternative<VelocitySettings>(recipe.formulation);
+  const bool impulses = by_impulses(recipe.formulation);
+  const bool hybrid = std::holds_alternative<HybridSettings>(recipe.formulation);
   const bool springs = std::holds_alternative<PenaltySettings>(recipe.formulation);
   const bool semi_implicit = std::holds_alternative<SemiImplicitEulerSettings>(recipe.integrator);
   const bool stabilised = std::holds_alternative<StabilisedAccelerationSettings>(recipe.formulation);
@@ -62,15 +63,20 @@ std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
   const SolverTraits solver = recipe.solver.traits();
   const Rule rules[] = {
       {impulses && !semi_implicit,
-       "formulation velocity moves by impulses, once per step, and has no accelerations to integrate: it goes with integrator "
-       "semi_implicit_euler alone"},
+       "formulations velocity, taylor and hybrid move by impulses, once per step, and have no accelerations to integrate: they "
+       "go "
+       "with integrator semi_implicit_euler alone"},
+      {hybrid && contacts, "formulation hybrid solves for forces of joints first, and knows nothing of contacts"},
+      {hybrid && needs.drives,
+       "formulation hybrid solves for forces of joints first, and knows nothing of motors, limits, springs and friction on "
+       "joints"},
       {springs && corrected, "formulation penalty pulls by the joints' errors, which a correction takes away"},
       {traits.constrained && !std::holds_alternative<AccelerationSettings>(recipe.formulation),
        "rattle holds the joints by impulses of its own: it goes with formulation acceleration alone"},
       {stabilised && traits.adaptive,
        "formulation stabilised_acceleration pulls by the step's length, which an integrator with error control changes"},
       {contacts && !impulses && !std::holds_alternative<AccelerationSettings>(recipe.formulation),
-       "contacts go with formulation velocity or acceleration"},
+       "contacts go with formulation velocity, taylor or acceleration"},
       {contacts && !impulses && !integrates_contacts(recipe.integrator),
        "this integrator cannot take contacts: explicit Runge-Kutta and Taylor methods can, with error control or without, and "
        "semi_implicit_euler with formulation velocity"},

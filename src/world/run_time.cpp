@@ -79,8 +79,7 @@ void World::set_velocity(BodyId body, const Vec3& velocity, const Vec3& angular_
   require_own_motion(w.model, i, "set_velocity");
   w.state.u.segment<6>(6 * i) << velocity, angular_velocity;
   // Nothing but its joints can tell others at once: by impulses the step itself does.
-  if (w.model.kinematic(i) && !std::holds_alternative<VelocitySettings>(w.recipe.formulation))
-    w.impulse(i, Vec3::Zero(), w.state.p[i]);
+  if (w.model.kinematic(i) && !by_impulses(w.recipe.formulation)) w.impulse(i, Vec3::Zero(), w.state.p[i]);
   w.ready().forget();
 }
 

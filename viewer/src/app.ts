@@ -2,18 +2,20 @@
 
 import { Vector3 } from 'three';
 import { AutoFrame, Follow, parse_camera, place_camera } from './scene/camera';
+import { ModeShape } from './scene/mode_shape';
 import type { ColourBy } from './scene/palette';
 import { Stage } from './scene/stage';
 import { World } from './scene/world';
 import { Connection, stream_address } from './stream/connection';
 import { FrameDecoder, layout_of, StreamError } from './stream/frame_decoder';
-import type { BodyMessage, Command, SceneMessage, ServerMessage, StateMessage, Vector } from './stream/messages';
+import type { BodyMessage, Command, ModeMessage, SceneMessage, ServerMessage, StateMessage, Vector } from './stream/messages';
 import { BodyPanel } from './ui/body_panel';
 import { find, h, icon_button } from './ui/dom';
 import { first_sentence, title_text } from './ui/format';
 import { free_the_keys, help_dialog, layer_shortcuts, listen, type Shortcut } from './ui/keys';
 import { Labels } from './ui/labels';
 import { LayersPanel } from './ui/layers_panel';
+import { ModesPanel } from './ui/modes_panel';
 import { Notices } from './ui/notices';
 import { Panel } from './ui/panel';
 import { PlotsPanel } from './ui/plots_panel';
@@ -46,6 +48,10 @@ export class App {
   private readonly transport: Transport;
   private readonly recipe: RecipePanel;
   private readonly body_panel = new BodyPanel();
+  private readonly modes: ModesPanel;
+  /** Since when a mode is shown, and how fast: one oscillation in two seconds, whatever its own. */
+  private mode_began = 0;
+  private mode_time = 0;
   private readonly labels = new Labels();
   private readonly panel: Panel;
   private readonly scenes: ScenesDialog;
@@ -67,6 +73,13 @@ export class App {
       turn: (setting) => send({ do: 'dial', setting }),
       accuracy: (accuracy) => send({ do: 'dial', accuracy }),
     });
+    this.modes = new ModesPanel({
+      ask: () => {
+        this.show_mode(null);
+        send({ do: 'modes' });
+      },
+      choose: (mode) => (mode === null ? this.show_mode(null) : send({ do: 'modes', shape: mode })),
+    });
     this.transport = new Transport(send);
     this.scenes = new ScenesDialog((scene) => send({ do: 'open', scene }));
     this.plots.visible = () => this.panel.shows('plots');
@@ -75,6 +88,7 @@ export class App {
       { id: 'recipe', label: 'Recipe', element: this.recipe.element },
       { id: 'plots', label: 'Plots', element: this.plots.element, shown: () => this.plots.draw() },
       { id: 'body', label: 'Body', element: this.body_panel.element },
+      { id: 'modes', label: 'Modes', element: this.modes.element },
     ]);
 
     const shortcuts = this.shortcuts();
@@ -103,7 +117,10 @@ export class App {
       world: () => this.world,
       send,
       picked: (body, dragged) => {
-        if (dragged) this.framing.active = false;
+        if (dragged) {
+          this.framing.active = false;
+          this.show_mode(null);
+        }
         this.pick(body);
       },
       over: (name, at) => this.labels.over(name, at),
@@ -111,6 +128,7 @@ export class App {
     });
     this.stage.before_render = () => {
       this.draw_frame();
+      this.swing();
       this.move_along();
       this.labels.draw(this.world, this.stage, this.layers.shown.has('names'));
     };
@@ -184,6 +202,12 @@ export class App {
         this.body = message;
         this.body_panel.show(message);
         break;
+      case 'modes':
+        this.modes.show(message);
+        break;
+      case 'mode':
+        this.show_mode(message);
+        break;
       case 'scenes':
         this.scenes.set_scenes(message.scenes);
         if (this.query.get('scenes') === '1') this.scenes.show('');
@@ -219,6 +243,7 @@ export class App {
     }
     // The scale of things stays what it was when the scene was opened, wherever a thrown ball is.
     if (same && this.scene) scene.bounds = this.scene.bounds;
+    this.modes.clear();
     this.world?.dispose();
     this.scene = scene;
     this.world = new World(this.stage, scene, this.layers.colour_by);
@@ -275,12 +300,35 @@ export class App {
     const frame = this.frame;
     if (!this.undrawn || !frame || !this.world) return;
     this.undrawn = false;
+    // A mode is of the pose that it was found about.
+    if (this.world.shows_mode && frame.time !== this.mode_time) {
+      this.show_mode(null);
+      this.modes.clear();
+    }
     this.world.update(frame, this.layers.shown);
     if (this.framing.active && !this.following && this.framing.take(this.world.framing())) this.frame_all();
     this.transport.show_time(frame.time);
     if (!this.panel.shows('layers')) return;
     const { overlays, ground, space, colouring } = this.world;
     this.layers.show_legend({ grid: ground.spacing * space.unit, unit: space.unit, newtons: overlays.force_scale.per_metre, speed: overlays.velocity_scale.per_metre, colouring });
+  }
+
+  private show_mode(message: ModeMessage | null): void {
+    const { world, frame } = this;
+    if (!world || !frame) return;
+    const fits = message !== null && message.bodies.length === 12 * world.scene.bodies.length;
+    world.set_mode(fits ? new ModeShape(message, world.scene, world.size, world.space.unit) : null, this.layers.shown);
+    this.mode_began = performance.now();
+    this.mode_time = frame.time;
+    this.stage.invalidate();
+  }
+
+  /** A mode's next picture: slow enough to follow. */
+  private swing(): void {
+    if (!this.world?.shows_mode) return;
+    const seconds = (performance.now() - this.mode_began) / 1000;
+    this.world.swing(Math.PI * seconds + Math.PI / 2, this.layers.shown);
+    window.requestAnimationFrame(() => this.stage.invalidate());
   }
 
   private ask_for_key(): void {

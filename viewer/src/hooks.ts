@@ -15,6 +15,8 @@ export interface Hooks {
   readonly bodies: number;
   readonly picked: number | null;
   readonly dragging: boolean;
+  /** Whether a mode is shown in motion. */
+  readonly swinging: boolean;
   readonly numbers: number[];
   readonly plotted: number;
   readonly contacts: number;
@@ -69,6 +71,9 @@ export function install_hooks(app: App): void {
     },
     get dragging() {
       return app.world?.drag != null;
+    },
+    get swinging() {
+      return app.world?.shows_mode ?? false;
     },
     get numbers() {
       return [...(app.frame?.numbers ?? [])];

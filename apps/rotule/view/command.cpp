@@ -126,9 +126,17 @@ ask::Pick pick(const Json& json) {
   return {body.is_null() ? -1 : integer(body, "body", 0, most_bodies)};
 }
 
-ask::Pull pull(const Json& json) {
+template <class Grip>
+Grip grip(const Json& json) {
   const Keys keys(json, {"body", "at", "to"});
   return {integer(keys.need("body"), "body", 0, most_bodies), vector(keys.need("at"), "at"), vector(keys.need("to"), "to")};
+}
+
+ask::Modes modes_of(const Json& json) {
+  const Keys keys(json, {"shape"});
+  ask::Modes out;
+  if (const Json* shape = keys.find("shape")) out.shape = integer(*shape, "shape", 0, most_bodies);
+  return out;
 }
 
 ask::Throw throw_ball(const Json& json) {
@@ -168,7 +176,9 @@ const std::map<std::string, Reader>& readers() {
        [](const Json& json) -> Command { return ask::Seek{number(Keys(json, {"time"}).need("time"), "time", -far, far)}; }},
       {"open", [](const Json& json) -> Command { return ask::Open{text(Keys(json, {"scene"}).need("scene"), "scene")}; }},
       {"pick", [](const Json& json) -> Command { return pick(json); }},
-      {"drag", [](const Json& json) -> Command { return pull(json); }},
+      {"drag", [](const Json& json) -> Command { return grip<ask::Pull>(json); }},
+      {"pose", [](const Json& json) -> Command { return grip<ask::Pose>(json); }},
+      {"modes", [](const Json& json) -> Command { return modes_of(json); }},
       {"throw", [](const Json& json) -> Command { return throw_ball(json); }},
       {"recipe", [](const Json& json) -> Command { return change(json); }},
       {"dial", [](const Json& json) -> Command { return dial(json); }},

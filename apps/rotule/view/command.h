@@ -35,6 +35,13 @@ struct Pull {
   Vec3 at = Vec3::Zero(), to = Vec3::Zero();
 };
 struct Release {};
+struct Pose {  // the body's point is brought there, joints holding, and all stands still
+  int body = 0;
+  Vec3 at = Vec3::Zero(), to = Vec3::Zero();
+};
+struct Modes {
+  std::optional<int> shape;  // of this one, by its number in the list; else the list
+};
 struct Throw {
   Vec3 from = Vec3::Zero(), velocity = Vec3::Zero();
   double radius = 0.1, mass = 1;
@@ -54,7 +61,7 @@ struct Record {};  // of the steps' problems: on, or off
 }  // namespace ask
 
 using Command = std::variant<ask::Play, ask::Pause, ask::Step, ask::Speed, ask::Seek, ask::Restart, ask::Open, ask::Pick,
-                             ask::Pull, ask::Release, ask::Throw, ask::Change, ask::Turn, ask::Parts, ask::Key, ask::Record>;
+                             ask::Pull, ask::Release, ask::Pose, ask::Modes, ask::Throw, ask::Change, ask::Turn, ask::Parts, ask::Key, ask::Record>;
 
 /// Throws Error where the text is anything else than one of these messages: unknown or missing keys, wrong types, numbers that
 /// are not finite or out of range.

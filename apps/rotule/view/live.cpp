@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <rotule/error.h>
+#include <rotule/inverse.h>
+#include <rotule/state_space.h>
 
 #include <algorithm>
 #include <cctype>
@@ -216,12 +218,75 @@ void Live::pull() {
   }
 }
 
-void Live::drag(std::uint64_t who, const Grip& grip) {
+void Live::require_movable(const char* who, int body) const {
   const Model& model = implementation_of(world_).model;
-  if (grip.body < 0 || grip.body >= model.body_count())
-    throw Error("drag", fmt::format("there is no body {}; there are {}", grip.body, model.body_count()));
-  if (model.bodies[grip.body].fixed) throw Error("drag", model.bodies[grip.body].name + " is fixed");
+  if (body < 0 || body >= model.body_count())
+    throw Error(who, fmt::format("there is no body {}; there are {}", body, model.body_count()));
+  if (model.bodies[body].fixed) throw Error(who, model.bodies[body].name + " is fixed");
+}
+
+void Live::drag(std::uint64_t who, const Grip& grip) {
+  require_movable("drag", grip.body);
   grips_[who] = grip;
+}
+
+void Live::pose(const Grip& grip) {
+  require_movable("pose", grip.body);
+  // A hand comes again at once: near enough is enough.
+  constexpr int most_iterations = 40;
+  const double near_enough = 1e-6 * std::max((bounds_.high - bounds_.low).norm(), 1e-3);
+  const PointTarget target{.body = implementation_of(world_).model.bodies[grip.body].name, .at = grip.at, .to = grip.to};
+  inverse_kinematics(world_, std::array<Target, 1>{target},
+                     {.method = InverseMethod::damped, .tolerance = near_enough, .max_iterations = most_iterations});
+  const auto& inside = implementation_of(world_);
+  for (int i = 0; i < inside.model.body_count(); ++i)
+    if (inside.model.movable(i)) world_.set_velocity(inside.body_slots.id(i), Vec3::Zero(), Vec3::Zero());
+}
+
+Json Live::modes(std::optional<int> shape) const {
+  constexpr Eigen::Index most_unknowns = 900;  // dense matrices, while people wait
+  const Model& model = implementation_of(world_).model;
+  if (6 * static_cast<Eigen::Index>(model.body_count()) + 3 * static_cast<Eigen::Index>(model.particle_count()) > most_unknowns)
+    throw Error("modes", "there are too many bodies for modes while it runs; rotule modes has no such limit");
+  const Linearisation l = linearise(world_);
+  const std::vector<DampedMode> all = damped_modes(l);
+  if (!shape) {
+    Json list = Json::array();
+    for (const DampedMode& mode : all)
+      list.push_back({{"frequency", mode.frequency},
+                      {"damping_ratio", mode.damping_ratio},
+                      {"real", mode.eigenvalue.real()},
+                      {"imaginary", mode.eigenvalue.imag()}});
+    return {{"say", "modes"}, {"unbalance", l.unbalance}, {"modes", list}};
+  }
+  if (*shape >= static_cast<int>(all.size())) throw Error("modes", fmt::format("there is no mode {}; there are {}", *shape, all.size()));
+  const DampedMode& mode = all[static_cast<std::size_t>(*shape)];
+  // Six numbers per body and three per particle, each as cosine and sine part; zero for those that cannot move.
+  std::vector<double> bodies(12 * static_cast<std::size_t>(model.body_count()), 0);
+  std::vector<double> particles(6 * static_cast<std::size_t>(model.particle_count()), 0);
+  const auto copy = [&](Eigen::Index from, std::size_t count, double* to) {
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::complex<double> x = mode.shape[from + static_cast<Eigen::Index>(k)];
+      to[2 * k] = x.real();
+      to[2 * k + 1] = x.imag();
+    }
+  };
+  const auto& inside = implementation_of(world_);
+  Eigen::Index column = 0;
+  for (const BodyId body : l.bodies) {
+    copy(column, 6, &bodies[12 * static_cast<std::size_t>(inside.body_slots.place(body))]);
+    column += 6;
+  }
+  for (const int particle : l.particles) {
+    copy(column, 3, &particles[6 * static_cast<std::size_t>(particle)]);
+    column += 3;
+  }
+  return {{"say", "mode"},
+          {"mode", *shape},
+          {"frequency", mode.frequency},
+          {"damping_ratio", mode.damping_ratio},
+          {"bodies", bodies},
+          {"particles", particles}};
 }
 
 void Live::release(std::uint64_t who) { grips_.erase(who); }

@@ -212,6 +212,22 @@ void Session::obey(ViewerId viewer, const Command& command) {
       s.to_the_present();
       live.drag(viewer, {pull.body, pull.at, pull.to});
     }
+    void operator()(const ask::Pose& pose) {
+      Live& live = s.world();
+      s.to_the_present();
+      s.playing_ = false;
+      s.steps_left_ = 0;
+      live.pose({pose.body, pose.at, pose.to});
+      live.capture(s.wanted_parts());
+      s.show_frame(live.last());
+    }
+    void operator()(const ask::Modes& modes) {
+      Live& live = s.world();
+      s.to_the_present();
+      s.playing_ = false;
+      s.steps_left_ = 0;
+      s.server_->say(viewer, std::make_shared<const std::string>(live.modes(modes.shape).dump()));
+    }
     void operator()(const ask::Release&) {
       if (s.live_) s.live_->release(viewer);
     }

@@ -20,6 +20,19 @@ void for_each_row(const ConstraintProblem& problem, const RowValues& values, Fun
 
 }  // namespace
 
+std::optional<ImpulseFormulation> impulse_formulation(const FormulationSettings& settings) {
+  if (const auto* velocity = std::get_if<VelocitySettings>(&settings))
+    return ImpulseFormulation{.baumgarte = velocity->baumgarte, .geometric_stiffness = velocity->geometric_stiffness};
+  if (const auto* taylor = std::get_if<TaylorSettings>(&settings))
+    return ImpulseFormulation{.baumgarte = taylor->baumgarte, .ahead = 0.5};
+  if (const auto* hybrid = std::get_if<HybridSettings>(&settings))
+    return ImpulseFormulation{.baumgarte = hybrid->baumgarte,
+                              .forces_first = true,
+                              .beta_velocity = hybrid->beta_velocity,
+                              .beta_position = hybrid->beta_position};
+  return std::nullopt;
+}
+
 double constraint_rate(const ConstraintProblem& problem, const ConstraintBlock& block, int row, const RowValues& values,
                        const VecX& velocity) {
   return row_velocity(problem, block, row, view(velocity)) + values.C_t[row];
@@ -49,6 +62,19 @@ void formulate_velocity(const RowValues& values, const VecX& velocity, double ba
     const double error = problem.lower[r] == 0 ? std::min(values.C[r], 0.0) : values.C[r];
     problem.b[r] = -constraint_rate(problem, block, r, values, velocity) - baumgarte_over_h * error;
   });
+}
+
+void formulate_forces(const RowValues& values, const VecX& before, const VecX& velocity, double beta_position,
+                      double beta_velocity, double h, ConstraintProblem& problem) {
+  for_each_row(problem, values, [&](const ConstraintBlock& block, int r) {
+    const double rate = constraint_rate(problem, block, r, values, before);
+    const double predicted = constraint_rate(problem, block, r, values, velocity);
+    problem.b[r] = -(predicted - rate) - h * values.gamma[r] - beta_velocity * rate - beta_position / h * values.C[r];
+  });
+}
+
+void look_ahead(const RowValues& values, double time, ConstraintProblem& problem) {
+  problem.b.head(values.gamma.size()) -= time * values.gamma;
 }
 
 void leave_room(const RowValues& values, double share, ConstraintProblem& problem) {

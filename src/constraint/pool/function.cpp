@@ -25,16 +25,24 @@ class Evaluation {
  public:
   Evaluation(const FunctionJoint& joint, std::span<const BodyLanes<double>* const> bodies, double t) : joint_(joint), t_(t) {
     t_.of_time = true;
+    t_.first = 1;
     for (int k = 0; k < joint.partners; ++k) {
-      MovingBody& body = *std::construct_at(&body_[k], joint.body[static_cast<std::size_t>(k)]);
-      body.p = bodies[k]->p;
-      body.R = bodies[k]->R;
-      body.v = body.dp = bodies[k]->v;
-      body.omega = body.turn = bodies[k]->omega;
+      const MovingBody& known = joint.body[static_cast<std::size_t>(k)];
+      const BodyLanes<double>& now = *bodies[k];
+      std::construct_at(&body_[k], MovingBody{.p = now.p,
+                                              .offset = known.offset,
+                                              .R = now.R,
+                                              .v = now.v,
+                                              .omega = now.omega,
+                                              .dp = now.v,
+                                              .turn = now.omega,
+                                              .index = known.index,
+                                              .turns = known.turns});
     }
     const Equations& equations = *joint.equations;
     for (std::size_t k = 0; k < equations.parameters.size(); ++k)
-      s_[k] = Moving(0.5 * (equations.parameters[k].from + equations.parameters[k].to));
+      std::construct_at(&s_[k], 0.5 * (equations.parameters[k].from + equations.parameters[k].to));
+    for (int k = 0; k < equations.function.equations; ++k) std::construct_at(&out_[k]);
   }
 
   Evaluation(const Evaluation&) = delete;
@@ -77,18 +85,23 @@ class Evaluation {
   std::span<const Moving> operator()() {
     const Equations& equations = *joint_.equations;
     const auto count = static_cast<std::size_t>(joint_.partners - joint_.first);
-    equations.function.evaluate({&body_[joint_.first], count}, t_, {s_.data(), equations.parameters.size()},
-                                {out_.data(), static_cast<std::size_t>(equations.function.equations)});
-    return {out_.data(), static_cast<std::size_t>(equations.function.equations)};
+    equations.function.evaluate({&body_[joint_.first], count}, t_, {&s_[0], equations.parameters.size()},
+                                {&out_[0], static_cast<std::size_t>(equations.function.equations)});
+    return {&out_[0], static_cast<std::size_t>(equations.function.equations)};
   }
 
  private:
   const FunctionJoint& joint_;
-  union {                                   // as many as there are partners: the others are not made
+  // As many as there are partners, parameters and equations: the others are not made.
+  union {
     MovingBody body_[Moving::most_bodies];  // NOLINT(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays)
   };
-  std::array<Moving, Moving::most_parameters> s_;
-  std::array<Moving, Equations::most> out_;
+  union {
+    Moving s_[Moving::most_parameters];  // NOLINT(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays)
+  };
+  union {
+    Moving out_[Equations::most];  // NOLINT(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays)
+  };
   Moving t_;
 };
 
@@ -298,9 +311,10 @@ class Elimination {
 /// The gradient of a number, one part per partner.
 void write_gradient(const FunctionJoint& joint, const Moving& from, FunctionRow& out) {
   const int asked = joint.partners > 4 ? Moving::most_bodies : joint.partners;  // as wide as the joint's pool
-  for (int k = 0; k < asked; ++k) out.J[static_cast<std::size_t>(k)].setZero();
+  for (int k = 0; k < joint.first; ++k) out.J[static_cast<std::size_t>(k)].setZero();
   for (int b = 0; b < from.bodies; ++b)
     out.J[b + joint.first] = Eigen::Map<const Vec6>(from.by_body[static_cast<std::size_t>(b)].data());
+  for (int k = joint.first + from.bodies; k < asked; ++k) out.J[static_cast<std::size_t>(k)].setZero();
 }
 
 void check_finite(const FunctionJoint& joint, const FunctionRow& row) {
@@ -356,7 +370,6 @@ void function_rows(const FunctionJoint& joint, std::span<const BodyLanes<double>
   const Equations& equations = *joint.equations;
   Evaluation evaluation(joint, bodies, t);
   if (!equations.parameters.empty()) return rows_with_parameters(joint, evaluation, out);
-  evaluation.along_motion();
   if (equations.positions) {
     evaluation.gradients(Evaluation::Gradient::by_motion);
     const std::span<const Moving> C = evaluation();

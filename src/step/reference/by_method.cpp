@@ -32,13 +32,13 @@ ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
       finder(model, recipe),
       ledger(mechanism),
       method(make_integrator<JointedMechanism, ReferenceMethod>(recipe.integrator, MoreMethods{})),
-      velocity_(std::get_if<VelocitySettings>(&recipe.formulation)),
+      impulses_(impulse_formulation(recipe.formulation)),
       rules_(model, recipe),
       cone_(!std::holds_alternative<BoxContactSettings>(recipe.contacts)) {
   look_for_bounces();
   check_drives(model, recipe);
   check_added_mass(model, recipe);
-  if (!velocity_ && !std::holds_alternative<NoContactSettings>(recipe.contacts))
+  if (!impulses_ && !std::holds_alternative<NoContactSettings>(recipe.contacts))
     touching_ = std::make_unique<TouchingMotion>(mechanism, recipe.integrator);
 }
 

@@ -81,6 +81,19 @@ void keep_answer(const ImpulseStep& step, const Island& island) {
   }
 }
 
+/// Forces of the acceleration level over the step, as impulses: what C3 does before velocities are corrected.
+void apply_forces(const ImpulseStep& step, Island& island) {
+  island.u.resize(island.local.size());
+  island.gather(step.mechanism.now.state.u, island.u);
+  formulate_forces(island.values, island.u, island.local, step.formulation.beta_position, step.formulation.beta_velocity, step.h,
+                   island.problem);
+  island.solve(step.mechanism.recipe.solver);
+  island.apply_impulses();
+  island.given = island.x;
+  island.given_report = island.report;
+  island.problem.x0.setZero();
+}
+
 /// The kinetic energy at the start, and what forces do along the way, over the island's bodies: m (v* - v) . w with v* what
 /// forces alone give, w the mean velocity of the way: that of its end, or, for what nothing touches, of start and end. Spins are
 /// those that torques alone give; the gyroscopic one does no work.
@@ -116,12 +129,14 @@ void formulate(const ImpulseStep& step, const VecX& free, Island& island) {
   for (const int j : island.linkages) {
     const Linkage& linkage = step.parts.linkages[j];
     const JointAnswer& answer = mechanism.now.joints[j];
-    if (step.settings.geometric_stiffness)
+    if (step.formulation.geometric_stiffness)
       soften(mechanism.model, mechanism.kinematics, linkage, answer, step.t, step.h, step.search.local_of, island);
     p.x0.segment(row, linkage.constraints.rows()) = answer.x;
     row += linkage.constraints.rows();
   }
-  formulate_velocity(island.values, island.local, step.settings.baumgarte / step.h, p);
+  if (step.formulation.forces_first) apply_forces(step, island);
+  formulate_velocity(island.values, island.local, step.formulation.baumgarte / step.h, p);
+  look_ahead(island.values, step.formulation.ahead * step.h, p);
   leave_room(island.values, 1 / step.h, p);
   bounce_joints(step, island);
   formulate_drives(step, island);
@@ -140,8 +155,13 @@ void solve(const ImpulseStep& step, Island& island) {
   }
   if (step.mechanism.keep_problems) island.keep();
   island.judge();
-  keep_answer(step, island);
   island.apply_impulses();
+  if (step.formulation.forces_first) {
+    island.x += island.given;
+    island.report.iterations += island.given_report.iterations;
+    island.report.converged = island.report.converged && island.given_report.converged;
+  }
+  keep_answer(step, island);
 }
 
 double given_work(const IslandParts& parts, const Island& island) {

@@ -2,7 +2,8 @@
 // One island's share of a step by impulses: its rows, right-hand sides and solutions (C1, D3, F1).
 //   (M + h^2 K) u* = M u + h f,   w = A x - b,  A = J (M + h^2 K)^-1 J^T + C,   u+ = u* + (M + h^2 K)^-1 J^T x
 // with K = -d(J^T lambda)/dq from the last step's joint forces: implicit Euler in the directions in which constraint forces act
-// as springs, so that no tension is too high for the step.
+// as springs, so that no tension is too high for the step. Formulation taylor (C4) looks half a step ahead along J'u; hybrid
+// (C3), where joints are all there is, solves for forces first, and x is what both solutions give together.
 #include <optional>
 
 #include "constraint/formulation/contact_formulation.h"
@@ -14,7 +15,7 @@ namespace rotule {
 /// What all islands of a step are told.
 struct ImpulseStep {
   JointedMechanism& mechanism;
-  const VelocitySettings& settings;
+  const ImpulseFormulation& formulation;
   const ContactRules& rules;
   const IslandSearch& search;
   double t, h;

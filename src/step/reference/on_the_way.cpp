@@ -21,7 +21,7 @@ void ReferenceStepper::solve_islands(double t, double h) {
   first_ = after_ = free_;
   const StageClock::Scope stage(mechanism.clock, Stage::solve);
   const TimeShare share(0.7);  // what is not closed afterwards adds up from step to step
-  const ImpulseStep step{mechanism, *velocity_, rules_, search_, t, h, parts()};
+  const ImpulseStep step{mechanism, *impulses_, rules_, search_, t, h, parts()};
   parallel_for(island_count_, mechanism.recipe.threads, [&](int i) {
     Island& island = islands_[i];
     formulate(step, free_, island);

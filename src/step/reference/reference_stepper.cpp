@@ -56,7 +56,7 @@ double ReferenceStepper::attempt(double t, double h, bool may_stop) {
   State& s = now.state;
 
   // Rows: what forces alone would make of the motion, and how drives and contacts stand.
-  mechanism.free_velocities(*velocity_, s, t, h, free_);
+  mechanism.free_velocities(*impulses_, s, t, h, free_);
   evaluate_drives(mechanism.model, mechanism.kinematics, h, now.drives);
   constexpr int most_rounds = 4;
   for (int round = 1;; ++round) {
@@ -82,6 +82,7 @@ double ReferenceStepper::attempt(double t, double h, bool may_stop) {
     now.given_work += islands_[i].given_work;
     now.report.residual = std::max(now.report.residual, islands_[i].residual);
   }
+  if (impulses_->forces_first) now.report.solves += island_count_;
 
   // Move: positions go with the first solution, velocities with the bounce.
   before_ = s.u;
@@ -117,7 +118,7 @@ double ReferenceStepper::pass(double t, double left, bool may_stop) {
   // Left to itself, no mechanism gains energy. The stiffness comes from the last step's forces; where a blow has just changed
   // them beyond recognition it is too small, and the step would gain, or tear the joints. It is then made again with the forces
   // of the motion as it is, and, if need be, with more: too much stiffness only damps.
-  const bool repeatable = velocity_->geometric_stiffness && mechanism.is_passive() && !mechanism.linkages.empty();
+  const bool repeatable = impulses_->geometric_stiffness && mechanism.is_passive() && !mechanism.linkages.empty();
   if (repeatable || may_stop) start_ = now;
   const StepAudit audit(mechanism, repeatable);
   constexpr int most_attempts = 4;

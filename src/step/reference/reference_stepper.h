@@ -106,7 +106,7 @@ class ReferenceStepper {
   ReferenceMethod method;
 
  private:
-  [[nodiscard]] bool by_impulses() const { return velocity_ != nullptr; }
+  [[nodiscard]] bool by_impulses() const { return impulses_.has_value(); }
   /// One attempt at a step by impulses: the order of everything. Returns h; or, where it may stop, the time of the first blow
   /// that lies within, and then nothing has moved.
   double attempt(double t, double h, bool may_stop);
@@ -152,8 +152,8 @@ class ReferenceStepper {
   void refresh_given();
   [[nodiscard]] IslandParts parts() const;
 
-  const VelocitySettings* velocity_;          // of the recipe, where steps are made by impulses
-  std::unique_ptr<TouchingMotion> touching_;  // where contacts go by accelerations
+  std::optional<ImpulseFormulation> impulses_;  // of the recipe, where steps are made by impulses
+  std::unique_ptr<TouchingMotion> touching_;    // where contacts go by accelerations
   ContactRules rules_;
   bool cone_;
   std::vector<Island> islands_, late_, bouncing_;  // of the step; of overlaps found at its end; with the problems of bounces

@@ -5,6 +5,7 @@ import type { Frame } from '../stream/frame_decoder';
 import type { SceneMessage } from '../stream/messages';
 import { Bodies, size_of, type Hit } from './bodies';
 import { Ground } from './ground';
+import type { ModeShape } from './mode_shape';
 import { Overlays } from './overlays';
 import { body_colours, Colouring, type ColourBy, overlay_colours } from './palette';
 import { Soft } from './soft';
@@ -38,6 +39,8 @@ export class World {
   private xray = false;
   private readonly centre = new Vector3();
   private frame: Frame | null = null;
+  /** A normal mode that is shown about the pose of the frame. */
+  private mode: ModeShape | null = null;
 
   constructor(
     private readonly stage: Stage,
@@ -88,6 +91,20 @@ export class World {
   update(frame: Frame, shown: ReadonlySet<string>): void {
     this.frame = this.space.frame(frame);
     this.draw(this.frame, shown);
+  }
+
+  set_mode(mode: ModeShape | null, shown: ReadonlySet<string>): void {
+    this.mode = mode;
+    if (this.frame) this.draw(this.frame, shown);
+  }
+
+  get shows_mode(): boolean {
+    return this.mode !== null;
+  }
+
+  /** The mode at another phase. */
+  swing(phase: number, shown: ReadonlySet<string>): void {
+    if (this.mode && this.frame) this.draw(this.mode.apply(this.frame, phase), shown);
   }
 
   private draw(frame: Frame, shown: ReadonlySet<string>): void {

@@ -128,6 +128,23 @@ export interface BodyMessage {
   force: Vector;
 }
 
+export interface ModesMessage {
+  say: 'modes';
+  /** m/s², rad/s²: how far from an equilibrium the pose is. */
+  unbalance: number;
+  modes: { frequency: number; damping_ratio: number; real: number; imaginary: number }[];
+}
+
+export interface ModeMessage {
+  say: 'mode';
+  mode: number;
+  frequency: number;
+  damping_ratio: number;
+  /** Per body its translation and rotation, six numbers, each as real and imaginary part; per particle three. */
+  bodies: number[];
+  particles: number[];
+}
+
 export interface SceneEntry {
   name: string;
   about: string;
@@ -137,6 +154,8 @@ export type ServerMessage =
   | SceneMessage
   | StateMessage
   | BodyMessage
+  | ModesMessage
+  | ModeMessage
   | { say: 'scenes'; scenes: SceneEntry[] }
   | { say: 'error' | 'warning' | 'end'; text: string };
 
@@ -147,7 +166,8 @@ export type Command =
   | { do: 'seek'; time: number }
   | { do: 'open'; scene: string }
   | { do: 'pick'; body: number | null }
-  | { do: 'drag'; body: number; at: Vector; to: Vector }
+  | { do: 'drag' | 'pose'; body: number; at: Vector; to: Vector }
+  | { do: 'modes'; shape?: number }
   | { do: 'throw'; from: Vector; velocity: Vector; radius: number; mass: number }
   | { do: 'recipe'; changes: Record<string, FieldValue> }
   | { do: 'dial'; setting: string }

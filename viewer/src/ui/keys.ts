@@ -58,6 +58,7 @@ export function help_dialog(shortcuts: Shortcut[]): HTMLDialogElement {
     ['Hover', 'the name of a body'],
     ['Click a body', 'pick it: its numbers are shown'],
     ['Drag a body', 'pull it by a spring'],
+    ['Shift, drag', 'pose it: joints hold, all stands still'],
     ['Double click', 'turn about the point clicked'],
   ];
   for (const [what, label] of hand) mouse.append(h('dt', {}, h('kbd', {}, what)), h('dd', {}, label));

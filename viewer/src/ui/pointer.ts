@@ -1,4 +1,4 @@
-// Pointer on the picture: click to pick, pull a body by a spring, everything else turns the view.
+// Pointer on the picture: click to pick, pull a body by a spring, or with Shift pose it; everything else turns the view.
 
 import { Plane, Raycaster, Vector2, Vector3 } from 'three';
 import type { Drag, World } from '../scene/world';
@@ -24,7 +24,7 @@ export class Pointer {
   readonly at = new Vector2(0, 0);
   private readonly ray = new Raycaster();
   private readonly plane = new Plane();
-  private pressed: { x: number; y: number; id: number; grip: { body: number; point: Vector3 } | null } | null = null;
+  private pressed: { x: number; y: number; id: number; grip: { body: number; point: Vector3 } | null; poses: boolean } | null = null;
   private moved = false;
   private sent_at = 0;
   private looking = 0;
@@ -63,7 +63,7 @@ export class Pointer {
     const world = this.events.world();
     const hit = world?.hit(this.ray) ?? null;
     const movable = hit !== null && world !== null && !world.scene.bodies[hit.body]!.static && this.events.live();
-    this.pressed = { x: event.clientX, y: event.clientY, id: event.pointerId, grip: movable ? hit : null };
+    this.pressed = { x: event.clientX, y: event.clientY, id: event.pointerId, grip: movable ? hit : null, poses: event.shiftKey };
     this.moved = false;
     if (!movable) return;
     event.stopPropagation();
@@ -131,7 +131,8 @@ export class Pointer {
     }
     this.sent_at = now;
     const space = this.events.world()?.space;
-    if (space) this.events.send({ do: 'drag', body: drag.body, at: drag.at.map((x) => x * space.unit) as Vector, to: space.to_metres(drag.to) });
+    const verb = this.pressed?.poses ? 'pose' : 'drag';
+    if (space) this.events.send({ do: verb, body: drag.body, at: drag.at.map((x) => x * space.unit) as Vector, to: space.to_metres(drag.to) });
   }
 
   private up(event: PointerEvent): void {

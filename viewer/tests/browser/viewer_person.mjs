@@ -227,6 +227,55 @@ try {
     }
   });
 
+  await test('with Shift a body is posed: joints hold, and nothing moves afterwards', async () => {
+    await open('mannequin');
+    await is_pausing();
+    const hand = await read("r.scene.bodies.findIndex((b) => b.name === 'left_hand')");
+    const apart = () => read("r.numbers[r.scene.numbers.findIndex((n) => n.key === 'joint_error')]");
+    const before = await read('r.position(a)', hand);
+    const time = await read('r.time');
+    const [x, y] = await read('r.on_screen(a)', hand);
+    await page.keyboard.down('Shift');
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    for (let k = 1; k <= 6; ++k) await page.mouse.move(x, y - 12 * k);
+    assert.equal(await read('r.dragging'), true);
+    await until('r.position(a[0])[2] > a[1] + 0.05', [hand, before[2]]);
+    assert.ok((await apart()) < 1e-6, `joints are ${await apart()} m apart`);
+    await page.mouse.up();
+    await page.keyboard.up('Shift');
+    assert.equal(await read('r.state.playing'), false);
+    assert.equal(await read('r.time'), time, 'no time has passed');
+    // Stepped on from there, it starts from rest.
+    await read("r.send({ do: 'pick', body: a })", hand);
+    await until('r.body !== null && r.body.body === a', hand);
+    assert.ok((await read('Math.hypot(...r.body.velocity)')) < 1e-9);
+  });
+
+  await test('modes are listed, and one is shown in motion', async () => {
+    await open('double_pendulum');
+    await show_tab('modes');
+    await page.click('#find_modes');
+    await page.waitForSelector('.mode');
+    await until('!r.state.playing');
+    const count = await page.locator('.mode').count();
+    assert.ok(count >= 2, `${count} modes`);
+    assert.match(await page.textContent('#modes_about'), /equilibrium/);
+    await page.click('.mode >> nth=0');
+    await until('r.swinging');
+    const place = () => read('r.on_screen(r.bodies - 1)');
+    const seen = [];
+    for (let k = 0; k < 12; ++k) {
+      seen.push(await place());
+      await page.waitForTimeout(120);
+    }
+    const spread = Math.max(...seen.map(([x]) => x)) - Math.min(...seen.map(([x]) => x)) + Math.max(...seen.map(([, y]) => y)) - Math.min(...seen.map(([, y]) => y));
+    assert.ok(spread > 4, `it moves by ${spread} pixels`);
+    await page.click('#stop_mode');
+    await until('!r.swinging');
+    await is_playing();
+  });
+
   await test('a step that was cut says so, with its residual', async () => {
     t.server_away = true;
     await program.stop();
