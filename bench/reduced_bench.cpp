@@ -1,5 +1,5 @@
-// Reduced coordinates: Newton-Euler, composite and articulated bodies of a humanoid of 30 hinges, on the ground and floating, their
-// derivatives; and what one evaluation of a chain costs by its length, in reduced and in maximal coordinates.
+// Reduced coordinates: Newton-Euler, composite and articulated bodies of a humanoid of 30 hinges, on the ground and floating,
+// their derivatives; and what one evaluation of a chain costs by its length, in reduced and in maximal coordinates.
 #include <benchmark/benchmark.h>
 #include <rotule/reduced.h>
 

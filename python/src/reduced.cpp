@@ -14,9 +14,10 @@ void add_reduced(py::module_& module) {
       .field("axis", &ReducedAxis::axis, "x to rz, of the joint's frame")
       .field("position", &ReducedAxis::position, "its number in q; of a ball, where its quaternion (x, y, z, w) begins")
       .field("velocity", &ReducedAxis::velocity, "its number in u");
-  py::class_<ReducedModel>(module, "ReducedModel",
-                           "A mechanism by what its joints leave free: H(q) u' + b(q, u) = tau, with weight in b. Springs, drives "
-                           "and other forces of the scene are not in it.")
+  py::class_<ReducedModel>(
+      module, "ReducedModel",
+      "A mechanism by what its joints leave free: H(q) u' + b(q, u) = tau, with weight in b. Springs, drives "
+      "and other forces of the scene are not in it.")
       .def(py::init([](Handle& world) { return std::make_unique<ReducedModel>(world.world()); }), py::arg("world"),
            "The trees of the world's joints.")
       .def_property_readonly("positions", &ReducedModel::positions, "numbers in q")

@@ -60,5 +60,13 @@ struct Eigen::NumTraits<rotule::Dual<N>> : Eigen::NumTraits<double> {
   using NonInteger = rotule::Dual<N>;
   using Nested = rotule::Dual<N>;
   using Literal = double;
-  enum { IsComplex = 0, IsInteger = 0, IsSigned = 1, RequireInitialization = 1, ReadCost = N + 1, AddCost = N + 1, MulCost = 3 * N };
+  enum {
+    IsComplex = 0,
+    IsInteger = 0,
+    IsSigned = 1,
+    RequireInitialization = 1,
+    ReadCost = N + 1,
+    AddCost = N + 1,
+    MulCost = 3 * N
+  };
 };

@@ -128,8 +128,8 @@ bool for_realtime(const SceneContent& content, const ContactChoice& contacts, co
   const ContactSettings usual;
   const auto* cone = std::get_if<ConeContactSettings>(&contacts);
   const bool heeded = cone && cone->baumgarte == usual.baumgarte && cone->max_blows == usual.max_blows;
-  const bool free = !which.stepper && !which.integrator && !which.formulation && !which.correction && !which.coordinates && !which.solver &&
-                    budget.seconds == 0 && budget.iterations == 0;
+  const bool free = !which.stepper && !which.integrator && !which.formulation && !which.correction && !which.coordinates &&
+                    !which.solver && budget.seconds == 0 && budget.iterations == 0;
   return wish.dial == Dial::realtime && !wish.accuracy && heeded && free && content.realtime;
 }
 
@@ -211,8 +211,7 @@ std::optional<Recipe> nearest_fit(const Recipe& recipe, const GivenFields& fixed
       alternatives<FormulationSettings>(recipe.formulation, fixed.formulation, {VelocitySettings{}, AccelerationSettings{}});
   const auto corrections =
       alternatives<CorrectionSettings>(recipe.correction, fixed.correction, {ProjectionSettings{}, NoCorrectionSettings{}});
-  const auto coordinates =
-      alternatives<CoordinatesChoice>(recipe.coordinates, fixed.coordinates, {MaximalCoordinatesSettings{}});
+  const auto coordinates = alternatives<CoordinatesChoice>(recipe.coordinates, fixed.coordinates, {MaximalCoordinatesSettings{}});
   const bool touching = !std::holds_alternative<NoContactSettings>(recipe.contacts);
   auto contacts = alternatives<ContactChoice>(recipe.contacts, fixed.contacts || !touching,
                                               {ConeContactSettings{}, BoxContactSettings{}, NoContactSettings{}});

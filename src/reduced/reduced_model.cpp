@@ -62,7 +62,8 @@ struct ReducedModel::Inside {
   }
   /// The link of a body that moves, and its number.
   [[nodiscard]] std::pair<int, int> find(std::string_view name) const {
-    const auto found = std::find_if(model.bodies.begin(), model.bodies.end(), [&](const Body& body) { return body.name == name; });
+    const auto found =
+        std::find_if(model.bodies.begin(), model.bodies.end(), [&](const Body& body) { return body.name == name; });
     if (found == model.bodies.end()) {
       std::vector<std::string> names;
       for (const Body& body : model.bodies) names.push_back(body.name);

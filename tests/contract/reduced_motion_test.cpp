@@ -108,8 +108,8 @@ TEST(ReducedMotion, TreesMoveAsInMaximalCoordinates) {
 }
 
 TEST(ReducedMotion, LoopsMoveAsInMaximalCoordinates) {
-  for (const Scene& scene : {scenes::four_bar(), scenes::slider_crank(), scenes::six_bar_loop(), scenes::rod_pendulum(),
-                             scenes::flyball_governor()})
+  for (const Scene& scene :
+       {scenes::four_bar(), scenes::slider_crank(), scenes::six_bar_loop(), scenes::rod_pendulum(), scenes::flyball_governor()})
     EXPECT_LT(apart(scene, 0.3), 1e-9) << scene.bodies.front().name;
 }
 
@@ -129,8 +129,17 @@ TEST(ReducedMotion, EveryMethodGoesToTheSamePlace) {
     const char* integrator;
     double order;
   };
-  for (const Case& c : {Case{"explicit_euler", 1}, {"semi_implicit_euler", 1}, {"rk2", 2}, {"modified_euler", 2}, {"two_thirds", 2},
-                        {"taylor2", 2}, {"leapfrog", 2}, {"verlet", 2}, {"taylor3", 3}, {"rk4", 4}, {"ab4", 4}}) {
+  for (const Case& c : {Case{"explicit_euler", 1},
+                        {"semi_implicit_euler", 1},
+                        {"rk2", 2},
+                        {"modified_euler", 2},
+                        {"two_thirds", 2},
+                        {"taylor2", 2},
+                        {"leapfrog", 2},
+                        {"verlet", 2},
+                        {"taylor3", 3},
+                        {"rk4", 4},
+                        {"ab4", 4}}) {
     const double coarse = error(c.integrator, 2e-3), fine = error(c.integrator, 1e-3);
     EXPECT_GT(std::log2(coarse / fine), c.order - 0.3) << c.integrator;
     EXPECT_LT(std::log2(coarse / fine), c.order + 1.3) << c.integrator;
@@ -160,7 +169,8 @@ Scene driven_bars() {
   scene.add({.name = "lower", .mass = 0.5, .position = {0.7, 0, 0}, .shape = Box{Vec3(0.4, 0.05, 0.05)}});
   scene.add({.name = "wheel", .mass = 0.3, .position = {0.9, 0, 0}, .shape = Cylinder{0.1, 0.05}});
   scene.add(Hinge{.name = "stop", .between = {"world", "upper"}, .axis = {0, 1, 0}, .drive = {.upper = 0.4, .restitution = 0.3}});
-  scene.add(Hinge{.name = "dry", .between = {"lower", "upper"}, .at = {0.5, 0, 0}, .axis = {0, 1, 0}, .drive = {.friction = 0.3}});
+  scene.add(
+      Hinge{.name = "dry", .between = {"lower", "upper"}, .at = {0.5, 0, 0}, .axis = {0, 1, 0}, .drive = {.friction = 0.3}});
   scene.add(Hinge{.name = "motor",
                   .between = {"lower", "wheel"},
                   .at = {0.9, 0, 0},
@@ -181,7 +191,10 @@ TEST(ReducedMotion, GivenMotionsAndWallsAsEver) {
   scene.bodies.clear();
   scene.add({.name = "arm", .mass = 1, .position = {0.25, 0, 0}, .shape = Box{Vec3(0.5, 0.05, 0.05)}});
   scene.add({.name = "bob", .mass = 0.5, .position = {0.5, 0, -0.4}, .shape = Sphere{0.05}});
-  scene.add(Hinge{.name = "led", .between = {"world", "arm"}, .axis = {0, 1, 0}, .drive = {.motion = GivenMotion{.amplitude = 0.5, .frequency = 4}}});
+  scene.add(Hinge{.name = "led",
+                  .between = {"world", "arm"},
+                  .axis = {0, 1, 0},
+                  .drive = {.motion = GivenMotion{.amplitude = 0.5, .frequency = 4}}});
   scene.add(Ball{.name = "hang", .between = {"arm", "bob"}, .at = {0.5, 0, 0}});
   EXPECT_LT(apart(scene, 0.5), 1e-9);
   Scene bouncing = scenes::double_pendulum();

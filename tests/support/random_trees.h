@@ -82,7 +82,11 @@ class RandomTrees {
         scene.add(Slider{.name = name, .between = between, .at = at, .axis = axis, .drive = drive(0.1)});
         break;
       case 3:
-        scene.add(Cylindrical{.name = name, .between = between, .at = at, .axis = axis, .drives = springs ? std::vector<AxisDrive>{{"z", drive(0)}} : std::vector<AxisDrive>{}});
+        scene.add(Cylindrical{.name = name,
+                              .between = between,
+                              .at = at,
+                              .axis = axis,
+                              .drives = springs ? std::vector<AxisDrive>{{"z", drive(0)}} : std::vector<AxisDrive>{}});
         break;
       case 4:
         scene.add(Universal{.name = name, .between = between, .at = at, .axis_a = axis, .axis_b = across});

@@ -1,21 +1,40 @@
 #include "dynamics/tree/recursions.h"
 
-#include "math/rotation.h"
+#include "math/lanes3.h"
 
 namespace rotule {
 
 namespace {
 
-/// J of a point mass m at r, and of what has first moment h besides: what second moments gain by a shift of r.
-void add_shifted(const Mat3& J, const Vec3& h, double m, const Vec3& r, Mat3& out) {
-  const Vec3 g = h + 0.5 * m * r;
-  out += J - r * g.transpose() - g * r.transpose();
-  out.diagonal().array() += 2 * r.dot(g);
+ROTULE_LANES3_INLINE Lanes3 triple(const double* from) { return Lanes3{from[0], from[1], from[2], 0}; }
+
+/// A body's inertia in world axes, R I R^T.
+ROTULE_LANES3_INLINE Matrix3Lanes turned_inertia(const Mat3& I, const Mat3& R) {
+  const Matrix3Lanes axes = lanes3(R);
+  return (axes * lanes3(I)) * transposed(axes);
+}
+
+/// About an origin from which the centre of mass is c, with h = m c: what is added is m (c^2 1 - c c^T).
+ROTULE_LANES3_INLINE Matrix3Lanes about_origin(Matrix3Lanes I, const Lanes3& c, const Lanes3& h) {
+  I -= outer(h, c);
+  add_diagonal(I, dot3(h, c));
+  return I;
 }
 
 }  // namespace
 
-void CompositeBodies::mass_matrix(const Tree& tree, const std::vector<LinkPose<double>>& poses, MatX& H) {
+struct alignas(32) CompositeBodies::Moments {
+  Lanes3 h = {};        // m c
+  Matrix3Lanes J = {};  // about the origin
+  double m = 0;
+};
+
+CompositeBodies::CompositeBodies() = default;
+CompositeBodies::CompositeBodies(CompositeBodies&&) noexcept = default;
+CompositeBodies& CompositeBodies::operator=(CompositeBodies&&) noexcept = default;
+CompositeBodies::~CompositeBodies() = default;
+
+ROTULE_WIDE void CompositeBodies::mass_matrix(const Tree& tree, const std::vector<LinkPose<double>>& poses, MatX& H) {
   H.setZero(tree.velocities, tree.velocities);
   moments_.resize(tree.links.size());
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
@@ -23,195 +42,225 @@ void CompositeBodies::mass_matrix(const Tree& tree, const std::vector<LinkPose<d
     Moments& own = moments_[i];
     own.m = link.mass;
     if (link.mass == 0) {
-      own.h.setZero();
-      own.J.setZero();
+      own.h = Lanes3{};
+      own.J = {};
       continue;
     }
-    const LinkPose<double>& at = poses[i];
-    own.h = link.mass * at.c;
-    own.J.noalias() = at.R * link.I * at.R.transpose();
-    own.J -= own.h * at.c.transpose();
-    own.J.diagonal().array() += own.h.dot(at.c);
+    const Lanes3 c = lanes3(poses[i].c);
+    own.h = link.mass * c;
+    own.J = about_origin(turned_inertia(link.I, poses[i].R), c, own.h);
   }
 
-  // Momentum of everything carried at a unit rate, seen by one ancestor after the other.
-  const auto climb = [&](std::size_t i, const Vec3& f, Vec3 n, int column) {
-    for (int j = static_cast<int>(i); j >= 0; j = tree.links[j].parent) {
-      const TreeLink& link = tree.links[j];
-      const LinkPose<double>& at = poses[j];
-      switch (link.kind) {
-        case TreeLink::Kind::hinge:
-          H(link.velocity, column) = H(column, link.velocity) = at.z.dot(n);
-          break;
-        case TreeLink::Kind::slider:
-          H(link.velocity, column) = H(column, link.velocity) = at.z.dot(f);
-          break;
-        case TreeLink::Kind::ball: {
-          const Vec3 share = at.B.transpose() * n;
-          H.col(column).segment<3>(link.velocity) = share;
-          H.row(column).segment<3>(link.velocity) = share.transpose();
-          break;
-        }
-        case TreeLink::Kind::weld:
-          break;
-      }
-      n += at.r.cross(f);
-    }
-  };
+  double* const entries = H.data();
+  const std::ptrdiff_t n = tree.velocities;
   for (std::size_t i = tree.links.size(); i-- > 0;) {
     const TreeLink& link = tree.links[i];
     const LinkPose<double>& at = poses[i];
     const Moments& all = moments_[i];
-    if (link.kind == TreeLink::Kind::hinge) climb(i, at.z.cross(all.h), all.J * at.z, link.velocity);
-    if (link.kind == TreeLink::Kind::slider) climb(i, all.m * at.z, all.h.cross(at.z), link.velocity);
-    if (link.kind == TreeLink::Kind::ball)
-      for (int k = 0; k < 3; ++k) climb(i, at.B.col(k).cross(all.h), all.J * at.B.col(k), link.velocity + k);
+    // Momentum of everything carried at a unit rate, seen by one ancestor after the other.
+    for (int k = 0; k < link.rates(); ++k) {
+      const bool slides = link.kind == TreeLink::Kind::slider;
+      const Lanes3 z = link.kind == TreeLink::Kind::ball ? lanes3(Vec3(at.B.col(k))) : lanes3(at.z);
+      const Lanes3 f = slides ? all.m * z : cross3(z, all.h);
+      Lanes3 moment = slides ? cross3(all.h, z) : all.J * z;
+      const std::ptrdiff_t column = link.velocity + k;
+      const auto put = [&](std::ptrdiff_t row, double x) { entries[column * n + row] = entries[row * n + column] = x; };
+      for (int j = static_cast<int>(i); j >= 0; j = tree.links[j].parent) {
+        const TreeLink& above = tree.links[j];
+        const LinkPose<double>& pose = poses[j];
+        if (above.kind == TreeLink::Kind::hinge) {
+          put(above.velocity, dot3(lanes3(pose.z), moment));
+        } else if (above.kind == TreeLink::Kind::slider) {
+          put(above.velocity, dot3(lanes3(pose.z), f));
+        } else if (above.kind == TreeLink::Kind::ball) {
+          const Lanes3 share = transposed_times(lanes3(pose.B), moment);
+          for (int l = 0; l < 3; ++l) put(above.velocity + l, share[l]);
+        }
+        moment += cross3(lanes3(pose.r), f);
+      }
+    }
     if (link.parent < 0) continue;
+    // About the parent's origin.
     Moments& p = moments_[link.parent];
+    const Lanes3 r = lanes3(at.r), g = all.h + 0.5 * all.m * r;
     p.m += all.m;
-    p.h += all.h + all.m * at.r;
-    add_shifted(all.J, all.h, all.m, at.r, p.J);
+    p.h += all.h + all.m * r;
+    p.J += all.J;
+    p.J -= outer(r, g);
+    p.J -= outer(g, r);
+    add_diagonal(p.J, 2 * dot3(r, g));
   }
 }
 
-void ArticulatedBodies::factor(const Tree& tree, const std::vector<LinkPose<double>>& poses) {
+struct alignas(32) ArticulatedBodies::LinkFactor {
+  Matrix3Lanes M = {}, H = {}, J = {};  // I_A, less what the joint lets go
+  Lanes3 U_f = {}, U_n = {};
+  Lanes3 z = {}, r = {}, c = {};        // of the link's pose
+  Matrix3Lanes I = {};                  // of its body, about the centre of mass
+  Matrix3Lanes K = {}, J_inverse = {};  // of a ball: H J^-1
+  double inverse_D = 0;
+};
+
+struct alignas(32) ArticulatedBodies::LinkBias {
+  Lanes3 w = {};              // angular velocity
+  Lanes3 c_f = {}, c_n = {};  // acceleration that rates alone give
+  Lanes3 p_f = {}, p_n = {};  // force without acceleration
+  Lanes3 a = {}, dw = {};     // accelerations
+  Lanes3 left = {};           // what is left for the joint; for one axis its first number
+};
+
+ArticulatedBodies::ArticulatedBodies() = default;
+ArticulatedBodies::ArticulatedBodies(ArticulatedBodies&&) noexcept = default;
+ArticulatedBodies& ArticulatedBodies::operator=(ArticulatedBodies&&) noexcept = default;
+ArticulatedBodies::~ArticulatedBodies() = default;
+
+ROTULE_WIDE void ArticulatedBodies::factor(const Tree& tree, const std::vector<LinkPose<double>>& poses) {
   factors_.resize(tree.links.size());
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const TreeLink& link = tree.links[i];
     LinkFactor& at = factors_[i];
+    at.M = at.H = {};
+    at.z = lanes3(poses[i].z);
+    at.r = lanes3(poses[i].r);
     if (link.mass == 0) {
-      at.M.setZero();
-      at.H.setZero();
-      at.J.setZero();
+      at.J = {};
       continue;
     }
-    const LinkPose<double>& pose = poses[i];
-    const Vec3 h = link.mass * pose.c;
-    at.M = link.mass * Mat3::Identity();
-    at.H = -skew(h);
-    at.J.noalias() = pose.R * link.I * pose.R.transpose();
-    at.J -= h * pose.c.transpose();
-    at.J.diagonal().array() += h.dot(pose.c);
+    at.c = lanes3(poses[i].c);
+    at.I = turned_inertia(link.I, poses[i].R);
+    const Lanes3 h = link.mass * at.c;
+    add_diagonal(at.M, link.mass);
+    // H = -[h].
+    at.H = {Lanes3{0, -h[2], h[1], 0}, Lanes3{h[2], 0, -h[0], 0}, Lanes3{-h[1], h[0], 0, 0}};
+    at.J = about_origin(at.I, at.c, h);
   }
   for (std::size_t i = tree.links.size(); i-- > 0;) {
     const TreeLink& link = tree.links[i];
-    const LinkPose<double>& pose = poses[i];
     LinkFactor& at = factors_[i];
-    if (link.kind == TreeLink::Kind::ball) {
-      at.J_inverse = at.J.inverse();
-      at.K.noalias() = at.H * at.J_inverse;
-      at.M -= at.K * at.H.transpose();
-      at.H.setZero();
-      at.J.setZero();
-    } else if (link.kind != TreeLink::Kind::weld) {
-      const bool turns = link.kind == TreeLink::Kind::hinge;
-      at.U_f = turns ? Vec3(at.H * pose.z) : Vec3(at.M * pose.z);
-      at.U_n = turns ? Vec3(at.J * pose.z) : Vec3(at.H.transpose() * pose.z);
-      at.inverse_D = 1 / pose.z.dot(turns ? at.U_n : at.U_f);
-      const Vec3 w_f = at.inverse_D * at.U_f, w_n = at.inverse_D * at.U_n;
-      at.M -= w_f * at.U_f.transpose();
-      at.H -= w_f * at.U_n.transpose();
-      at.J -= w_n * at.U_n.transpose();
+    const Lanes3 z = at.z;
+    switch (link.kind) {
+      case TreeLink::Kind::ball: {
+        const Mat3 inverse = mat3(at.J).inverse();
+        at.J_inverse = lanes3(inverse);
+        at.K = at.H * at.J_inverse;
+        at.M -= at.K * transposed(at.H);
+        at.H = at.J = {};
+        break;
+      }
+      case TreeLink::Kind::hinge:
+      case TreeLink::Kind::slider: {
+        const bool turns = link.kind == TreeLink::Kind::hinge;
+        at.U_f = turns ? at.H * z : at.M * z;
+        at.U_n = turns ? at.J * z : transposed_times(at.H, z);
+        at.inverse_D = 1 / dot3(z, turns ? at.U_n : at.U_f);
+        const Lanes3 w_f = at.inverse_D * at.U_f, w_n = at.inverse_D * at.U_n;
+        at.M -= outer(w_f, at.U_f);
+        at.H -= outer(w_f, at.U_n);
+        at.J -= outer(w_n, at.U_n);
+        break;
+      }
+      case TreeLink::Kind::weld:
+        break;
     }
     if (link.parent < 0) continue;
     // About the parent's origin: H' = H - M [r], J' = J + [r] H' + ([r] H)^T.
     LinkFactor& p = factors_[link.parent];
-    const Mat3 r = skew(pose.r), H = at.H - at.M * r;
+    const Lanes3 r = at.r;
+    Matrix3Lanes H = at.H;
+    H -= cross3(at.M, r);
     p.M += at.M;
     p.H += H;
-    p.J += at.J + r * H + (r * at.H).transpose();
+    p.J += at.J;
+    p.J += cross3(r, H);
+    p.J += transposed(cross3(r, at.H));
   }
 }
 
-void ArticulatedBodies::accelerations(const Tree& tree, const std::vector<LinkPose<double>>& poses, const Vec3& gravity,
-                                      const double* u, const double* tau, const double* forces, double* udot) {
+ROTULE_WIDE void ArticulatedBodies::accelerations(const Tree& tree, const std::vector<LinkPose<double>>& poses,
+                                                  const Vec3& gravity, const double* u, const double* tau, const double* forces,
+                                                  double* udot) {
   bias_.resize(tree.links.size());
-  static const LinkBias still;
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const TreeLink& link = tree.links[i];
-    const LinkPose<double>& pose = poses[i];
+    const LinkFactor& factor = factors_[i];
     LinkBias& at = bias_[i];
-    at.c_f.setZero();
-    at.c_n.setZero();
-    at.p_f.setZero();
-    at.p_n.setZero();
+    at.c_f = at.c_n = at.p_f = at.p_n = Lanes3{};
     if (u) {
-      const LinkBias& p = link.parent < 0 ? still : bias_[link.parent];
-      at.w = p.w;
-      at.c_f = p.w.cross(p.w.cross(pose.r));
+      const Lanes3 w = link.parent < 0 ? Lanes3{} : bias_[link.parent].w;
+      at.w = w;
+      at.c_f = cross3(w, cross3(w, factor.r));
       if (link.kind == TreeLink::Kind::slider) {
-        at.c_f += p.w.cross(2 * u[link.velocity] * pose.z);
+        at.c_f += cross3(w, 2 * u[link.velocity] * factor.z);
       } else if (link.kind != TreeLink::Kind::weld) {
-        const Vec3 turn = link.kind == TreeLink::Kind::hinge ? Vec3(u[link.velocity] * pose.z)
-                                                             : Vec3(pose.B * Eigen::Map<const Vec3>(u + link.velocity));
+        const Lanes3 turn =
+            link.kind == TreeLink::Kind::hinge ? u[link.velocity] * factor.z : lanes3(poses[i].B) * triple(u + link.velocity);
         at.w += turn;
-        at.c_n = p.w.cross(turn);
+        at.c_n = cross3(w, turn);
       }
       if (link.mass > 0) {
-        const Vec3 spin = pose.R.transpose() * at.w;
-        at.p_f = link.mass * at.w.cross(at.w.cross(pose.c));
-        at.p_n = pose.R * spin.cross(link.I * spin);
+        at.p_f = link.mass * cross3(at.w, cross3(at.w, factor.c));
+        at.p_n = cross3(at.w, factor.I * at.w);
       }
     }
     if (link.mass > 0) {
       if (forces) {
-        at.p_f -= Eigen::Map<const Vec3>(forces + 6 * static_cast<std::ptrdiff_t>(link.body));
-        at.p_n -= Eigen::Map<const Vec3>(forces + 6 * static_cast<std::ptrdiff_t>(link.body) + 3);
+        const double* acting = forces + 6 * static_cast<std::ptrdiff_t>(link.body);
+        at.p_f -= triple(acting);
+        at.p_n -= triple(acting + 3);
       }
-      at.p_n += pose.c.cross(at.p_f);
+      at.p_n += cross3(factor.c, at.p_f);
     }
   }
 
   // Leaves first: what is left for each joint, and what it hands to its parent.
   for (std::size_t i = tree.links.size(); i-- > 0;) {
     const TreeLink& link = tree.links[i];
-    const LinkPose<double>& pose = poses[i];
     const LinkFactor& factor = factors_[i];
     LinkBias& at = bias_[i];
-    Vec3 f = at.p_f, n = at.p_n;
+    Lanes3 f = at.p_f, n = at.p_n;
     if (u) {
       f += factor.M * at.c_f + factor.H * at.c_n;
-      n += factor.H.transpose() * at.c_f + factor.J * at.c_n;
+      n += transposed_times(factor.H, at.c_f) + factor.J * at.c_n;
     }
     if (link.kind == TreeLink::Kind::ball) {
-      at.torque = -at.p_n;
-      if (tau) at.torque += pose.B * Eigen::Map<const Vec3>(tau + link.velocity);
-      f += factor.K * at.torque;
-      n += at.torque;
+      at.left = -at.p_n;
+      if (tau) at.left += lanes3(poses[i].B) * triple(tau + link.velocity);
+      f += factor.K * at.left;
+      n += at.left;
     } else if (link.kind != TreeLink::Kind::weld) {
-      const double left = (tau ? tau[link.velocity] : 0.0) - pose.z.dot(link.kind == TreeLink::Kind::hinge ? at.p_n : at.p_f);
-      at.torque[0] = left;
+      const double passed = dot3(factor.z, link.kind == TreeLink::Kind::hinge ? at.p_n : at.p_f);
+      const double left = (tau ? tau[link.velocity] : 0.0) - passed;
+      at.left = all_lanes(left);
       f += left * factor.inverse_D * factor.U_f;
       n += left * factor.inverse_D * factor.U_n;
     }
     if (link.parent < 0) continue;
     LinkBias& p = bias_[link.parent];
     p.p_f += f;
-    p.p_n += n + pose.r.cross(f);
+    p.p_n += n + cross3(factor.r, f);
   }
 
   // From the ground: accelerations.
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const TreeLink& link = tree.links[i];
-    const LinkPose<double>& pose = poses[i];
     const LinkFactor& factor = factors_[i];
     LinkBias& at = bias_[i];
     if (link.parent < 0) {
-      at.a = at.c_f - gravity;
+      at.a = at.c_f - lanes3(gravity);
       at.dw = at.c_n;
     } else {
       const LinkBias& p = bias_[link.parent];
-      at.a = p.a + p.dw.cross(pose.r) + at.c_f;
+      at.a = p.a + cross3(p.dw, factor.r) + at.c_f;
       at.dw = p.dw + at.c_n;
     }
     if (link.kind == TreeLink::Kind::ball) {
-      const Vec3 change = factor.J_inverse * at.torque - factor.K.transpose() * at.a - at.dw;
-      Eigen::Map<Vec3>(udot + link.velocity) = pose.B.transpose() * change;
+      const Lanes3 change = factor.J_inverse * at.left - transposed_times(factor.K, at.a) - at.dw;
+      Eigen::Map<Vec3>(udot + link.velocity) = vec3(transposed_times(lanes3(poses[i].B), change));
       at.dw += change;
     } else if (link.kind != TreeLink::Kind::weld) {
-      const double change = factor.inverse_D * (at.torque[0] - factor.U_f.dot(at.a) - factor.U_n.dot(at.dw));
+      const double change = factor.inverse_D * (at.left[0] - dot3(factor.U_f, at.a) - dot3(factor.U_n, at.dw));
       udot[link.velocity] = change;
-      (link.kind == TreeLink::Kind::hinge ? at.dw : at.a) += change * pose.z;
+      (link.kind == TreeLink::Kind::hinge ? at.dw : at.a) += change * factor.z;
     }
   }
 }
@@ -222,9 +271,11 @@ void ArticulatedBodies::write_accelerations(const Tree& tree, const std::vector<
     const int body = tree.links[i].body;
     if (body < 0) continue;
     const LinkBias& at = bias_[i];
-    Vec3 a = at.a + at.dw.cross(poses[i].c);
-    if (moving) a += at.w.cross(at.w.cross(poses[i].c));
-    udot.segment<6>(6 * body) << a, at.dw;
+    const Lanes3 c = lanes3(poses[i].c);
+    Lanes3 a = at.a + cross3(at.dw, c);
+    if (moving) a += cross3(at.w, cross3(at.w, c));
+    udot.segment<3>(6 * body) = vec3(a);
+    udot.segment<3>(6 * body + 3) = vec3(at.dw);
   }
 }
 

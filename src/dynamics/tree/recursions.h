@@ -179,20 +179,26 @@ void newton_euler(const Tree& tree, const std::vector<LinkPose<T>>& poses, const
 /// The mass matrix H by composite bodies.
 class CompositeBodies {
  public:
+  CompositeBodies();
+  CompositeBodies(CompositeBodies&&) noexcept;
+  CompositeBodies& operator=(CompositeBodies&&) noexcept;
+  ~CompositeBodies();
+
   void mass_matrix(const Tree& tree, const std::vector<LinkPose<double>>& poses, MatX& H);
 
  private:
-  struct Moments {
-    double m = 0;
-    Vec3 h = Vec3::Zero();  // m c
-    Mat3 J = Mat3::Zero();  // about the origin
-  };
+  struct Moments;
   std::vector<Moments> moments_;
 };
 
 /// H^-1 by articulated bodies: factored once per pose, then applied as often as wanted.
 class ArticulatedBodies {
  public:
+  ArticulatedBodies();
+  ArticulatedBodies(ArticulatedBodies&&) noexcept;
+  ArticulatedBodies& operator=(ArticulatedBodies&&) noexcept;
+  ~ArticulatedBodies();
+
   void factor(const Tree& tree, const std::vector<LinkPose<double>>& poses);
   /// Accelerations under tau and forces on bodies (null: none) at rates u (null: at rest); links stand as they were factored.
   void accelerations(const Tree& tree, const std::vector<LinkPose<double>>& poses, const Vec3& gravity, const double* u,
@@ -206,19 +212,8 @@ class ArticulatedBodies {
   }
 
  private:
-  struct LinkFactor {
-    Mat3 M = Mat3::Zero(), H = Mat3::Zero(), J = Mat3::Zero();  // I_A, less what the joint lets go
-    Vec3 U_f = Vec3::Zero(), U_n = Vec3::Zero();
-    double inverse_D = 0;
-    Mat3 K = Mat3::Zero(), J_inverse = Mat3::Zero();  // of a ball: H J^-1
-  };
-  struct LinkBias {
-    Vec3 w = Vec3::Zero();                          // angular velocity
-    Vec3 c_f = Vec3::Zero(), c_n = Vec3::Zero();    // acceleration that rates alone give
-    Vec3 p_f = Vec3::Zero(), p_n = Vec3::Zero();    // force without acceleration
-    Vec3 a = Vec3::Zero(), dw = Vec3::Zero();       // accelerations
-    Vec3 torque = Vec3::Zero();                     // what is left for a ball; for one axis its first number
-  };
+  struct LinkFactor;
+  struct LinkBias;
   std::vector<LinkFactor> factors_;
   std::vector<LinkBias> bias_;
 };

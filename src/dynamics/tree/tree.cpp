@@ -133,8 +133,8 @@ struct TreeBuilder {
   }
 
   void float_freely(int body) {
-    const std::vector<Element> elements{{TreeLink::Kind::slider, 0}, {TreeLink::Kind::slider, 1}, {TreeLink::Kind::slider, 2},
-                                        {TreeLink::Kind::ball, 3}};
+    const std::vector<Element> elements{
+        {TreeLink::Kind::slider, 0}, {TreeLink::Kind::slider, 1}, {TreeLink::Kind::slider, 2}, {TreeLink::Kind::ball, 3}};
     TreeJoint joint{.joint = -1, .body = body};
     number(elements, joint);
     add(elements, joint, -1, {}, {});
@@ -146,8 +146,8 @@ struct TreeBuilder {
     TreeJoint out{.joint = j, .body = child_is_b ? joint.b : joint.a, .child_is_b = child_is_b};
     const int parent = child_is_b ? joint.a : joint.b;
     number(elements, out);
-    add(elements, out, model.movable(parent) ? tree.link_of[parent] : -1,
-        in_link(parent) * (child_is_b ? joint.X_A : joint.X_B), child_is_b ? joint.X_B : joint.X_A);
+    add(elements, out, model.movable(parent) ? tree.link_of[parent] : -1, in_link(parent) * (child_is_b ? joint.X_A : joint.X_B),
+        child_is_b ? joint.X_B : joint.X_A);
   }
 };
 
@@ -243,8 +243,7 @@ void read_coordinates(const Model& model, const Tree& tree, const State& s, VecX
     const Mat3 A = a.frame.orientation.toRotationMatrix(), B = b.frame.orientation.toRotationMatrix();
     const Mat3 R = A.transpose() * B;
     const Vec3 apart = b.frame.position - a.frame.position;
-    const Vec3 passing =
-        b.v + b.omega.cross(b.frame.position - b.p) - a.v - a.omega.cross(b.frame.position - a.p);
+    const Vec3 passing = b.v + b.omega.cross(b.frame.position - b.p) - a.v - a.omega.cross(b.frame.position - a.p);
     const Vec3 turning = b.omega - a.omega;
     const bool ball = at.velocity[3] >= 0 && at.velocity[4] >= 0 && at.velocity[5] >= 0;
     for (int axis = 0; axis < 6; ++axis) {

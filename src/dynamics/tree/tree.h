@@ -69,7 +69,8 @@ struct Tree {
 /// The first thing of the model that trees do not know: kinematic bodies, added mass. Empty where there is none.
 std::string misfit_of_tree(const Model& model);
 
-// Between states and coordinates; q, u and sigma have their sizes already, and what stands behind u and sigma is left alone. Poses and velocities of a state that opens no joint of the tree come back to rounding.
+// Between states and coordinates; q, u and sigma have their sizes already, and what stands behind u and sigma is left alone.
+// Poses and velocities of a state that opens no joint of the tree come back to rounding.
 void read_coordinates(const Model& model, const Tree& tree, const State& s, VecX& q, VecX& u);
 
 /// q moved by sigma, in the chart of the integrators: out may be q.

@@ -194,8 +194,7 @@ void ReducedMechanism::begin_step(const State& r, double t) {
   std::iota(order_.begin(), order_.end(), 0);
   for (Eigen::Index k = 0; k < count; ++k) {
     const auto share = [&](int i) { return A_(i, i) > 0 ? elimination_(i, i) / A_(i, i) : 0.0; };
-    const auto best =
-        std::max_element(order_.begin() + k, order_.end(), [&](int i, int j) { return share(i) < share(j); });
+    const auto best = std::max_element(order_.begin() + k, order_.end(), [&](int i, int j) { return share(i) < share(j); });
     if (!(share(*best) > dependent_row)) {
       for (auto rest = order_.begin() + k; rest != order_.end(); ++rest) dropped_[*rest] = 1;
       break;
