@@ -14,7 +14,7 @@ namespace rotule {
 
 namespace {
 
-/// Columns per pass: as many as fill the registers without spilling much (bench/reduced_bench.cpp).
+/// Columns per pass.
 constexpr int derivative_lanes = 4;
 using Lanes = Dual<derivative_lanes>;
 

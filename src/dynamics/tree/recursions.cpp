@@ -8,17 +8,12 @@ namespace {
 
 ROTULE_LANES3_INLINE Lanes3 triple(const double* from) { return Lanes3{from[0], from[1], from[2], 0}; }
 
-/// A body's inertia in world axes, R I R^T.
-ROTULE_LANES3_INLINE Matrix3Lanes turned_inertia(const Mat3& I, const Mat3& R) {
-  const Matrix3Lanes axes = lanes3(R);
-  return (axes * lanes3(I)) * transposed(axes);
-}
-
-/// About an origin from which the centre of mass is c, with h = m c: what is added is m (c^2 1 - c c^T).
-ROTULE_LANES3_INLINE Matrix3Lanes about_origin(Matrix3Lanes I, const Lanes3& c, const Lanes3& h) {
-  I -= outer(h, c);
-  add_diagonal(I, dot3(h, c));
-  return I;
+/// A rigid link's second moments about its origin, in world axes: R I R^T + m (c^2 1 - c c^T), with h = m c.
+ROTULE_LANES3_INLINE Matrix3Lanes second_moments(const TreeLink& link, const Matrix3Lanes& R, const Lanes3& c, const Lanes3& h) {
+  Matrix3Lanes J = (R * lanes3(link.I)) * transposed(R);
+  J -= outer(h, c);
+  add_diagonal(J, dot3(h, c));
+  return J;
 }
 
 }  // namespace
@@ -48,7 +43,7 @@ ROTULE_WIDE void CompositeBodies::mass_matrix(const Tree& tree, const std::vecto
     }
     const Lanes3 c = lanes3(poses[i].c);
     own.h = link.mass * c;
-    own.J = about_origin(turned_inertia(link.I, poses[i].R), c, own.h);
+    own.J = second_moments(link, lanes3(poses[i].R), c, own.h);
   }
 
   double* const entries = H.data();
@@ -96,7 +91,6 @@ struct alignas(32) ArticulatedBodies::LinkFactor {
   Matrix3Lanes M = {}, H = {}, J = {};  // I_A, less what the joint lets go
   Lanes3 U_f = {}, U_n = {};
   Lanes3 z = {}, r = {}, c = {};        // of the link's pose
-  Matrix3Lanes I = {};                  // of its body, about the centre of mass
   Matrix3Lanes K = {}, J_inverse = {};  // of a ball: H J^-1
   double inverse_D = 0;
 };
@@ -127,12 +121,11 @@ ROTULE_WIDE void ArticulatedBodies::factor(const Tree& tree, const std::vector<L
       continue;
     }
     at.c = lanes3(poses[i].c);
-    at.I = turned_inertia(link.I, poses[i].R);
     const Lanes3 h = link.mass * at.c;
     add_diagonal(at.M, link.mass);
     // H = -[h].
     at.H = {Lanes3{0, -h[2], h[1], 0}, Lanes3{h[2], 0, -h[0], 0}, Lanes3{-h[1], h[0], 0, 0}};
-    at.J = about_origin(at.I, at.c, h);
+    at.J = second_moments(link, lanes3(poses[i].R), at.c, h);
   }
   for (std::size_t i = tree.links.size(); i-- > 0;) {
     const TreeLink& link = tree.links[i];
@@ -199,7 +192,9 @@ ROTULE_WIDE void ArticulatedBodies::accelerations(const Tree& tree, const std::v
       }
       if (link.mass > 0) {
         at.p_f = link.mass * cross3(at.w, cross3(at.w, factor.c));
-        at.p_n = cross3(at.w, factor.I * at.w);
+        const Matrix3Lanes R = lanes3(poses[i].R);
+        const Lanes3 spin = transposed_times(R, at.w);
+        at.p_n = R * cross3(spin, lanes3(link.I) * spin);
       }
     }
     if (link.mass > 0) {
