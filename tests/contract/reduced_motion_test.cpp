@@ -227,7 +227,7 @@ TEST(ReducedMotion, RefusalsNameARemedy) {
   Recipe implicit = in("reduced", "gauss4");
   EXPECT_NE(refusal(scenes::mannequin(), implicit).find("coordinates=maximal"), std::string::npos);
   Scene scene;
-  scene.add({.name = "hand", .kinematic = true, .mass = 1, .shape = Box{}});
+  scene.add({.name = "hand", .mass = 1, .shape = Box{}, .kinematic = true});
   scene.add({.name = "bob", .mass = 1, .position = {1, 0, 0}});
   scene.add(Ball{.between = {"hand", "bob"}});
   const std::string kinematic = refusal(scene, in("reduced"));

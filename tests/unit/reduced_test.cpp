@@ -65,11 +65,9 @@ TEST(Reduced, RecursionsAgreeWithEachOther) {
 TEST(Reduced, CoordinatesOfAWorldLeadBackToIt) {
   for (int n = 0; n < tree_count(); ++n) {
     RandomTrees random(100 + n);
-    World world = closed(random.tree(random.whole(1, 12), n % 2 == 1, false));
+    const World world = closed(random.tree(random.whole(1, 12), n % 2 == 1, false));
     ReducedModel model(world);
     const VecX q = model.position(world), u = model.velocity(world);
-    World other = closed(random.tree(0, false, false));
-    World again = closed(RandomTrees(100 + n).tree(static_cast<int>(world.bodies().size()), n % 2 == 1, false));
     for (const ReducedAxis& axis : model.axes()) {
       if (axis.joint.empty()) continue;
       EXPECT_NEAR(u[axis.velocity], world.joint_rate(world.joint(axis.joint), axis.axis), 1e-12);
@@ -181,7 +179,7 @@ TEST(Reduced, KnowsWhatIsOutsideItsTrees) {
 
 TEST(Reduced, RefusesWhatTreesDoNotKnow) {
   Scene scene;
-  scene.add({.name = "hand", .kinematic = true, .mass = 1, .shape = Box{}});
+  scene.add({.name = "hand", .mass = 1, .shape = Box{}, .kinematic = true});
   scene.add({.name = "bob", .mass = 1, .position = {1, 0, 0}});
   scene.add(Ball{.between = {"hand", "bob"}});
   const World world(scene, recipes::exact());
