@@ -16,7 +16,7 @@ namespace rotule {
 
 namespace {
 
-constexpr double dependent_row = 1e-10;  // of its own answer: what is left of a row that follows from others
+constexpr double dependent_row = 1e-10;  // of what its bodies would answer: what is left of a row that follows from others
 
 }  // namespace
 
@@ -166,14 +166,14 @@ void ReducedMechanism::free_accelerations(const VecX& forces, const double* u, V
   }
 }
 
-void ReducedMechanism::respond() {
+void ReducedMechanism::respond(MatX& A) {
   const auto count = static_cast<Eigen::Index>(rows_.size());
-  A_.resize(count, count);
+  A.resize(count, count);
   for (Eigen::Index k = 0; k < count; ++k) {
     response_.setZero(bodies_.model.velocity_count());
     push(rows_[k], 1, response_);
     free_accelerations(response_, nullptr, none_, response_udot_);
-    for (Eigen::Index i = 0; i < count; ++i) A_(i, k) = along(rows_[i], response_udot_);
+    for (Eigen::Index i = 0; i < count; ++i) A(i, k) = along(rows_[i], response_udot_);
   }
 }
 
@@ -186,14 +186,19 @@ void ReducedMechanism::begin_step(const State& r, double t) {
   bodies_.kinematics.update(bodies_.model, s_, t);
   evaluate_rows(t);
   articulated_.factor(tree_, poses_);
-  respond();
-  // Cholesky's elimination, the largest pivot first, each against what its row answers by itself.
+  respond(elimination_);
+  // Cholesky's elimination, the largest pivot first. A row that the trees hold already answers nothing but rounding: what counts
+  // is what it would answer if its bodies were free.
   const auto count = static_cast<Eigen::Index>(all_.size());
-  elimination_ = 0.5 * (A_ + A_.transpose());
+  free_.resize(count);
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const ConstraintProblem& problem = bodies_.islands[all_[k].island].problem;
+    free_[k] = diagonal_entry(problem, problem.blocks[all_[k].block], all_[k].row);
+  }
   order_.assign(all_.size(), 0);
   std::iota(order_.begin(), order_.end(), 0);
   for (Eigen::Index k = 0; k < count; ++k) {
-    const auto share = [&](int i) { return A_(i, i) > 0 ? elimination_(i, i) / A_(i, i) : 0.0; };
+    const auto share = [&](int i) { return free_[i] > 0 ? elimination_(i, i) / free_[i] : 0.0; };
     const auto best = std::max_element(order_.begin() + k, order_.end(), [&](int i, int j) { return share(i) < share(j); });
     if (!(share(*best) > dependent_row)) {
       for (auto rest = order_.begin() + k; rest != order_.end(); ++rest) dropped_[*rest] = 1;
@@ -223,7 +228,7 @@ void ReducedMechanism::accelerations(double t, const State& r, VecX& udot) {
   if (rows_.empty()) return;
 
   evaluate_rows(t);
-  respond();
+  respond(A_);
   const auto rows = static_cast<int>(rows_.size());
   problem_.blocks.clear();
   for (int k = 0; k < rows; ++k) problem_.blocks.push_back({k, 1, -1, -1, k});

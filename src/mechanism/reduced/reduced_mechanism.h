@@ -75,8 +75,8 @@ class ReducedMechanism {
   };
   void find_rows();
   void evaluate_rows(double t);
-  /// The matrix of all of rows_, into A_.
-  void respond();
+  /// The matrix of rows_.
+  void respond(MatX& A);
   void push(const Row& row, double times, VecX& forces) const;
   [[nodiscard]] double along(const Row& row, const VecX& udot);
   /// Free accelerations under these forces on bodies, and body_udot_.
@@ -96,7 +96,7 @@ class ReducedMechanism {
   std::vector<char> dropped_;    // per row of all_
   MatX A_, elimination_;
   ConstraintProblem problem_;
-  VecX x_;
+  VecX x_, free_;
   Workspace workspace_;
   SolveReport report_;
   std::vector<std::int32_t> order_;
