@@ -28,6 +28,7 @@ SEES["step"] = [*SEES]
 SEES["world"] = [*SEES]
 SEES["analyse"] = [*SEES]
 SEES["inverse"] = [*SEES]
+SEES["reduced"] = [*SEES]
 SEES["record"] = [*SEES]
 SEES["robot"] = ["collide", *SEES["collide"]]
 SEES["tune"] = ["solve", *SEES["solve"]]
@@ -45,7 +46,7 @@ PUBLIC = {
     "fluid.h": "model", "fluid_grid.h": "fluid",
     "meshes.h": "collide", "robots.h": "robot", "parareal.h": "base",
     "world.h": "world", "queries.h": "world", "query_types.h": "world", "solve.h": "world",
-    "relaxation.h": "analyse", "analyse.h": "analyse", "formulation_study.h": "analyse", "state_space.h": "analyse", "flutter.h": "analyse", "inverse.h": "inverse", "inverse_dynamics.h": "inverse", "rotule.h": "inverse",
+    "relaxation.h": "analyse", "analyse.h": "analyse", "formulation_study.h": "analyse", "state_space.h": "analyse", "flutter.h": "analyse", "inverse.h": "inverse", "inverse_dynamics.h": "inverse", "reduced.h": "reduced", "rotule.h": "inverse",
 }
 
 # Libraries that only some folders may know, by the beginning of the included path.

@@ -34,8 +34,9 @@ std::string report(const NamedScene& named, const Checkup& c) {
   out += fmt::format("  largest mass ratio   {:.4g} across a joint\n", c.largest_mass_ratio);
   for (const Checkup::MassRatio& m : c.mass_ratios)
     out += fmt::format("    joint {}: {} weighs {:.4g} times {}\n", shown(m.joint), shown(m.heavy), m.ratio, shown(m.light));
-  out += fmt::format("  recipe               {}, {}, contacts {}, {}, dt {} s\n", name_of(recipe.integrator),
-                     name_of(recipe.formulation), name_of(recipe.contacts), name_of(recipe.solver), shortest(recipe.dt));
+  out += fmt::format("  recipe               {}, {}, coordinates {}, contacts {}, {}, dt {} s\n", name_of(recipe.integrator),
+                     name_of(recipe.formulation), name_of(recipe.coordinates), name_of(recipe.contacts), name_of(recipe.solver),
+                     shortest(recipe.dt));
   if (std::isfinite(c.stable_step)) out += fmt::format("  largest stable step  about {:.3g} s\n", c.stable_step);
   if (c.ms_per_step > 0)
     out += fmt::format("  cost                 {:.3g} ms per step; {:.3g} s for the {} s of the run\n", c.ms_per_step,

@@ -191,6 +191,7 @@ constexpr Category categories[] = {{"scenes", scenes_list},
                                    {"integrators", choices<IntegratorSettings>},
                                    {"formulations", choices<FormulationSettings>},
                                    {"corrections", choices<CorrectionSettings>},
+                                   {"coordinates", choices<CoordinatesChoice>},
                                    {"solvers", solvers},
                                    {"quantities", quantities_list}};
 

@@ -171,7 +171,7 @@ int main(int argc, char** argv) {
   CLI::App* list_command = app.add_subcommand("list", "what there is to choose from");
   list_command->add_option(
       "WHAT", list_options.what,
-      "scenes, joints, shapes, forces, solids, integrators, formulations, corrections or solvers; or the name of "
+      "scenes, joints, shapes, forces, solids, integrators, formulations, corrections, coordinates or solvers; or the name of "
       "a solver, for its settings");
   CLI::Option* list_json = list_command->add_flag("--json", list_options.json, "one JSON object on stdout");
   list_command->add_flag("--names", list_options.names, "names alone, one per line")->excludes(list_json);

@@ -337,8 +337,10 @@ std::string table(const Json& r, double duration, bool free) {
       shortest(r["dt"].get<double>()), duration);
   const std::string threads = counted(r["threads"].get<int>(), "thread", "threads");
   if (r["stepper"] == ReferenceStepperSettings::name)
-    out += fmt::format("  method        {}, {}, {}, {}\n", r["integrator"].get<std::string>(),
-                       r["formulation"].get<std::string>(), r["solver"].get<std::string>(), threads);
+    out +=
+        fmt::format("  method        {}, {}{}, {}, {}\n", r["integrator"].get<std::string>(), r["formulation"].get<std::string>(),
+                    r["coordinates"] == ReducedCoordinatesSettings::name ? ", reduced coordinates" : "",
+                    r["solver"].get<std::string>(), threads);
   else
     out += fmt::format("  method        {} stepper, {}\n", r["stepper"].get<std::string>(), threads);
   if (r.contains("picked")) {
@@ -542,6 +544,7 @@ void run(const RunOptions& options) {
                  {"stepper", name_of(recipe.stepper)},
                  {"integrator", name_of(recipe.integrator)},
                  {"formulation", name_of(recipe.formulation)},
+                 {"coordinates", world.coordinates()},
                  {"solver", name_of(recipe.solver)},
                  {"threads", recipe.threads > 0 ? recipe.threads : static_cast<int>(std::thread::hardware_concurrency())},
                  {"steps", world.steps()},

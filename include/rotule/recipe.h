@@ -131,6 +131,25 @@ struct TreePlacementSettings : NoFields {
 
 using CorrectionSettings = std::variant<ProjectionSettings, NoCorrectionSettings, TreePlacementSettings>;
 
+/// Every body by itself, with six velocities; joints hold by forces.
+struct MaximalCoordinatesSettings : NoFields {
+  static constexpr std::string_view name = "maximal";
+  static constexpr std::string_view summary = "positions and velocities of all bodies; joints hold by forces";
+};
+
+/// A15: what joints leave free. Joints of the trees cannot open.
+struct ReducedCoordinatesSettings : NoFields {
+  static constexpr std::string_view name = "reduced";
+  static constexpr std::string_view summary = "positions and rates of joints along trees, which cannot drift (A15)";
+};
+
+struct AutomaticCoordinatesSettings : NoFields {
+  static constexpr std::string_view name = "automatic";
+  static constexpr std::string_view summary = "reduced where joints make trees and the methods fit, else maximal";
+};
+
+using CoordinatesChoice = std::variant<MaximalCoordinatesSettings, ReducedCoordinatesSettings, AutomaticCoordinatesSettings>;
+
 /// Implicit methods on particles: by size, direct or iterative. `positive` leaves out what compressed springs would take from the
 /// matrix's definiteness.
 struct AutomaticImplicitSettings {
@@ -194,6 +213,7 @@ struct Recipe {
   IntegratorSettings integrator = Rk4Settings{};
   FormulationSettings formulation = AccelerationSettings{};
   CorrectionSettings correction = ProjectionSettings{};
+  CoordinatesChoice coordinates = MaximalCoordinatesSettings{};
   ContactChoice contacts = NoContactSettings{};
   SolverChoice solver = {};  // ldlt unless told otherwise
   ImplicitSolverSettings implicit_solver = AutomaticImplicitSettings{};
@@ -208,6 +228,7 @@ struct Recipe {
     visit(Field{"integrator", "", "integration method"}, s.integrator);
     visit(Field{"formulation", "", "how constraints become equations"}, s.formulation);
     visit(Field{"correction", "", "how drift is removed after a step"}, s.correction);
+    visit(Field{"coordinates", "", "what is integrated: motions of bodies, or of joints"}, s.coordinates);
     visit(Field{"contacts", "", "whether bodies touch, and which law of friction holds"}, s.contacts);
     visit(Field{"solver", "", "solver of the constraints' equations and inequalities"}, s.solver);
     visit(Field{"implicit_solver", "", "solver of the particles' systems of implicit methods"}, s.implicit_solver);
@@ -260,6 +281,7 @@ std::string_view name_of(const StepperChoice&);
 std::string_view name_of(const IntegratorSettings&);
 std::string_view name_of(const FormulationSettings&);
 std::string_view name_of(const CorrectionSettings&);
+std::string_view name_of(const CoordinatesChoice&);
 std::string_view name_of(const ContactChoice&);
 std::string_view name_of(const SolverChoice&);
 

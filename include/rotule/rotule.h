@@ -11,6 +11,7 @@
 #include <rotule/problem.h>
 #include <rotule/queries.h>
 #include <rotule/recipe.h>
+#include <rotule/reduced.h>
 #include <rotule/results.h>
 #include <rotule/robots.h>
 #include <rotule/scene.h>

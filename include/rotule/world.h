@@ -145,6 +145,8 @@ class World {
   [[nodiscard]] std::uint64_t state_hash() const;
   [[nodiscard]] std::int64_t evaluations() const;  // of the accelerations, so far
   [[nodiscard]] int islands() const;
+  /// What is integrated, "maximal" or "reduced": what the recipe asks for, or, where that is automatic, what was chosen.
+  [[nodiscard]] std::string_view coordinates() const;
   /// What a careful user should know: joints that start open, redundant constraints, steps that did not converge.
   [[nodiscard]] std::vector<std::string> warnings() const;
   /// Asks every step to keep a copy of the algebra that it solved (the last stage's, for methods with several), for solvers,

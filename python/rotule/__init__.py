@@ -11,7 +11,8 @@ from . import envs, recipes
 from ._core import (Arm, Balance, Batch, BodyId, BrokenJoint, CastResult, CenterOfMassTarget, Checkup, Diagnostics, DistanceResult,
                     EnergyBalance, ForceId, InverseDynamics, InverseReport, JointError, JointForce, JointId, JointMotion,
                     Linearisation, LookTarget, Mode, MomentumBalance, MotorOff, MotorPosition, MotorSpeed, MotorTorque,
-                    OrientationTarget, PointTarget, Problem, RayResult, Recorder, Recording, Redundancy, RelaxationReport, Remark,
+                    OrientationTarget, PointTarget, Problem, RayResult, Recorder, Recording, ReducedAxis, ReducedModel, Redundancy,
+                    RelaxationReport, Remark,
                     Residual, Restless, Snapshot, SolveReport, Solver, StateSpace, StepReport, World, __version__, check,
                     describe_quantity, describe_solver, ik, linearise, modes, read_problem, recipe_for, recorded_frames, relax,
                     residual, solve, solver_names, state_space)

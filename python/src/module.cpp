@@ -84,6 +84,7 @@ PYBIND11_MODULE(_core, module) {
   add_queries(module);
   add_analyses(module);
   add_inverse(module);
+  add_reduced(module);
   add_recordings(module);
   add_batches(module);
 }

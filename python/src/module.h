@@ -23,6 +23,7 @@ void add_queries(py::module_& module);
 void add_problems(py::module_& module);
 void add_analyses(py::module_& module);
 void add_inverse(py::module_& module);
+void add_reduced(py::module_& module);
 void add_recordings(py::module_& module);
 void add_batches(py::module_& module);
 

@@ -157,6 +157,29 @@ class Analyses(unittest.TestCase):
         world.step(100)
         np.testing.assert_allclose(world.joint_positions, before, atol=1e-6)
 
+    def test_reduced_coordinates(self):
+        from test_batch import arm
+
+        world = rotule.World(arm(), "exact")
+        model = rotule.ReducedModel(world)
+        self.assertEqual((model.positions, model.velocities, model.outside), (2, 2, []))
+        q, u = np.array([0.3, -0.7]), np.array([1.0, 2.0])
+        model.place(world, q, u)
+        np.testing.assert_allclose(world.joint_positions, q, atol=1e-13)
+        np.testing.assert_allclose(model.velocity(world), u, atol=1e-13)
+        acceleration = np.array([0.5, -3.0])
+        tau = model.inverse_dynamics(q, u, acceleration)
+        np.testing.assert_allclose(model.mass_matrix(q) @ acceleration + model.bias(q, u), tau, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(model.forward_dynamics(q, u, tau), acceleration, rtol=1e-11)
+        # The mass matrix is what the kinetic energy sees.
+        self.assertAlmostEqual(0.5 * u @ model.mass_matrix(q) @ u, world.diagnostics().kinetic_energy, places=12)
+        self.assertEqual(model.jacobian(q, "lower", [0.25, 0, 0]).shape, (6, 2))
+        by_position, by_velocity = model.inverse_dynamics_derivatives(q, u, acceleration)
+        step = np.array([0, 1e-6])
+        difference = (model.bias(q, u + step) - model.bias(q, u - step)) / 2e-6
+        np.testing.assert_allclose(by_velocity[:, 1], difference, atol=1e-7)
+        self.assertEqual(by_position.shape, (2, 2))
+
 
 class Recordings(unittest.TestCase):
     def test_what_is_written_is_read(self):

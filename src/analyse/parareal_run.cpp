@@ -19,11 +19,7 @@ struct Propagator {
   /// result depends on the state alone.
   void run(State& s, double t, double duration, StepPlan* plan = nullptr) {
     stepper.emplace(world.model, recipe);
-    std::visit(
-        [&](auto& method) {
-          if constexpr (requires { method.memory.plan; }) method.memory.plan = plan;
-        },
-        stepper->method);
+    stepper->keep_plan(plan);
     stepper->set_external(world.external);
     const bool adaptive = std::visit([](const auto& settings) { return settings.traits.adaptive; }, recipe.integrator);
     const std::int64_t steps = adaptive ? 1 : std::max<std::int64_t>(1, std::llround(duration / recipe.dt));

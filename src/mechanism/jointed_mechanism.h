@@ -40,6 +40,13 @@ class JointedMechanism {
   void rate(const VecX& sigma, const VecX& u, VecX& out) const { chart_rate(model.body_count(), sigma, u, out); }
   void difference(const State& q, const State& base, VecX& sigma) const { rotule::difference(q, base, sigma); }
 
+  /// All that acts but joints and the gyroscopic torque; kinematics are then those of the state. Valid until the next question.
+  const VecX& applied_forces(double t, const State& s) {
+    kinematics.update(model, s, t);
+    sum_forces(t, s);
+    return forces_;
+  }
+
   /// What is decided at the start of a step and kept through its stages: which redundant rows are set aside (redundant_rows.h;
   /// joints must be closed), and how hard stabilisation pulls.
   void begin_step(const State& s, double t);

@@ -128,8 +128,8 @@ bool for_realtime(const SceneContent& content, const ContactChoice& contacts, co
   const ContactSettings usual;
   const auto* cone = std::get_if<ConeContactSettings>(&contacts);
   const bool heeded = cone && cone->baumgarte == usual.baumgarte && cone->max_blows == usual.max_blows;
-  const bool free = !which.stepper && !which.integrator && !which.formulation && !which.correction && !which.solver &&
-                    budget.seconds == 0 && budget.iterations == 0;
+  const bool free = !which.stepper && !which.integrator && !which.formulation && !which.correction && !which.coordinates &&
+                    !which.solver && budget.seconds == 0 && budget.iterations == 0;
   return wish.dial == Dial::realtime && !wish.accuracy && heeded && free && content.realtime;
 }
 
@@ -210,6 +210,7 @@ std::optional<Recipe> nearest_fit(const Recipe& recipe, const GivenFields& fixed
       alternatives<FormulationSettings>(recipe.formulation, fixed.formulation, {VelocitySettings{}, AccelerationSettings{}});
   const auto corrections =
       alternatives<CorrectionSettings>(recipe.correction, fixed.correction, {ProjectionSettings{}, NoCorrectionSettings{}});
+  const auto coordinates = alternatives<CoordinatesChoice>(recipe.coordinates, fixed.coordinates, {MaximalCoordinatesSettings{}});
   const bool touching = !std::holds_alternative<NoContactSettings>(recipe.contacts);
   auto contacts = alternatives<ContactChoice>(recipe.contacts, fixed.contacts || !touching,
                                               {ConeContactSettings{}, BoxContactSettings{}, NoContactSettings{}});
@@ -218,25 +219,29 @@ std::optional<Recipe> nearest_fit(const Recipe& recipe, const GivenFields& fixed
 
   std::optional<Recipe> best;
   std::size_t least = 0;
-  for (std::size_t c = 0; c < contacts.size(); ++c)
-    for (std::size_t s = 0; s < solvers.size(); ++s)
-      for (std::size_t r = 0; r < corrections.size(); ++r)
-        for (std::size_t f = 0; f < formulations.size(); ++f)
-          for (std::size_t i = 0; i < integrators.size(); ++i) {
-            const bool lost = touching && std::holds_alternative<NoContactSettings>(contacts[c]);
-            // A correction is the least that anybody asked for, a formulation the most.
-            const std::size_t cost = (lost ? 100 : 0) + 10 * ((c > 0) + (s > 0) + (i > 0)) + 8 * (r > 0) + 12 * (f > 0) + (i > 1);
-            if (best && cost >= least) continue;
-            Recipe trial = recipe;
-            trial.contacts = contacts[c];
-            trial.solver = solvers[s];
-            trial.correction = corrections[r];
-            trial.formulation = formulations[f];
-            trial.integrator = integrators[i];
-            if (!misfit(trial, needs).empty()) continue;
-            best = trial;
-            least = cost;
-          }
+  for (std::size_t k = 0; k < coordinates.size(); ++k)
+    for (std::size_t c = 0; c < contacts.size(); ++c)
+      for (std::size_t s = 0; s < solvers.size(); ++s)
+        for (std::size_t r = 0; r < corrections.size(); ++r)
+          for (std::size_t f = 0; f < formulations.size(); ++f)
+            for (std::size_t i = 0; i < integrators.size(); ++i) {
+              const bool lost = touching && std::holds_alternative<NoContactSettings>(contacts[c]);
+              // Coordinates change nothing of the physics; then a correction is the least that anybody asked for, a formulation
+              // the most.
+              const std::size_t cost =
+                  (lost ? 100 : 0) + 10 * ((c > 0) + (s > 0) + (i > 0)) + 8 * (r > 0) + 12 * (f > 0) + (i > 1) + 7 * (k > 0);
+              if (best && cost >= least) continue;
+              Recipe trial = recipe;
+              trial.coordinates = coordinates[k];
+              trial.contacts = contacts[c];
+              trial.solver = solvers[s];
+              trial.correction = corrections[r];
+              trial.formulation = formulations[f];
+              trial.integrator = integrators[i];
+              if (!misfit(trial, needs).empty()) continue;
+              best = trial;
+              least = cost;
+            }
   return best;
 }
 
@@ -258,13 +263,14 @@ Dial dial_named(std::string_view name) {
 }
 
 void GivenFields::add(std::string_view field) {
-  const std::array<std::pair<std::string_view, bool*>, 10> all{{{"dt", &dt},
+  const std::array<std::pair<std::string_view, bool*>, 11> all{{{"dt", &dt},
                                                                 {"duration", &duration},
                                                                 {"threads", &threads},
                                                                 {"stepper", &stepper},
                                                                 {"integrator", &integrator},
                                                                 {"formulation", &formulation},
                                                                 {"correction", &correction},
+                                                                {"coordinates", &coordinates},
                                                                 {"contacts", &contacts},
                                                                 {"solver", &solver},
                                                                 {"implicit_solver", &implicit_solver}}};
@@ -296,6 +302,7 @@ Recipe fitted(const SceneContent& content, const Recipe& given, const GivenField
   take(which.integrator, &Recipe::integrator);
   take(which.formulation, &Recipe::formulation);
   take(which.correction, &Recipe::correction);
+  take(which.coordinates, &Recipe::coordinates);
   take(which.solver, &Recipe::solver);
   // Bodies that touch are physics: other choices give way first.
   const bool touching = !std::holds_alternative<NoContactSettings>(out.contacts);
@@ -322,6 +329,7 @@ Remedy remedy_for(const Recipe& recipe, const JointNeeds& needs) {
   put("integrator", chosen_name(recipe.integrator), chosen_name(fit->integrator));
   put("formulation", chosen_name(recipe.formulation), chosen_name(fit->formulation));
   put("correction", chosen_name(recipe.correction), chosen_name(fit->correction));
+  put("coordinates", chosen_name(recipe.coordinates), chosen_name(fit->coordinates));
   put("contacts", chosen_name(recipe.contacts), chosen_name(fit->contacts));
   put("solver", recipe.solver.name(), fit->solver.name());
   out.json = "{" + out.json + "}";

@@ -19,7 +19,7 @@ struct Wish {
 /// Which fields of a recipe somebody gave: those are kept, the others chosen.
 struct GivenFields {
   bool dt = false, duration = false, threads = false, stepper = false, integrator = false, formulation = false,
-       correction = false, contacts = false, solver = false, implicit_solver = false;
+       correction = false, coordinates = false, contacts = false, solver = false, implicit_solver = false;
   /// By the field's name.
   void add(std::string_view field);
 };

@@ -104,6 +104,7 @@ std::string_view name_of(const StepperChoice& choice) { return chosen_name(choic
 std::string_view name_of(const IntegratorSettings& choice) { return chosen_name(choice); }
 std::string_view name_of(const FormulationSettings& choice) { return chosen_name(choice); }
 std::string_view name_of(const CorrectionSettings& choice) { return chosen_name(choice); }
+std::string_view name_of(const CoordinatesChoice& choice) { return chosen_name(choice); }
 std::string_view name_of(const ContactChoice& choice) { return chosen_name(choice); }
 std::string_view name_of(const SolverChoice& choice) { return choice.name(); }
 

@@ -352,7 +352,7 @@ std::string what_was_simulated(const TrajectoryReader& r, const Run& run) {
   const double step = run.steps() > 0 ? run.duration() / static_cast<double>(run.steps()) : 0;
   row("Time", fmt::format("{} of {:.4g} s: {:.6g} s", counted(run.steps(), "step", "steps"), step, run.duration()));
   std::vector<std::string> method;
-  for (const char* key : {"integrator", "formulation", "correction", "contacts", "solver"})
+  for (const char* key : {"integrator", "formulation", "correction", "coordinates", "contacts", "solver"})
     if (const std::string name = recipe_name(run, key); !name.empty() && name != "none")
       method.push_back(fmt::format("{} {}", key, name));
   row("Method", fmt::format("{}", fmt::join(method, ", ")));

@@ -38,6 +38,8 @@ std::string misfit_of_realtime(const Recipe& recipe) {
        "the real-time stepper pushes overlaps out by soft contacts, and has no correction after a step"},
       {!std::holds_alternative<ConeContactSettings>(recipe.contacts),
        "the real-time stepper is for bodies that touch, with Coulomb's cone: it goes with contacts cone alone"},
+      {std::holds_alternative<ReducedCoordinatesSettings>(recipe.coordinates),
+       "the real-time stepper moves every body by itself: it goes with coordinates maximal"},
       {recipe.solver.name() != SolverChoice().name(), "the real-time stepper has sweeps of its own, and takes no solver"},
       {given.baumgarte != usual.baumgarte || given.max_blows != usual.max_blows,
        "the real-time stepper knows neither contacts.baumgarte nor contacts.max_blows: leave them as they are by default"},
@@ -60,6 +62,7 @@ std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
   const bool corrected = !std::holds_alternative<NoCorrectionSettings>(recipe.correction);
   const bool contacts = !std::holds_alternative<NoContactSettings>(recipe.contacts);
   const bool cones = std::holds_alternative<ConeContactSettings>(recipe.contacts);
+  const bool reduced = std::holds_alternative<ReducedCoordinatesSettings>(recipe.coordinates);
   const SolverTraits solver = recipe.solver.traits();
   const Rule rules[] = {
       {impulses && !semi_implicit,
@@ -92,6 +95,13 @@ std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
       {traits.constrained && needs.rates,
        "rattle closes joints by their positions, and constraints on velocities (rolling, blades) have none"},
       {springs && needs.rates, "formulation penalty pulls by errors in position, and constraints on velocities have none"},
+      {reduced && impulses,
+       "reduced coordinates are for methods of accelerations, and formulation velocity moves bodies by impulses"},
+      {reduced && contacts, "reduced coordinates do not know contacts yet"},
+      {reduced && !std::holds_alternative<AccelerationSettings>(recipe.formulation),
+       "reduced coordinates have no joints to pull back: they go with formulation acceleration alone"},
+      {reduced && (traits.implicit || traits.constrained),
+       "reduced coordinates go with explicit methods, with error control or without: implicit ones and rattle know bodies alone"},
       {contacts && impulses && !solver.bounds, "this solver knows equations alone; contacts need one that knows bounds"},
       {needs.drives && impulses && !solver.bounds,
        "this solver knows equations alone; motors, limits, springs and friction on joints need one that knows bounds"},

@@ -56,6 +56,7 @@ concept AnyStepper = requires(S stepper, const S& asked, State& s, const State& 
   { asked.report() } -> std::same_as<const StepReport&>;
   { asked.evaluations() } -> std::same_as<std::int64_t>;
   { asked.interruptible() } -> std::same_as<bool>;
+  { asked.coordinates() } -> std::same_as<std::string_view>;
   stepper.carry_on(StepTotals{}, asked.evaluations());
   stepper.set_external(VecX{});
   stepper.keep_problems(true);
@@ -221,6 +222,10 @@ class Stepper {
   /// Whether a step may be broken off halfway, so that its start must be remembered.
   [[nodiscard]] bool interruptible() const {
     return look([](const auto& stepper) { return stepper.interruptible(); });
+  }
+  /// What is integrated: "maximal" or "reduced".
+  [[nodiscard]] std::string_view coordinates() const {
+    return look([](const auto& stepper) { return stepper.coordinates(); });
   }
   /// What a stepper that this one replaces had come to.
   void carry_on(const StepTotals& totals, std::int64_t evaluations) {

@@ -136,7 +136,8 @@ Header header_of(const WorldImplementation& w, const Model& model) {
   for (const Joint& joint : model.joints) header.rows += static_cast<std::uint64_t>(joint.rows());
   header.stepper = w.recipe.stepper.index();
   header.integrator = w.recipe.integrator.index();
-  header.formulation = w.recipe.formulation.index();
+  // What a method remembers is in its coordinates; both in one number, which is that of before where they are maximal.
+  header.formulation = w.recipe.formulation.index() + 16 * w.recipe.coordinates.index();
   if (w.fluid) header.fluid_cells = static_cast<std::uint64_t>(w.fluid->grid().cells());
   return header;
 }

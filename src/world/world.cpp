@@ -612,6 +612,7 @@ std::uint64_t World::state_hash() const {
 
 std::int64_t World::evaluations() const { return implementation_->ready().evaluations(); }
 int World::islands() const { return implementation_->ready().island_count(); }
+std::string_view World::coordinates() const { return implementation_->ready().coordinates(); }
 
 std::vector<std::string> World::warnings() const {
   WorldImplementation& w = *implementation_;

@@ -48,6 +48,7 @@ class RealtimeStepper {
   const StepReport& step(State& s, double t, double h);
   /// A step is never broken off halfway: it listens once, before it begins.
   [[nodiscard]] static bool interruptible() { return false; }
+  [[nodiscard]] static std::string_view coordinates() { return MaximalCoordinatesSettings::name; }
 
   void begin(const State&, double) {
     loaded_ = false;

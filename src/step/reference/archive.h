@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "mechanism/reduced/reduced_motion.h"
 #include "mechanism/touching/touching_motion.h"
 #include "step/reference/reference_stepper.h"
 
@@ -67,6 +68,7 @@ void ReferenceStepper::archive(Archive& io) {
   io(mechanism.now.drives);
   finder.archive(io);
   if (touching_) touching_->archive(io);
+  if (reduced_) reduced_->archive(io);
   std::visit(
       [&](auto& chosen) {
         if constexpr (requires { chosen.memory; }) archive_memory(io, chosen.memory, mechanism.model.bodies.size());

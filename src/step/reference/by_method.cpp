@@ -1,7 +1,10 @@
 // Steps by an integrator, which asks for constrained accelerations as often as it likes; what steps by impulses share with them.
 #include <algorithm>
 
+#include "mechanism/reduced/reduced_motion.h"
 #include "mechanism/touching/touching_motion.h"
+#include "model/content.h"
+#include "model/dial.h"
 #include "step/checks.h"
 #include "step/reference/reference_stepper.h"
 
@@ -40,9 +43,30 @@ ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
   check_added_mass(model, recipe);
   if (!impulses_ && !std::holds_alternative<NoContactSettings>(recipe.contacts))
     touching_ = std::make_unique<TouchingMotion>(mechanism, recipe.integrator);
+  look_at_coordinates();
 }
 
 ReferenceStepper::~ReferenceStepper() = default;
+
+void ReferenceStepper::look_at_coordinates() {
+  const Recipe& recipe = mechanism.recipe;
+  bool reduced = std::holds_alternative<ReducedCoordinatesSettings>(recipe.coordinates);
+  if (std::holds_alternative<AutomaticCoordinatesSettings>(recipe.coordinates)) {
+    Recipe trial = recipe;
+    trial.coordinates = ReducedCoordinatesSettings{};
+    reduced = misfit(trial, needs_of(mechanism.model)).empty() && ReducedMotion::fits(mechanism.model);
+  }
+  if (!reduced)
+    reduced_.reset();
+  else if (reduced_)
+    reduced_->model_changed();
+  else
+    reduced_ = std::make_unique<ReducedMotion>(mechanism, shocks, recipe.integrator);
+}
+
+std::string_view ReferenceStepper::coordinates() const {
+  return reduced_ ? ReducedCoordinatesSettings::name : MaximalCoordinatesSettings::name;
+}
 
 void ReferenceStepper::step_with_touching(State& s, double t, double h) {
   touching_->advance(s, t, h);
@@ -65,6 +89,7 @@ void ReferenceStepper::catch_up(State& s, double t) {
 void ReferenceStepper::step_by_method(State& s, double t, double h) {
   catch_up(s, t);
   if (touching_) return step_with_touching(s, t, h);
+  if (reduced_) return reduced_->advance(s, t, h, driven_, totals.shock_energy);
   StepReport& report = mechanism.now.report;
   std::visit(
       [&]<class Method>(Method& chosen) {
@@ -105,9 +130,19 @@ void ReferenceStepper::step_by_method(State& s, double t, double h) {
 void ReferenceStepper::forget() {
   finder.forget();
   if (touching_) touching_->forget();
+  if (reduced_) reduced_->forget();
   std::visit(
       [](auto& chosen) {
         if constexpr (requires { chosen.memory; }) chosen.memory.forget();
+      },
+      method);
+}
+
+void ReferenceStepper::keep_plan(StepPlan* plan) {
+  if (reduced_) return reduced_->keep_plan(plan);
+  std::visit(
+      [&](auto& chosen) {
+        if constexpr (requires { chosen.memory.plan; }) chosen.memory.plan = plan;
       },
       method);
 }

@@ -33,6 +33,7 @@ void ReferenceStepper::body_added() {
   } else {
     mechanism.forget_shape();
   }
+  look_at_coordinates();
   forget();
 }
 
@@ -44,6 +45,7 @@ void ReferenceStepper::body_removed(int body) {
   mechanism.model_changed(shifted(mechanism.model.partner_count() + 1, body, -1), {});
   ledger.find_joints(mechanism);
   island_count_ = 0;
+  look_at_coordinates();
   forget();
 }
 
@@ -56,6 +58,7 @@ void ReferenceStepper::joint_added() {
   ledger.find_joints(mechanism);
   // The two no longer touch.
   std::erase_if(mechanism.now.contacts, [&](const Contact& c) { return std::minmax(c.a, c.b) == std::minmax(joint.a, joint.b); });
+  look_at_coordinates();
   forget();
 }
 
@@ -68,6 +71,7 @@ void ReferenceStepper::joint_removed(int number, const Joint& joint) {
   std::erase_if(drives, [number](const DriveRow& row) { return row.joint == number; });
   for (DriveRow& row : drives) row.joint -= row.joint > number;
   island_count_ = 0;
+  look_at_coordinates();
   forget();
 }
 
@@ -81,6 +85,7 @@ void ReferenceStepper::drives_changed() {
 void ReferenceStepper::forces_changed() {
   check_added_mass(mechanism.model, mechanism.recipe);
   mechanism.forget_shape();
+  look_at_coordinates();
   forget();
 }
 

@@ -19,6 +19,7 @@
 
 namespace rotule {
 
+class ReducedMotion;
 class TouchingMotion;
 
 /// Every method, those included that want more of a mechanism than accelerations: error control, and RATTLE.
@@ -64,6 +65,8 @@ class ReferenceStepper {
   void set_external(const VecX& external) { mechanism.external = external; }
   /// From this state on, unless they are open already.
   void keep_books(bool keep, const State& s, double t);
+  /// Steps inside of methods with error control, written down to be made again; null: no longer.
+  void keep_plan(StepPlan* plan);
   void keep_problems(bool keep) { mechanism.keep_problems = keep; }
   void carry_on(const StepTotals& so_far, std::int64_t evaluations) {
     totals = so_far;
@@ -75,6 +78,7 @@ class ReferenceStepper {
   [[nodiscard]] StageClock& clock() const { return mechanism.clock; }
   [[nodiscard]] std::int64_t evaluations() const { return mechanism.evaluations; }
   [[nodiscard]] static bool interruptible() { return true; }
+  [[nodiscard]] std::string_view coordinates() const;
   Diagnostics diagnose(const State& s, double t, double h);
   /// Of the last diagnose.
   [[nodiscard]] JointError joint_error(int joint) const { return ledger.error(mechanism, joint); }
@@ -133,6 +137,9 @@ class ReferenceStepper {
   void catch_up(State& s, double t);
   /// The same where bodies touch.
   void step_with_touching(State& s, double t, double h);
+  /// Whether joints are integrated in place of bodies, as the recipe says and the model allows. Throws Error where it must and
+  /// cannot.
+  void look_at_coordinates();
   /// Joints and overlaps closed as the recipe says.
   void close(State& s, double t, double h);
   [[nodiscard]] bool joints_are_closed() const;  // whether it says so at all
@@ -154,6 +161,7 @@ class ReferenceStepper {
 
   std::optional<ImpulseFormulation> impulses_;  // of the recipe, where steps are made by impulses
   std::unique_ptr<TouchingMotion> touching_;    // where contacts go by accelerations
+  std::unique_ptr<ReducedMotion> reduced_;      // where joints are integrated
   ContactRules rules_;
   bool cone_;
   std::vector<Island> islands_, late_, bouncing_;  // of the step; of overlaps found at its end; with the problems of bounces

@@ -1,0 +1,263 @@
+#include <fmt/format.h>
+#include <rotule/error.h>
+#include <rotule/reduced.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "dynamics/tree/recursions.h"
+#include "math/dual.h"
+#include "model/joint_kinds.h"
+#include "world/world_implementation.h"
+
+namespace rotule {
+
+namespace {
+
+/// Columns per pass.
+constexpr int derivative_lanes = 4;
+using Lanes = Dual<derivative_lanes>;
+
+}  // namespace
+
+struct ReducedModel::Inside {
+  Model model;
+  Tree tree;
+  std::vector<ReducedAxis> axes;
+  std::vector<std::string> outside;
+
+  std::vector<LinkPose<double>> poses;
+  std::vector<LinkMotion<double>> motions;
+  CompositeBodies composite;
+  ArticulatedBodies articulated;
+  MatX H, J;
+  VecX answer, column;
+
+  std::vector<LinkPose<Lanes>> lane_poses;
+  std::vector<LinkMotion<Lanes>> lane_motions;
+  std::vector<Lanes> lane_q, lane_u, lane_a, lane_tau;
+  ReducedDerivatives derivatives;
+
+  explicit Inside(const World& world) {
+    static_cast<void>(world.islands());  // makes the stepper, and with it the inertia of point masses
+    const WorldImplementation& w = implementation_of(world);
+    model = w.model;
+    if (const std::string why = misfit_of_tree(model); !why.empty()) throw Error("reduced coordinates", why);
+    tree = Tree(model, w.state);
+    for (const TreeAxis& axis : tree.axes)
+      axes.push_back({axis.joint < 0 ? std::string() : model.joints[axis.joint].name, model.bodies[axis.body].name,
+                      std::string(axis_names[axis.axis]), axis.position, axis.velocity});
+    for (const int j : tree.outside) outside.push_back(model.joints[j].name);
+    answer.setZero(tree.velocities);
+    column.setZero(tree.velocities);
+  }
+
+  void check(const VecX& q) const { check_size("q", q.size(), tree.positions); }
+  void check(const VecX& q, const VecX& u) const {
+    check(q);
+    check_size("u", u.size(), tree.velocities);
+  }
+  static void check_size(const char* what, Eigen::Index is, int wanted) {
+    if (is != wanted) throw Error("reduced coordinates", fmt::format("{} must have {} numbers, has {}", what, wanted, is));
+  }
+  /// The link of a body that moves, and its number.
+  [[nodiscard]] std::pair<int, int> find(std::string_view name) const {
+    const auto found =
+        std::find_if(model.bodies.begin(), model.bodies.end(), [&](const Body& body) { return body.name == name; });
+    if (found == model.bodies.end()) {
+      std::vector<std::string> names;
+      for (const Body& body : model.bodies) names.push_back(body.name);
+      throw Error("reduced coordinates", fmt::format("there is no body {}; {}", in_quotes(name), suggestion(name, names)));
+    }
+    const auto body = static_cast<int>(found - model.bodies.begin());
+    if (tree.link_of[body] < 0) throw Error("reduced coordinates", fmt::format("body {} does not move", in_quotes(name)));
+    return {tree.link_of[body], body};
+  }
+  const VecX& newton(const VecX& q, const double* u, const double* a, const Vec3& gravity) {
+    place_links(tree, q.data(), poses);
+    newton_euler<double>(tree, poses, gravity, u, a, nullptr, motions, answer.data());
+    return answer;
+  }
+  void differentiate(const VecX& q, const VecX& u, const VecX& a);
+};
+
+/// One pass per `derivative_lanes` columns; positions, then velocities.
+void ReducedModel::Inside::differentiate(const VecX& q, const VecX& u, const VecX& a) {
+  const int n = tree.velocities;
+  derivatives.by_position.resize(n, n);
+  derivatives.by_velocity.resize(n, n);
+  lane_q.assign(q.begin(), q.end());
+  lane_u.assign(u.begin(), u.end());
+  lane_a.assign(a.begin(), a.end());
+  lane_tau.resize(n);
+  const auto pass = [&](int first, MatX& out) {
+    newton_euler<Lanes>(tree, lane_poses, model.gravity, lane_u.data(), lane_a.data(), nullptr, lane_motions, lane_tau.data());
+    for (int k = 0; k < derivative_lanes && first + k < n; ++k)
+      for (int i = 0; i < n; ++i) out(i, first + k) = lane_tau[i].along[k];
+  };
+  for (int first = 0; first < n; first += derivative_lanes) {
+    const int end = std::min(first + derivative_lanes, n);
+    for (int j = first; j < end; ++j) {
+      const TreeAxis& axis = tree.axes[j];
+      if (!axis.of_ball) {
+        lane_q[axis.position].along[j - first] = 1;
+        continue;
+      }
+      // exp(sigma) Q to first order: Q + 1/2 (sigma, 0) Q.
+      const Eigen::Vector4d Q = q.segment<4>(axis.position);
+      Quat half(0, 0, 0, 0);
+      half.vec()[axis.axis - 3] = 0.5;
+      const Eigen::Vector4d change = (half * Quat(Q)).coeffs();
+      for (int k = 0; k < 4; ++k) lane_q[axis.position + k].along[j - first] = change[k];
+    }
+    place_links(tree, lane_q.data(), lane_poses);
+    pass(first, derivatives.by_position);
+    for (int j = first; j < end; ++j)
+      for (int k = 0; k < (tree.axes[j].of_ball ? 4 : 1); ++k) lane_q[tree.axes[j].position + k].along.fill(0);
+  }
+  place_links(tree, lane_q.data(), lane_poses);
+  for (int first = 0; first < n; first += derivative_lanes) {
+    const int end = std::min(first + derivative_lanes, n);
+    for (int j = first; j < end; ++j) lane_u[j].along[j - first] = 1;
+    pass(first, derivatives.by_velocity);
+    for (int j = first; j < end; ++j) lane_u[j].along.fill(0);
+  }
+}
+
+ReducedModel::ReducedModel(const World& world) : inside_(std::make_unique<Inside>(world)) {}
+ReducedModel::ReducedModel(ReducedModel&&) noexcept = default;
+ReducedModel& ReducedModel::operator=(ReducedModel&&) noexcept = default;
+ReducedModel::~ReducedModel() = default;
+
+int ReducedModel::positions() const { return inside_->tree.positions; }
+int ReducedModel::velocities() const { return inside_->tree.velocities; }
+const std::vector<ReducedAxis>& ReducedModel::axes() const { return inside_->axes; }
+const std::vector<std::string>& ReducedModel::outside() const { return inside_->outside; }
+
+namespace {
+
+const State& state_of(const World& world, const Model& model) {
+  const State& s = implementation_of(world).state;
+  if (s.bodies() != model.body_count())
+    throw Error("reduced coordinates", fmt::format("are of {} bodies, and the world has {}", model.body_count(), s.bodies()));
+  return s;
+}
+
+}  // namespace
+
+VecX ReducedModel::position(const World& world) const {
+  VecX q(positions()), u(velocities());
+  read_coordinates(inside_->model, inside_->tree, state_of(world, inside_->model), q, u);
+  return q;
+}
+
+VecX ReducedModel::velocity(const World& world) const {
+  VecX q(positions()), u(velocities());
+  read_coordinates(inside_->model, inside_->tree, state_of(world, inside_->model), q, u);
+  return u;
+}
+
+void ReducedModel::place(const VecX& q, const VecX& u, World& world) const {
+  Inside& in = *inside_;
+  in.check(q, u);
+  static_cast<void>(state_of(world, in.model));
+  place_links(in.tree, q.data(), in.poses);
+  move_links(in.tree, in.poses, u.data(), in.motions);
+  WorldImplementation& w = implementation_of(world);
+  write_bodies(in.tree, in.poses, &in.motions, w.state);
+  w.ready().forget();
+  w.ready().begin(w.state, w.time);
+  ++w.revision;
+}
+
+VecX ReducedModel::displaced(const VecX& q, const VecX& motion) const {
+  inside_->check(q, motion);
+  VecX out;
+  displace(inside_->tree, q, motion, out);
+  return out;
+}
+
+VecX ReducedModel::difference(const VecX& q, const VecX& from) const {
+  inside_->check(q);
+  inside_->check(from);
+  VecX out(velocities());
+  rotule::difference(inside_->tree, q, from, out);
+  return out;
+}
+
+Pose ReducedModel::pose(const VecX& q, std::string_view body) {
+  Inside& in = *inside_;
+  in.check(q);
+  const auto [link, number] = in.find(body);
+  place_links(in.tree, q.data(), in.poses);
+  const LinkPose<double>& at = in.poses[link];
+  const Mat3 R = at.R * in.tree.links[link].body_axes;
+  return {at.o + at.c - R * in.model.bodies[number].center_of_mass, Quat(R).normalized()};
+}
+
+const MatX& ReducedModel::jacobian(const VecX& q, std::string_view body, const Vec3& at) {
+  Inside& in = *inside_;
+  in.check(q);
+  const auto [link, number] = in.find(body);
+  place_links(in.tree, q.data(), in.poses);
+  const LinkPose<double>& pose = in.poses[link];
+  const Vec3 arm = pose.R * (in.tree.links[link].body_axes * (at - in.model.bodies[number].center_of_mass));
+  point_jacobian(in.tree, in.poses, link, pose.o + pose.c + arm, in.J);
+  return in.J;
+}
+
+const MatX& ReducedModel::mass_matrix(const VecX& q) {
+  Inside& in = *inside_;
+  in.check(q);
+  place_links(in.tree, q.data(), in.poses);
+  in.composite.mass_matrix(in.tree, in.poses, in.H);
+  return in.H;
+}
+
+const VecX& ReducedModel::bias(const VecX& q, const VecX& u) {
+  inside_->check(q, u);
+  return inside_->newton(q, u.data(), nullptr, inside_->model.gravity);
+}
+
+const VecX& ReducedModel::gravity_compensation(const VecX& q) {
+  inside_->check(q);
+  return inside_->newton(q, nullptr, nullptr, inside_->model.gravity);
+}
+
+const VecX& ReducedModel::inverse_dynamics(const VecX& q, const VecX& u, const VecX& acceleration) {
+  inside_->check(q, u);
+  inside_->check(q, acceleration);
+  return inside_->newton(q, u.data(), acceleration.data(), inside_->model.gravity);
+}
+
+const VecX& ReducedModel::forward_dynamics(const VecX& q, const VecX& u, const VecX& tau) {
+  Inside& in = *inside_;
+  in.check(q, u);
+  in.check(q, tau);
+  place_links(in.tree, q.data(), in.poses);
+  in.articulated.factor(in.tree, in.poses);
+  in.articulated.accelerations(in.tree, in.poses, in.model.gravity, u.data(), tau.data(), nullptr, in.answer.data());
+  return in.answer;
+}
+
+const ReducedDerivatives& ReducedModel::inverse_dynamics_derivatives(const VecX& q, const VecX& u, const VecX& acceleration) {
+  inside_->check(q, u);
+  inside_->check(q, acceleration);
+  inside_->differentiate(q, u, acceleration);
+  return inside_->derivatives;
+}
+
+const ReducedDerivatives& ReducedModel::forward_dynamics_derivatives(const VecX& q, const VecX& u, const VecX& tau) {
+  Inside& in = *inside_;
+  const VecX acceleration = forward_dynamics(q, u, tau);
+  in.differentiate(q, u, acceleration);
+  // Links stand as they were factored.
+  for (MatX* part : {&in.derivatives.by_position, &in.derivatives.by_velocity})
+    for (Eigen::Index k = 0; k < part->cols(); ++k) {
+      in.column = -part->col(k);
+      in.articulated.solve(in.tree, in.poses, in.column.data(), part->col(k).data());
+    }
+  return in.derivatives;
+}
+
+}  // namespace rotule
