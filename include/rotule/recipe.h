@@ -214,6 +214,7 @@ struct JointNeeds {
   bool kinematic = false;
   bool belts = false;  // surface velocities
   bool rates = false;  // constraints on velocities: rolling, blades
+  bool soft = false;   // particles that touch
 };
 
 /// Refuses combinations that make no sense, with the reason and with all the settings that would mend it at once; `World` calls

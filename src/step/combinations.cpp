@@ -79,6 +79,8 @@ std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
        "tree_placement knows joints alone, and nothing of contacts"},
       {contacts && !impulses && needs.switching,
        "contacts by accelerations do not know stops, friction and motors of limited strength on joints yet"},
+      {contacts && !impulses && needs.soft,
+       "particles that touch do so in steps by impulses: with formulation velocity and integrator semi_implicit_euler"},
       {springs && needs.switching, "formulation penalty holds by springs, which stops, friction and motors of joints cannot do"},
       {contacts && !impulses && (needs.kinematic || needs.belts),
        "contacts by accelerations do not know kinematic bodies and surface velocities yet"},

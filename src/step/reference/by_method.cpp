@@ -1,6 +1,7 @@
 // Steps by an integrator, which asks for constrained accelerations as often as it likes; what steps by impulses share with them.
 #include <algorithm>
 
+#include "mechanism/soft/soft_motion.h"
 #include "mechanism/touching/touching_motion.h"
 #include "step/checks.h"
 #include "step/reference/reference_stepper.h"
@@ -40,6 +41,7 @@ ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
   check_added_mass(model, recipe);
   if (!velocity_ && !std::holds_alternative<NoContactSettings>(recipe.contacts))
     touching_ = std::make_unique<TouchingMotion>(mechanism, recipe.integrator);
+  look_for_soft();
 }
 
 ReferenceStepper::~ReferenceStepper() = default;
@@ -150,7 +152,7 @@ void ReferenceStepper::look_at_end(State& s, double t, double h) {
     finder.forget();
     finder.refresh(s, h, now.contacts);
   }
-  now.report.contacts = static_cast<int>(now.contacts.size());
+  now.report.contacts = static_cast<int>(now.contacts.size()) + (soft_ ? soft_->touching() : 0);
 }
 
 void ReferenceStepper::log_touches() {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "mechanism/soft/soft_motion.h"
 #include "mechanism/touching/touching_motion.h"
 #include "step/checks.h"
 #include "step/reference/reference_stepper.h"
@@ -34,6 +35,7 @@ void ReferenceStepper::body_added() {
     mechanism.forget_shape();
   }
   forget();
+  look_for_soft();
 }
 
 void ReferenceStepper::body_removed(int body) {
@@ -45,6 +47,7 @@ void ReferenceStepper::body_removed(int body) {
   ledger.find_joints(mechanism);
   island_count_ = 0;
   forget();
+  look_for_soft();
 }
 
 void ReferenceStepper::joint_added() {
@@ -57,6 +60,7 @@ void ReferenceStepper::joint_added() {
   // The two no longer touch.
   std::erase_if(mechanism.now.contacts, [&](const Contact& c) { return std::minmax(c.a, c.b) == std::minmax(joint.a, joint.b); });
   forget();
+  look_for_soft();
 }
 
 void ReferenceStepper::joint_removed(int number, const Joint& joint) {
@@ -69,6 +73,7 @@ void ReferenceStepper::joint_removed(int number, const Joint& joint) {
   for (DriveRow& row : drives) row.joint -= row.joint > number;
   island_count_ = 0;
   forget();
+  look_for_soft();
 }
 
 void ReferenceStepper::drives_changed() {
@@ -82,6 +87,7 @@ void ReferenceStepper::forces_changed() {
   check_added_mass(mechanism.model, mechanism.recipe);
   mechanism.forget_shape();
   forget();
+  look_for_soft();
 }
 
 }  // namespace rotule
