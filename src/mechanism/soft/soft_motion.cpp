@@ -10,7 +10,7 @@ namespace rotule {
 
 namespace {
 
-constexpr int most_meetings = 12;  // rounds of meeting somebody on the way
+constexpr int most_meetings = 8;  // rounds of meeting somebody on the way
 constexpr int most_stops = 20;
 constexpr double before_stop = 0.9;  // of the way to where somebody stands
 

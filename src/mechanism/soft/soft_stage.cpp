@@ -12,14 +12,16 @@ namespace rotule {
 namespace {
 
 /// Times what resists at a contact, M and stiffness together: multipliers then gain a factor of that much per round.
-constexpr double penalty_share = 20;
+constexpr double penalty_share = 200;
 /// What is to be left of errors in gaps and of creep, per step, of the rounding.
-constexpr double contact_tolerance = 2e-5;
+constexpr double contact_tolerance = 1e-4;
+/// And of errors in impulses, of the largest.
+constexpr double impulse_tolerance = 1e-3;
 /// Of an overlap, how much a step takes out: all at once would throw things about.
 constexpr double share_taken_out = 0.2;
 constexpr double finest_share = 1e-6, roughest_share = 0.1;
 constexpr int gradients_per_correction = 300;
-constexpr int multiplier_rounds = 60, newton_limit = 200;
+constexpr int multiplier_rounds = 40, newton_limit = 150, newton_per_round = 40, radius_updates = 2;
 
 SpringLaw law_of(const SpringForce& s) { return {s.stiffness, s.damping, s.rest_length, s.slack}; }
 
@@ -416,8 +418,10 @@ SoftStage::Report SoftStage::solve(double t, const State& start, double h, const
   for (int round = 0; round < multiplier_rounds && !out.converged && !Budget::spent(); ++round) {
     // Minimise: as exactly as the multipliers deserve.
     bool still = false;
-    for (int inner = 0; !still && out.newton_iterations < newton_limit; ++inner) {
-      hold_radii(here_, contacts);
+    for (int inner = 0; !still && inner < newton_per_round && out.newton_iterations < newton_limit; ++inner) {
+      // Friction follows the pressure of the first minimum as it is found; from then on that of the last one, or the minimum
+      // would run away.
+      if (round == 0 && inner < radius_updates) hold_radii(here_, contacts);
       evaluate(here_, contacts);
       residual(here_, contacts, local_r_);
       const double left = local_r_.norm();
@@ -452,7 +456,7 @@ SoftStage::Report SoftStage::solve(double t, const State& start, double h, const
       if (!go_down(contacts, !solved.downwards, part)) break;
       const double contraction = last > 0 ? std::clamp(size / last, 1e-3, 1.0) : 1.0;
       last = part == 1 && solved.downwards ? size : 0;
-      const double fine = std::max(tolerance * fastest, std::isfinite(error) ? 0.05 * error : 0.0);
+      const double fine = std::max(tolerance * fastest, contacts.empty() ? 0.0 : 0.01 * wanted);
       still = at_rounding || (part == 1 && solved.downwards && size * std::max(contraction, solved.residual) <= fine);
       changed = size * std::max(contraction, solved.residual);
     }
@@ -470,10 +474,12 @@ SoftStage::Report SoftStage::solve(double t, const State& start, double h, const
       step = std::max(step, (x - c.x).norm());
       largest_impulse = std::max(largest_impulse, x.norm());
       c.x = x;
+      radius_[k] = most;
     }
     out.residual = largest_impulse > 0 ? step / largest_impulse : 0;
     const double speed = std::max(here_.U.lpNorm<Eigen::Infinity>(), 1e-300);
-    out.converged = error <= wanted && (contacts.empty() ? still : changed <= std::max(1e-6 * speed, 0.1 * wanted));
+    out.converged = error <= wanted && step <= impulse_tolerance * largest_impulse &&
+                    (contacts.empty() ? still : changed <= std::max(1e-6 * speed, 0.1 * wanted));
     if (contacts.empty() || out.newton_iterations >= newton_limit) break;
   }
 
