@@ -119,10 +119,9 @@ void look_at_contacts(const Patient& patient, std::vector<Remark>& out) {
 void look_at_particles(const Patient& patient, std::vector<Remark>& out) {
   const Scene& scene = patient.scene;
   const bool touching = !std::holds_alternative<NoContactSettings>(patient.recipe.contacts);
-  const auto in_the_way =
-      std::count_if(patient.model.bodies.begin(), patient.model.bodies.end(), [](const Body& body) {
-        return body.touches && !body.sensor && !std::holds_alternative<std::monostate>(body.shape);
-      });
+  const auto in_the_way = std::count_if(patient.model.bodies.begin(), patient.model.bodies.end(), [](const Body& body) {
+    return body.touches && !body.sensor && !std::holds_alternative<std::monostate>(body.shape);
+  });
   // What joints hold is meant to hang on its bodies.
   if (in_the_way == 0 || !patient.model.joined.empty()) return;
   Remark remark{.kind = "particles_pass", .grade = Grade::note, .text = {}, .flags = {}, .edits = {}};
@@ -153,7 +152,8 @@ void look_at_particles(const Patient& patient, std::vector<Remark>& out) {
   JointNeeds needs = patient.content.needs;
   needs.soft = true;
   const Remedy remedy = remedy_for(mended, needs);
-  remark.flags = std::string(touching ? "" : "--set contacts=cone") + (touching || remedy.flags.empty() ? "" : " ") + remedy.flags;
+  remark.flags =
+      std::string(touching ? "" : "--set contacts=cone") + (touching || remedy.flags.empty() ? "" : " ") + remedy.flags;
   remark.text = fmt::format("particles do not touch: {} of them, {} the first, pass through {} bod{}", passing, in_quotes(name),
                             in_the_way, in_the_way == 1 ? "y" : "ies");
   out.push_back(std::move(remark));

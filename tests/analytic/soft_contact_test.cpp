@@ -223,8 +223,7 @@ TEST(SoftContact, AClothThatIsHeldBearsABall) {
   for (int i = 0; i < 240; ++i) world.step(1.0 / 60);
   EXPECT_LT(world.velocity("ball").norm(), 0.02);
   EXPECT_GT(world.position("ball").z(), -0.4);
-  for (int k = 0; k < world.particles(); ++k)
-    EXPECT_GT((world.particle_position(k) - world.position("ball")).norm(), 0.08);
+  for (int k = 0; k < world.particles(); ++k) EXPECT_GT((world.particle_position(k) - world.position("ball")).norm(), 0.08);
 }
 
 TEST(SoftContact, BodiesOnBodiesUnderClothStayPut) {
