@@ -263,6 +263,37 @@ TEST(SoftContact, BodiesOnBodiesUnderClothStayPut) {
   EXPECT_GT(lowest, 0);
 }
 
+TEST(SoftContact, AHammockHoldsBodiesThatAJointTies) {
+  Scene scene = woollen();
+  scene.add({.name = "chest", .mass = 1, .position = {0, 0.02, 0.2}, .shape = Box{Vec3(0.3, 0.2, 0.12)}, .material = "wool"});
+  scene.add({.name = "head", .mass = 0.3, .position = {-0.24, 0.02, 0.2}, .shape = Sphere{0.08}, .material = "wool"});
+  scene.add(Ball{.name = "neck", .between = {"chest", "head"}, .at = {-0.155, 0.02, 0.2}});
+  scene.add(Cloth{.name = "hammock",
+                  .at = {-0.8, -0.3, 0},
+                  .along_x = {1.6, 0, 0},
+                  .along_y = {0, 0.6, 0},
+                  .columns = 10,
+                  .rows = 5,
+                  .mass = 0.4,
+                  .stiffness = 3000,
+                  .shear_stiffness = 1000,
+                  .bending_stiffness = 5,
+                  .damping = 0.5,
+                  .pinned = {"x0", "x1"},
+                  .contact = ParticleContact{.material = "wool"}});
+  World world(scene, sixty_hertz());
+  for (int i = 0; i < 45; ++i) {
+    world.step(1.0 / 60);
+    for (int k = 0; k < world.particles(); ++k)
+      ASSERT_GT((world.particle_position(k) - world.position("head")).norm(), 0.08) << i;
+    ASSERT_LT(world.diagnostics().joint_error.position, 1e-6) << i;
+  }
+  for (const char* name : {"chest", "head"}) {
+    EXPECT_GT(world.position(name).z(), -0.4) << name;
+    EXPECT_LT(world.velocity(name).norm(), 2) << name;  // a fall of 0.4 m would be 2.8
+  }
+}
+
 TEST(SoftContact, OneClothLiesOnAnother) {
   Scene scene = woollen();
   Cloth below = napkin(9, 0.8, Vec3(0, 0, 0));
