@@ -46,6 +46,14 @@ struct TriangleSet {
   ElasticMaterial material = {};
 };
 
+/// How the surface of a group touches bodies, other groups and itself; groups without it pass through everything. Points, ropes'
+/// segments and triangles are rounded: half the thickness to each side.
+struct ParticleContact {
+  std::string material = {};  // one of the scene's materials: friction
+  double thickness = 0;       // m, of the whole; 0: that of a shell, else a tenth of the shortest edge
+  bool itself = true;         // whether the group touches itself
+};
+
 /// A group of particles. The k-th one is called `name/k`; a group of one also answers to `name`.
 struct ParticleGroup {
   std::string name = {};
@@ -58,6 +66,7 @@ struct ParticleGroup {
   std::vector<TetrahedronSet> tetrahedra = {};
   std::vector<TriangleSet> triangles = {};
   std::vector<Vec3> rest_positions = {};  // m, of tetrahedra and triangles; default: as placed
+  std::optional<ParticleContact> contact = {};
 };
 
 /// What is pinned in a solid of rows: texts such as "x0" (all particles with the first index at its start), "x1" (at its end),
@@ -76,6 +85,7 @@ struct Rope {
   double damping = 0;            // N s/m, of every spring
   Vec3 velocity = Vec3::Zero();  // m/s
   Pins pinned = {};
+  std::optional<ParticleContact> contact = {};
 };
 
 /// A sheet of columns x rows particles: structural springs along the rows and columns, shear springs along the diagonals of the
@@ -93,6 +103,7 @@ struct Cloth {
   double damping = 0;              // N s/m, of every spring
   Vec3 velocity = Vec3::Zero();
   Pins pinned = {};
+  std::optional<ParticleContact> contact = {};
 };
 
 /// A cuboid lattice: springs along its edges, along the diagonals of its faces and through its cells.
@@ -107,6 +118,7 @@ struct Block {
   double damping = 0;             // N s/m, of every spring
   Vec3 velocity = Vec3::Zero();
   Pins pinned = {};
+  std::optional<ParticleContact> contact = {};
 };
 
 /// A flat disk: a centre, and rings of particles tied along, across and between the rings.
@@ -120,6 +132,7 @@ struct Disk {
   double stiffness = 1000;
   double damping = 0;
   Vec3 velocity = Vec3::Zero();
+  std::optional<ParticleContact> contact = {};
 };
 
 /// A ball filled by a cubic lattice, `across` particles along its diameter, tied as a block is.
@@ -132,6 +145,7 @@ struct SoftBall {
   double stiffness = 1000;
   double damping = 0;
   Vec3 velocity = Vec3::Zero();
+  std::optional<ParticleContact> contact = {};
 };
 
 /// A tetrahedral mesh from a file: particles at its nodes, each with its share of the mass of the tetrahedra around it, springs
@@ -147,6 +161,7 @@ struct TetrahedralMesh {
   double damping = 0;
   Vec3 velocity = Vec3::Zero();
   std::vector<int> pinned = {};  // nodes, counted from 0 in the order of the file
+  std::optional<ParticleContact> contact = {};
 };
 
 /// A cuboid of elastic material: cells of six tetrahedra each.
@@ -158,6 +173,7 @@ struct ElasticBlock {
   ElasticMaterial material = {};
   Vec3 velocity = Vec3::Zero();
   Pins pinned = {};
+  std::optional<ParticleContact> contact = {};
 };
 
 /// A sheet of elastic material, columns x rows particles, cells of two triangles each.
@@ -171,6 +187,7 @@ struct ElasticSheet {
   ElasticMaterial material = {};
   Vec3 velocity = Vec3::Zero();
   Pins pinned = {};
+  std::optional<ParticleContact> contact = {};
 };
 
 /// A tetrahedral mesh from a file, filled with elastic material. Files are those of TetrahedralMesh.
@@ -182,6 +199,7 @@ struct ElasticMesh {
   ElasticMaterial material = {};
   Vec3 velocity = Vec3::Zero();
   std::vector<int> pinned = {};  // nodes, counted from 0 in the order of the file
+  std::optional<ParticleContact> contact = {};
 };
 
 using SolidDef = std::variant<Rope, Cloth, Block, Disk, SoftBall, TetrahedralMesh, ElasticBlock, ElasticSheet, ElasticMesh>;

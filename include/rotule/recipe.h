@@ -61,7 +61,7 @@ struct TaylorSettings {
 };
 
 /// C3: the forces of C2 for a step, then the impulses of C1 on the velocities that they gave: two solves a step.
-struct HybridSettings {
+struct HybridFormulationSettings {
   static constexpr std::string_view name = "hybrid";
   static constexpr std::string_view summary = "forces of the acceleration level, then a correction of velocities (C3)";
   double beta_velocity = 0.2;
@@ -96,12 +96,12 @@ struct PenaltySettings {
 };
 
 using FormulationSettings = std::variant<AccelerationSettings, StabilisedAccelerationSettings, VelocitySettings, PenaltySettings,
-                                         TaylorSettings, HybridSettings>;
+                                         TaylorSettings, HybridFormulationSettings>;
 
 /// Whether it moves by impulses, once per step, in place of accelerations that an integrator asks for.
 inline bool by_impulses(const FormulationSettings& formulation) {
   return std::holds_alternative<VelocitySettings>(formulation) || std::holds_alternative<TaylorSettings>(formulation) ||
-         std::holds_alternative<HybridSettings>(formulation);
+         std::holds_alternative<HybridFormulationSettings>(formulation);
 }
 
 struct NoCorrectionSettings : NoFields {
@@ -271,6 +271,7 @@ struct JointNeeds {
   bool kinematic = false;
   bool belts = false;  // surface velocities
   bool rates = false;  // constraints on velocities: rolling, blades
+  bool soft = false;   // particles that touch
 };
 
 /// Refuses combinations that make no sense, with the reason and with all the settings that would mend it at once; `World` calls

@@ -128,6 +128,7 @@ Checkup examine(const Scene& given, bool measure) {
                            .edits = {}});
   look_at_locks(patient, out, out.remarks);
   look_at_contacts(patient, out.remarks);
+  look_at_particles(patient, out.remarks);
   look_at_drives(patient, out.remarks);
   look_at_places(patient, out.remarks);
   look_at_angles(patient, out.remarks);

@@ -14,6 +14,7 @@
 #include "model/dial.h"
 #include "model/names.h"
 #include "model/scene_fields.h"
+#include "model/solids.h"
 #include "model/support.h"
 #include "world/world_implementation.h"
 
@@ -113,6 +114,49 @@ void look_at_contacts(const Patient& patient, std::vector<Remark>& out) {
                              in_quotes(a), in_quotes(b), apart),
          .flags = flags,
          .edits = {}});
+}
+
+void look_at_particles(const Patient& patient, std::vector<Remark>& out) {
+  const Scene& scene = patient.scene;
+  const bool touching = !std::holds_alternative<NoContactSettings>(patient.recipe.contacts);
+  const auto in_the_way = std::count_if(patient.model.bodies.begin(), patient.model.bodies.end(), [](const Body& body) {
+    return body.touches && !body.sensor && !std::holds_alternative<std::monostate>(body.shape);
+  });
+  // What joints hold is meant to hang on its bodies.
+  if (in_the_way == 0 || !patient.model.joined.empty()) return;
+  Remark remark{.kind = "particles_pass", .grade = Grade::note, .text = {}, .flags = {}, .edits = {}};
+  std::string name;
+  std::size_t passing = 0;
+  const auto look = [&](const std::string& own, bool touches, std::size_t count, const std::string& place) {
+    if (touches && touching) return;
+    if (name.empty()) name = own;
+    passing += count;
+    if (!touches) remark.edits.push_back({place + "/contact", "{}"});
+  };
+  for (std::size_t i = 0; i < scene.particles.size(); ++i) {
+    const ParticleGroup& group = scene.particles[i];
+    // Lone particles would have to be told their size.
+    if (group.springs.empty() && group.tetrahedra.empty() && group.triangles.empty() && !group.contact) continue;
+    look(group.name, group.contact.has_value(), group.positions.size(), fmt::format("/particles/{}", i));
+  }
+  for (std::size_t i = 0; i < scene.solids.size(); ++i)
+    std::visit(
+        [&](const auto& solid) {
+          look(solid.name, solid.contact.has_value(), particle_count(solid),
+               fmt::format("/solids/{}/{}", i, kind_of(scene.solids[i])));
+        },
+        scene.solids[i]);
+  if (passing == 0) return;
+  Recipe mended = patient.recipe;
+  mended.contacts = ConeContactSettings{};
+  JointNeeds needs = patient.content.needs;
+  needs.soft = true;
+  const Remedy remedy = remedy_for(mended, needs);
+  remark.flags =
+      std::string(touching ? "" : "--set contacts=cone") + (touching || remedy.flags.empty() ? "" : " ") + remedy.flags;
+  remark.text = fmt::format("particles do not touch: {} of them, {} the first, pass through {} bod{}", passing, in_quotes(name),
+                            in_the_way, in_the_way == 1 ? "y" : "ies");
+  out.push_back(std::move(remark));
 }
 
 void look_at_drives(const Patient& patient, std::vector<Remark>& out) {

@@ -19,6 +19,8 @@ struct Patient {
 
 void look_at_emptiness(const Patient& patient, std::vector<Remark>& out);
 void look_at_contacts(const Patient& patient, std::vector<Remark>& out);
+/// Particles that pass through bodies.
+void look_at_particles(const Patient& patient, std::vector<Remark>& out);
 void look_at_drives(const Patient& patient, std::vector<Remark>& out);
 void look_at_places(const Patient& patient, std::vector<Remark>& out);
 void look_at_angles(const Patient& patient, std::vector<Remark>& out);

@@ -55,16 +55,19 @@ double largest_stable_step(const IntegratorSettings& integrator, std::span<const
 double look_at_stability(const Patient& patient, const World& world, bool closely, std::vector<Remark>& out) {
   const auto& [scene, recipe, content, model] = patient;
   const bool adaptive = std::visit([](const auto& method) { return method.traits.adaptive; }, recipe.integrator);
-  if (adaptive || (content.frequency == 0 && content.decay == 0)) return infinity;
+  // What holds particles together bears any step where they touch.
+  const bool soft = content.needs.soft && !std::holds_alternative<NoContactSettings>(recipe.contacts);
+  const double frequency = soft ? content.tied_frequency : content.frequency, decay = soft ? content.tied_decay : content.decay;
+  if (adaptive || (frequency == 0 && decay == 0)) return infinity;
 
   // By the bounds: an oscillation without damping, and a decay.
-  const std::vector<Complex> bounds{Complex(0, content.frequency), Complex(0, -content.frequency), Complex(-content.decay, 0)};
+  const std::vector<Complex> bounds{Complex(0, frequency), Complex(0, -frequency), Complex(-decay, 0)};
   double step = largest_stable_step(recipe.integrator, bounds);
-  double fastest = std::max(content.frequency, content.decay);
+  double fastest = std::max(frequency, decay);
   bool bounded = true;  // whether it is no more than that
   const int unknowns = 6 * model.body_count() + 3 * model.particle_count();
   // By impulses springs of joints are taken at the step's end and bear any step; a linearisation has them in it.
-  const bool borne = by_impulses(recipe.formulation) && (content.joint_frequency > 0 || content.joint_decay > 0);
+  const bool borne = soft || (by_impulses(recipe.formulation) && (content.joint_frequency > 0 || content.joint_decay > 0));
   if (std::isfinite(step) && !borne && (closely || recipe.dt > step)) {
     try {
       std::vector<Complex> spectrum;
@@ -72,7 +75,7 @@ double look_at_stability(const Patient& patient, const World& world, bool closel
         spectrum = eigenvalues(linearise(world));
       } else if (model.joints.empty()) {
         const LargestFrequency largest = largest_frequency(world, 1e-3);
-        spectrum = {Complex(0, largest.frequency), Complex(0, -largest.frequency), Complex(-content.decay, 0)};
+        spectrum = {Complex(0, largest.frequency), Complex(0, -largest.frequency), Complex(-decay, 0)};
       }
       if (!spectrum.empty()) {
         step = largest_stable_step(recipe.integrator, spectrum);

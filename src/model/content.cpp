@@ -238,6 +238,9 @@ class Stiffness {
 
   void find(SceneContent& out) {
     for (const Group& group : groups_) out.particle_count += group.particles.positions.size();
+    for (const ForceDef& force : scene_.forces) std::visit([this](const auto& f) { add(f); }, force);
+    out.tied_frequency = std::sqrt(springs_.bound());
+    out.tied_decay = std::max(dampers_.bound(), drag_);
     for (const Group& group : groups_)
       for (const SpringSet& set : group.particles.springs)
         for (const auto& [i, j] : set.pairs) {
@@ -253,7 +256,6 @@ class Stiffness {
           dampers_.add(viscosity * stiffness, {particle(group, corner)});
         }
       });
-    for (const ForceDef& force : scene_.forces) std::visit([this](const auto& f) { add(f); }, force);
     out.frequency = std::sqrt(springs_.bound());
     out.decay = std::max(dampers_.bound(), drag_);
     for_each_drive(scene_, [&](const JointDef& joint, const Drive& drive, bool turns) { add(joint, drive, turns); });
@@ -380,6 +382,12 @@ void add_needs(const Drive& drive, JointNeeds& needs) {
 
 }  // namespace
 
+bool some_touches(const Scene& scene) {
+  const auto touches = [](const auto& group) { return group.contact.has_value(); };
+  return std::any_of(scene.particles.begin(), scene.particles.end(), touches) ||
+         std::any_of(scene.solids.begin(), scene.solids.end(), [&](const SolidDef& solid) { return std::visit(touches, solid); });
+}
+
 JointNeeds needs_of(const Scene& scene) {
   JointNeeds out;
   for_each_drive(scene, [&](const JointDef&, const Drive& drive, bool) { add_needs(drive, out); });
@@ -388,6 +396,7 @@ JointNeeds needs_of(const Scene& scene) {
     out.kinematic = out.kinematic || (body.immovable() && !body.fixed);
     out.belts = out.belts || !body.surface_velocity.isZero(0);
   }
+  out.soft = some_touches(scene);
   return out;
 }
 
@@ -412,6 +421,7 @@ JointNeeds needs_of(const Model& model) {
   }
   out.kinematic = model.has_kinematic();
   out.belts = model.belt_count > 0;
+  out.soft = !model.particle_surfaces.empty();
   return out;
 }
 

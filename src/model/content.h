@@ -23,6 +23,8 @@ struct SceneContent {
   // Bounds from above: sqrt of the largest eigenvalue of M^-1 K over all springs, and the largest of M^-1 D over all dampers.
   double frequency = 0;  // rad/s
   double decay = 0;      // 1/s
+  // The same without what holds groups of particles together, which is taken implicitly where particles touch.
+  double tied_frequency = 0, tied_decay = 0;
   // The same of springs and dampers on joints, which steps by impulses bear at any length.
   double joint_frequency = 0, joint_decay = 0;
   bool realtime = false;  // whether the real-time stepper knows all of it
@@ -32,6 +34,8 @@ struct SceneContent {
 /// Names must be given already (name_unnamed).
 SceneContent content_of(const Scene& scene);
 
+/// Whether any particles touch.
+bool some_touches(const Scene& scene);
 /// What the drives of joints ask for, described or compiled.
 JointNeeds needs_of(const Scene& scene);
 JointNeeds needs_of(const Model& model);

@@ -43,8 +43,11 @@ bool is_implicit(const IntegratorSettings& integrator) {
 
 /// The longest step that springs, dampers and rotations bear, at most `longest`.
 double borne(const SceneContent& content, double longest, double share, bool impulses) {
-  const double frequency = impulses ? content.frequency : std::max(content.frequency, content.joint_frequency);
-  const double decay = impulses ? content.decay : std::max(content.decay, content.joint_decay);
+  const bool implicit = impulses && content.needs.soft;
+  const double own_frequency = implicit ? content.tied_frequency : content.frequency;
+  const double own_decay = implicit ? content.tied_decay : content.decay;
+  const double frequency = impulses ? own_frequency : std::max(own_frequency, content.joint_frequency);
+  const double decay = impulses ? own_decay : std::max(own_decay, content.joint_decay);
   double h = longest;
   if (frequency > 0) h = std::min(h, share / frequency);
   if (decay > 0) h = std::min(h, share / decay);
@@ -151,7 +154,7 @@ Recipe chosen(const SceneContent& content, const ContactChoice& contacts, const 
 }
 
 ContactChoice contacts_of(const SceneContent& content) {
-  return content.could_meet ? ContactChoice(ConeContactSettings{}) : ContactChoice(NoContactSettings{});
+  return content.could_meet || content.needs.soft ? ContactChoice(ConeContactSettings{}) : ContactChoice(NoContactSettings{});
 }
 
 /// All numbers of a recipe's field, names of choices as their place among the alternatives.

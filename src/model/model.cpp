@@ -120,6 +120,19 @@ void Model::settle_point_masses() {
   }
 }
 
+SurfaceLaw surface_of(const std::vector<Material>& materials, const std::string& name) {
+  for (const Material& material : materials)
+    if (material.name == name)
+      return {.friction = material.friction,
+              .static_friction = material.static_friction.value_or(material.friction),
+              .restitution = material.restitution,
+              .rolling_friction = material.rolling_friction,
+              .torsional_friction = material.torsional_friction,
+              .stiffness = material.contact_stiffness,
+              .damping = material.contact_damping};
+  return {};
+}
+
 Body compile_body(const BodyDef& def, const std::vector<Material>& materials, const std::string& place) {
   Body body{.name = def.name, .fixed = def.immovable(), .kinematic = def.kinematic || def.motion, .shape = def.shape};
   const bool has_volume = !std::holds_alternative<std::monostate>(def.shape) && !std::holds_alternative<Plane>(def.shape) &&
@@ -134,13 +147,7 @@ Body compile_body(const BodyDef& def, const std::vector<Material>& materials, co
     if (material.name == def.material) {
       body.material = static_cast<int>(&material - materials.data());
       density = material.density;
-      body.surface = {.friction = material.friction,
-                      .static_friction = material.static_friction.value_or(material.friction),
-                      .restitution = material.restitution,
-                      .rolling_friction = material.rolling_friction,
-                      .torsional_friction = material.torsional_friction,
-                      .stiffness = material.contact_stiffness,
-                      .damping = material.contact_damping};
+      body.surface = surface_of(materials, material.name);
     }
   if (def.immovable()) {
     body.attracting_mass = def.mass.value_or(0);

@@ -100,6 +100,18 @@ struct Body {
   Vec3 surface_velocity = Vec3::Zero();  // m/s, in body axes
 };
 
+/// What a group of particles touches with: points of all its particles, and the segments and triangles between them.
+struct ParticleSurface {
+  std::string name;
+  int first = 0, count = 0;  // its particles
+  double radius = 0;         // m, half the thickness
+  bool itself = true;
+  SurfaceLaw law = {};
+  int material = -1;  // by its place in the scene's list
+  std::vector<std::array<int, 2>> segments = {};
+  std::vector<std::array<int, 3>> faces = {};
+};
+
 /// What holds between two materials in place of what both say.
 struct SurfacePair {
   int a = -1, b = -1;  // a <= b
@@ -114,6 +126,7 @@ struct Model {
   std::vector<std::string> layers{""};  // names, by bit
   std::vector<BodyMotion> motions;      // of kinematic bodies
   Particles particles;
+  std::vector<ParticleSurface> particle_surfaces;
   std::vector<int> joined;  // particles that joints hold, in the order in which they were first named; none of them is pinned
   Forces forces;
   std::vector<FlowField> flows;
@@ -174,6 +187,8 @@ struct Model {
   void settle_point_masses();
 };
 
+/// What a material makes of a surface; the usual one where none has that name.
+SurfaceLaw surface_of(const std::vector<Material>& materials, const std::string& name);
 /// Mass, inertia and centre of mass from the definition; throws Error with the place where they make no sense.
 Body compile_body(const BodyDef& def, const std::vector<Material>& materials, const std::string& place);
 /// The motion that its definition prescribes, for a body that stands where the definition puts it. Throws Error with the place.

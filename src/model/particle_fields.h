@@ -51,6 +51,23 @@ struct SceneFields<TriangleSet> {
 };
 
 template <>
+struct SceneFields<ParticleContact> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"material", "", "one of the scene's materials: friction"}, s.material);
+    visit(Field{"thickness", "m", "of what touches; 0: that of a shell, else a tenth of the shortest edge", 0, 1e30},
+          s.thickness);
+    visit(Field{"itself", "", "whether the group touches itself"}, s.itself);
+  }
+};
+
+/// What all groups and solids may have.
+template <class Self, class Visitor>
+void contact_field(Self& s, Visitor&& visit) {
+  visit(Field{"contact", "", "how its surface touches; without it, it passes through everything"}, s.contact);
+}
+
+template <>
 struct SceneFields<ParticleGroup> {
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
@@ -65,6 +82,7 @@ struct SceneFields<ParticleGroup> {
     visit(Field{"triangles", "", "shells inside the group"}, s.triangles);
     visit(Field{"rest_positions", "m", "where tetrahedra and triangles are at rest; else as placed", -1e30, 1e30},
           s.rest_positions);
+    contact_field(s, visit);
   }
 };
 
@@ -92,6 +110,7 @@ struct SceneFields<Rope> {
     solid_matter(s, visit);
     visit(Field{"bending_stiffness", "N/m", "of the springs to the next neighbour but one", 0, 1e300}, s.bending_stiffness);
     visit(Field{"pinned", "", "x0: the first particle, x1: the last"}, s.pinned);
+    contact_field(s, visit);
   }
 };
 
@@ -113,6 +132,7 @@ struct SceneFields<Cloth> {
     visit(Field{"shear_stiffness", "N/m", "of the diagonals of the cells", 0, 1e300}, s.shear_stiffness);
     visit(Field{"bending_stiffness", "N/m", "of the springs to the next neighbour but one", 0, 1e300}, s.bending_stiffness);
     visit(Field{"pinned", "", "edges x0, x1, y0, y1, or corners x0y0 ..."}, s.pinned);
+    contact_field(s, visit);
   }
 };
 
@@ -131,6 +151,7 @@ struct SceneFields<Block> {
     solid_matter(s, visit);
     visit(Field{"shear_stiffness", "N/m", "of the diagonals", 0, 1e300}, s.shear_stiffness);
     visit(Field{"pinned", "", "faces x0, x1, y0 ..., or edges and corners x0z0 ..."}, s.pinned);
+    contact_field(s, visit);
   }
 };
 
@@ -149,6 +170,7 @@ struct SceneFields<Disk> {
     visit(Field{"rings", "", "rings", 1, most_particles}, s.rings);
     visit(Field{"sectors", "", "particles in a ring", 3, most_particles}, s.sectors);
     solid_matter(s, visit);
+    contact_field(s, visit);
   }
 };
 
@@ -165,6 +187,7 @@ struct SceneFields<SoftBall> {
     visit(Field{"radius", "m", "no particle is further from the centre", 0, 1e30, true}, s.radius);
     visit(Field{"across", "", "particles along a diameter", 3, 1000}, s.across);
     solid_matter(s, visit);
+    contact_field(s, visit);
   }
 };
 
@@ -182,6 +205,7 @@ struct SceneFields<TetrahedralMesh> {
     visit(Field{"scale", "m", "per unit of the file", 0, 1e30, true}, s.scale);
     solid_matter(s, visit);
     visit(Field{"pinned", "", "nodes that never move, counted from 0"}, s.pinned);
+    contact_field(s, visit);
   }
 };
 
@@ -200,6 +224,7 @@ struct SceneFields<ElasticBlock> {
     visit(Field{"material", "", "what it is made of"}, s.material);
     visit(Field{"velocity", "m/s", "at the start", -1e30, 1e30}, s.velocity);
     visit(Field{"pinned", "", "faces x0, x1, y0 ..., or edges and corners x0z0 ..."}, s.pinned);
+    contact_field(s, visit);
   }
 };
 
@@ -221,6 +246,7 @@ struct SceneFields<ElasticSheet> {
     visit(Field{"material", "", "what it is made of"}, s.material);
     visit(Field{"velocity", "m/s", "at the start", -1e30, 1e30}, s.velocity);
     visit(Field{"pinned", "", "edges x0, x1, y0, y1, or corners x0y0 ..."}, s.pinned);
+    contact_field(s, visit);
   }
 };
 
@@ -239,6 +265,7 @@ struct SceneFields<ElasticMesh> {
     visit(Field{"material", "", "what it is made of"}, s.material);
     visit(Field{"velocity", "m/s", "at the start", -1e30, 1e30}, s.velocity);
     visit(Field{"pinned", "", "nodes that never move, counted from 0"}, s.pinned);
+    contact_field(s, visit);
   }
 };
 

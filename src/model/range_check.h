@@ -78,6 +78,10 @@ struct RangeCheck {
     const Place here = place / field.name;
     visit_fields(material, RangeCheck{here});
   }
+  void operator()(const Field& field, const ParticleContact& contact, Need = {}) const {
+    const Place here = place / field.name;
+    visit_fields(contact, RangeCheck{here});
+  }
   void operator()(const Field& field, const GivenMotion& motion, Need = {}) const {
     const Place here = place / field.name;
     visit_fields(motion, RangeCheck{here});

@@ -282,7 +282,13 @@ void check(const ElasticMesh& mesh, const Place& place) {
 }  // namespace
 
 ParticleGroup build(const SolidDef& solid) {
-  return std::visit([](const auto& s) { return make(s); }, solid);
+  return std::visit(
+      [](const auto& s) {
+        ParticleGroup group = make(s);
+        group.contact = s.contact;
+        return group;
+      },
+      solid);
 }
 
 std::size_t particle_count(const SolidDef& solid) {

@@ -9,6 +9,7 @@
 #include "flow/coefficients.h"
 #include "model/elements.h"
 #include "model/names.h"
+#include "model/particle_surface.h"
 #include "model/range_check.h"
 #include "model/solids.h"
 
@@ -205,6 +206,7 @@ void validate_particles(const Scene& scene) {
     const Place here = groups / i;
     check_name(scene.particles[i].name, here);
     check_group(scene.particles[i], here);
+    check_particle_contact(scene.particles[i], scene.materials, here);
   }
   const Place solids = top / "solids";
   for (std::size_t i = 0; i < scene.solids.size(); ++i) {
@@ -213,6 +215,8 @@ void validate_particles(const Scene& scene) {
     check_name(name_of(scene.solids[i]), here);
     std::visit([&](const auto& solid) { visit_fields(solid, RangeCheck{here}); }, scene.solids[i]);
     validate_solid(scene.solids[i], here);
+    if (std::visit([](const auto& solid) { return solid.contact.has_value(); }, scene.solids[i]))
+      check_particle_contact(build(scene.solids[i]), scene.materials, here);
   }
 }
 

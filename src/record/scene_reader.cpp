@@ -174,6 +174,7 @@ void read(const Json& json, const Place& place, StructureDef& out) { read_kind(j
 void read(const Json& json, const Place& place, DecompositionSettings& out) { read_struct(json, place, out); }
 void read(const Json& json, const Place& place, GivenMotion& out) { read_struct(json, place, out); }
 void read(const Json& json, const Place& place, ElasticMaterial& out) { read_struct(json, place, out); }
+void read(const Json& json, const Place& place, ParticleContact& out) { read_struct(json, place, out); }
 
 /// "sor", or {"name": "sor", "relaxation": 1.4}: calls choose(name, place of the name); whether settings follow.
 template <class Choose>

@@ -74,6 +74,7 @@ Json schema_of(const Field&, const SpringSet&) { return reference("spring_set");
 Json schema_of(const Field&, const TetrahedronSet&) { return reference("tetrahedron_set"); }
 Json schema_of(const Field&, const TriangleSet&) { return reference("triangle_set"); }
 Json schema_of(const Field&, const ElasticMaterial&) { return reference("elastic_material"); }
+Json schema_of(const Field&, const ParticleContact&) { return reference("particle_contact"); }
 Json schema_of(const Field&, const Material&) { return reference("material"); }
 Json schema_of(const Field&, const BodyDef&) { return reference("body"); }
 Json schema_of(const Field&, const ImpulseDef&) { return reference("impulse"); }
@@ -248,6 +249,7 @@ std::string scene_schema() {
                      {"tetrahedron_set", object_schema<TetrahedronSet>()},
                      {"triangle_set", object_schema<TriangleSet>()},
                      {"elastic_material", object_schema<ElasticMaterial>()},
+                     {"particle_contact", object_schema<ParticleContact>()},
                      {"compound_part", object_schema<CompoundPart>()},
                      {"axis_drive", object_schema<AxisDrive>()},
                      {"recipe", recipe_schema()},

@@ -121,6 +121,7 @@ std::string text_of(const ForceDef& force) { return kind_text(force); }
 std::string text_of(const FlowDef& flow) { return kind_text(flow); }
 std::string text_of(const DecompositionSettings& settings) { return struct_text(settings); }
 std::string text_of(const ElasticMaterial& material) { return struct_text(material); }
+std::string text_of(const ParticleContact& contact) { return struct_text(contact); }
 std::string text_of(const GivenMotion& motion) {
   if (motion.function) throw Error("motion", "is a function, which files cannot hold; give it by its numbers");
   return struct_text(motion);

@@ -54,7 +54,7 @@ std::string misfit_of_realtime(const Recipe& recipe) {
 std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
   if (std::holds_alternative<RealtimeStepperSettings>(recipe.stepper)) return misfit_of_realtime(recipe);
   const bool impulses = by_impulses(recipe.formulation);
-  const bool hybrid = std::holds_alternative<HybridSettings>(recipe.formulation);
+  const bool hybrid = std::holds_alternative<HybridFormulationSettings>(recipe.formulation);
   const bool springs = std::holds_alternative<PenaltySettings>(recipe.formulation);
   const bool semi_implicit = std::holds_alternative<SemiImplicitEulerSettings>(recipe.integrator);
   const bool stabilised = std::holds_alternative<StabilisedAccelerationSettings>(recipe.formulation);
@@ -67,8 +67,7 @@ std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
   const Rule rules[] = {
       {impulses && !semi_implicit,
        "formulations velocity, taylor and hybrid move by impulses, once per step, and have no accelerations to integrate: they "
-       "go "
-       "with integrator semi_implicit_euler alone"},
+       "go with integrator semi_implicit_euler alone"},
       {hybrid && contacts, "formulation hybrid solves for forces of joints first, and knows nothing of contacts"},
       {hybrid && needs.drives,
        "formulation hybrid solves for forces of joints first, and knows nothing of motors, limits, springs and friction on "
@@ -88,6 +87,8 @@ std::string misfit(const Recipe& recipe, const JointNeeds& needs) {
        "tree_placement knows joints alone, and nothing of contacts"},
       {contacts && !impulses && needs.switching,
        "contacts by accelerations do not know stops, friction and motors of limited strength on joints yet"},
+      {contacts && needs.soft && !std::holds_alternative<VelocitySettings>(recipe.formulation),
+       "particles that touch do so in steps by impulses: with formulation velocity and integrator semi_implicit_euler"},
       {springs && needs.switching, "formulation penalty holds by springs, which stops, friction and motors of joints cannot do"},
       {contacts && !impulses && (needs.kinematic || needs.belts),
        "contacts by accelerations do not know kinematic bodies and surface velocities yet"},

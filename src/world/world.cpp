@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "model/content.h"
 #include "model/names.h"
+#include "model/particle_surface.h"
 #include "model/realtime_scope.h"
 #include "model/solid_surface.h"
 #include "model/validate.h"
@@ -187,8 +188,12 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
   }
   w.resize_state(static_cast<int>(named.bodies.size()));
   for (std::size_t i = 0; i < named.bodies.size(); ++i) w.add_body(named.bodies[i], fmt::format("/bodies/{}", i));
-  for (const ParticleGroup& group : named.particles) add_particles(group, w.model, w.state);
-  for (const SolidDef& solid : named.solids) add_particles(build(solid), w.model, w.state, surface_triangles(solid));
+  const auto add_group = [&](const ParticleGroup& group, std::span<const std::array<int, 3>> outside) {
+    add_particle_surface(group, outside, named.materials, w.model);
+    add_particles(group, w.model, w.state, outside);
+  };
+  for (const ParticleGroup& group : named.particles) add_group(group, {});
+  for (const SolidDef& solid : named.solids) add_group(build(solid), surface_triangles(solid));
   w.external.setZero(w.model.velocity_count());
   for (std::size_t i = 0; i < named.joints.size(); ++i)
     w.add_joint(named.joints[i], fmt::format("/joints/{}/{}", i, kind_of(named.joints[i])));

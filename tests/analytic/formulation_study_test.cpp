@@ -98,7 +98,7 @@ TEST(FormulationStudy, TaylorTakesContactsAndMotorsAndTheHybridRefusesThem) {
   run_for(tower, 0.5);
   EXPECT_LT(tower.diagnostics().joint_error.position, 1e-9);
   for (const BodyId body : tower.bodies()) EXPECT_LT(tower.velocity(body).norm(), 1e-3);
-  recipe.formulation = HybridSettings{};
+  recipe.formulation = HybridFormulationSettings{};
   EXPECT_THROW(World(scenes::tower(5), recipe), Error);
 }
 

@@ -25,7 +25,7 @@ std::optional<ImpulseFormulation> impulse_formulation(const FormulationSettings&
     return ImpulseFormulation{.baumgarte = velocity->baumgarte, .geometric_stiffness = velocity->geometric_stiffness};
   if (const auto* taylor = std::get_if<TaylorSettings>(&settings))
     return ImpulseFormulation{.baumgarte = taylor->baumgarte, .ahead = 0.5};
-  if (const auto* hybrid = std::get_if<HybridSettings>(&settings))
+  if (const auto* hybrid = std::get_if<HybridFormulationSettings>(&settings))
     return ImpulseFormulation{.baumgarte = hybrid->baumgarte,
                               .forces_first = true,
                               .beta_velocity = hybrid->beta_velocity,

@@ -26,9 +26,13 @@ SurfaceLaw combine(const SurfaceLaw& p, const SurfaceLaw& q) {
 
 SurfaceLaw surface_between(const Model& model, int a, int b) {
   const Body &A = model.bodies[a], &B = model.bodies[b];
-  SurfaceLaw out = combine(A.surface, B.surface);
+  return surface_between(model, A.surface, A.material, B.surface, B.material);
+}
+
+SurfaceLaw surface_between(const Model& model, const SurfaceLaw& p, int material_p, const SurfaceLaw& q, int material_q) {
+  SurfaceLaw out = combine(p, q);
   if (model.surface_pairs.empty()) return out;
-  const auto [first, second] = std::minmax(A.material, B.material);
+  const auto [first, second] = std::minmax(material_p, material_q);
   for (const SurfacePair& pair : model.surface_pairs) {
     if (pair.a != first || pair.b != second) continue;
     if (pair.friction) out.friction = out.static_friction = *pair.friction;

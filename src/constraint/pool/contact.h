@@ -76,7 +76,9 @@ RowSide<L> turn_about(const Vec3L<L>& d, L sign) {
 /// Both surfaces have a say: the geometric mean of friction, the larger restitution, rolling and torsional friction; two springs
 /// in series, damped in the same proportion, where either is soft.
 SurfaceLaw combine(const SurfaceLaw& p, const SurfaceLaw& q);
-/// The same for two bodies, where the scene may say something of their pair of materials.
+/// The same, where the scene may say something of their pair of materials.
+SurfaceLaw surface_between(const Model& model, const SurfaceLaw& p, int material_p, const SurfaceLaw& q, int material_q);
+/// The same for two bodies.
 SurfaceLaw surface_between(const Model& model, int a, int b);
 
 /// The contacts of a manifold, one per point.

@@ -91,6 +91,7 @@ void ReferenceStepper::book_impulses(double t, double h) {
     book_rows(islands_[i], 1 - bounce_shares_[i], h);
     book_rows(bouncing_[i], bounce_shares_[i], h);
   }
+  book_soft();
 }
 
 void ReferenceStepper::keep_bounces() {

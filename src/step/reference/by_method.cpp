@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "mechanism/reduced/reduced_motion.h"
+#include "mechanism/soft/soft_motion.h"
 #include "mechanism/touching/touching_motion.h"
 #include "model/content.h"
 #include "model/dial.h"
@@ -44,6 +45,7 @@ ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
   if (!impulses_ && !std::holds_alternative<NoContactSettings>(recipe.contacts))
     touching_ = std::make_unique<TouchingMotion>(mechanism, recipe.integrator);
   look_at_coordinates();
+  look_for_soft();
 }
 
 ReferenceStepper::~ReferenceStepper() = default;
@@ -185,7 +187,7 @@ void ReferenceStepper::look_at_end(State& s, double t, double h) {
     finder.forget();
     finder.refresh(s, h, now.contacts);
   }
-  now.report.contacts = static_cast<int>(now.contacts.size());
+  now.report.contacts = static_cast<int>(now.contacts.size()) + (soft_ ? soft_->touching() : 0);
 }
 
 void ReferenceStepper::log_touches() {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "mechanism/soft/soft_motion.h"
 #include "mechanism/touching/touching_motion.h"
 #include "step/checks.h"
 #include "step/reference/reference_stepper.h"
@@ -35,6 +36,7 @@ void ReferenceStepper::body_added() {
   }
   look_at_coordinates();
   forget();
+  look_for_soft();
 }
 
 void ReferenceStepper::body_removed(int body) {
@@ -47,6 +49,7 @@ void ReferenceStepper::body_removed(int body) {
   island_count_ = 0;
   look_at_coordinates();
   forget();
+  look_for_soft();
 }
 
 void ReferenceStepper::joint_added() {
@@ -60,6 +63,7 @@ void ReferenceStepper::joint_added() {
   std::erase_if(mechanism.now.contacts, [&](const Contact& c) { return std::minmax(c.a, c.b) == std::minmax(joint.a, joint.b); });
   look_at_coordinates();
   forget();
+  look_for_soft();
 }
 
 void ReferenceStepper::joint_removed(int number, const Joint& joint) {
@@ -73,6 +77,7 @@ void ReferenceStepper::joint_removed(int number, const Joint& joint) {
   island_count_ = 0;
   look_at_coordinates();
   forget();
+  look_for_soft();
 }
 
 void ReferenceStepper::drives_changed() {
@@ -87,6 +92,7 @@ void ReferenceStepper::forces_changed() {
   mechanism.forget_shape();
   look_at_coordinates();
   forget();
+  look_for_soft();
 }
 
 }  // namespace rotule

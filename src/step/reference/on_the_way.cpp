@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/budget.h"
+#include "mechanism/soft/soft_motion.h"
 #include "step/reference/reference_stepper.h"
 
 namespace rotule {
@@ -44,6 +45,7 @@ void ReferenceStepper::plan(double h) {
     for (const int body : linkage.bodies) touched_[body] = 1;
   for (const Contact& c : mechanism.now.contacts)
     for (const int body : {c.a, c.b}) touched_[body] = touched_[body] || pushes(first_, free_, 6 * body);
+  for (int i = 0; soft_ && i < model.body_count(); ++i) touched_[i] = touched_[i] || !push_.segment<6>(6 * i).isZero(0);
   passages_.resize(static_cast<std::size_t>(model.body_count()));
   move_ = h * first_;
   for (int i = 0; i < model.body_count(); ++i) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/budget.h"
+#include "mechanism/soft/soft_motion.h"
 #include "step/checks.h"
 
 namespace rotule {
@@ -58,12 +59,13 @@ double ReferenceStepper::attempt(double t, double h, bool may_stop) {
   // Rows: what forces alone would make of the motion, and how drives and contacts stand.
   mechanism.free_velocities(*impulses_, s, t, h, free_);
   evaluate_drives(mechanism.model, mechanism.kinematics, h, now.drives);
+  begin_soft(h);
   constexpr int most_rounds = 4;
   for (int round = 1;; ++round) {
     for (Contact& c : now.contacts) look_at_start(rules_, mechanism.kinematics, s.u, free_, h, c);
 
     // Islands: what joints and contacts tie together; each by itself: formulate, solve, bounce.
-    solve_islands(t, h);
+    solve_with_soft(t, h);
 
     // Collide on the way: up to the first blow, if it is to have its own time; what meets besides, in the pose in which it does.
     plan(h);
@@ -83,6 +85,7 @@ double ReferenceStepper::attempt(double t, double h, bool may_stop) {
     now.report.residual = std::max(now.report.residual, islands_[i].residual);
   }
   if (impulses_->forces_first) now.report.solves += island_count_;
+  if (soft_) count_soft(now.report);
 
   // Move: positions go with the first solution, velocities with the bounce.
   before_ = s.u;

@@ -20,6 +20,7 @@
 namespace rotule {
 
 class ReducedMotion;
+class SoftMotion;
 class TouchingMotion;
 
 /// Every method, those included that want more of a mechanism than accelerations: error control, and RATTLE.
@@ -121,6 +122,13 @@ class ReferenceStepper {
   void step_by_impulses(State& s, double t, double h);
   /// All islands of joints and contacts as they stand: first_ and after_.
   void solve_islands(double t, double h);
+  /// The same with particles that touch (soft.cpp): what they and bodies give each other.
+  void look_for_soft();
+  void begin_soft(double h);
+  void solve_with_soft(double t, double h);
+  void add_push(VecX& u) const;
+  void count_soft(StepReport& report) const;
+  void book_soft();
   /// How far bodies go with that, and along which paths: move_ and passages_.
   void plan(double h);
   /// After the move: a body that turns on with the same angular velocity has another energy than before, since its axes have
@@ -162,6 +170,7 @@ class ReferenceStepper {
   std::optional<ImpulseFormulation> impulses_;  // of the recipe, where steps are made by impulses
   std::unique_ptr<TouchingMotion> touching_;    // where contacts go by accelerations
   std::unique_ptr<ReducedMotion> reduced_;      // where joints are integrated
+  std::unique_ptr<SoftMotion> soft_;            // where particles touch
   ContactRules rules_;
   bool cone_;
   std::vector<Island> islands_, late_, bouncing_;  // of the step; of overlaps found at its end; with the problems of bounces
@@ -170,6 +179,10 @@ class ReferenceStepper {
   PositionClosing closing_;
   VecX before_, free_, first_, after_;  // velocities: at the start; that nothing holds; of the first solution; after bounces
   VecX move_;
+  // Particles that touch: velocities of bodies that these leave alone; what islands add; what particles are told of bodies; their
+  // answer; impulses of particles on bodies.
+  VecX alone_, held_, given_, soft_u_, push_;
+  StepReport soft_report_;
   std::vector<char> touched_;  // bodies on which an impulse acts; contacts that touch
   std::vector<Passage> passages_;
   std::vector<Meeting> meetings_;
