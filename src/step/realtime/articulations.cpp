@@ -170,7 +170,8 @@ void Articulations::joint_removed(int joint, int joints_before) {
   rebuild();
 }
 
-void Articulations::look(const State& s, double t, double h, int parts, double scale, double push_speed, BodyLines& bodies) {
+void Articulations::look(const State& s, double t, double h, int parts, double scale, double push_speed, BodyLines& bodies,
+                         Stages& stages) {
   start_ = t;
   step_ = h;
   part_ = h / parts;
@@ -182,10 +183,9 @@ void Articulations::look(const State& s, double t, double h, int parts, double s
   if (!known_) kinematics_.update(model_, s);
   known_ = true;
   kinematics_.given.clear();  // whoever is led goes steadily within a step
-  bool driven = false;
-  for (const int i : awake_) {
+  desks_.resize(static_cast<std::size_t>(stages.threads()));
+  for_each_group(stages, [&](int i, int) {
     groups_[i].quick = turns_fast(s, linkages_[i], h);
-    driven = driven || !groups_[i].drives.empty();
     const double own_lead = groups_[i].quick ? 0 : lead;
     for (const int body : linkages_[i].bodies) {
       BodyLanes<double>& at = kinematics_.bodies[body];
@@ -194,31 +194,38 @@ void Articulations::look(const State& s, double t, double h, int parts, double s
       at.p = s.p[body] + own_lead * at.v;
       at.R = (own_lead > 0 ? turn(s.theta[body], Vec3(own_lead * at.omega)) : s.theta[body]).toRotationMatrix();
     }
-  }
+  });
   place_led(s, lead);
-  if (driven) evaluate_drives(model_, kinematics_, part_, drives_);
-  for (const int i : awake_) {
-    Group& group = groups_[i];
-    const Linkage& linkage = linkages_[i];
-    const double own_lead = group.quick ? 0 : lead;
-    VecX& x = answers_[i].x;
-    x *= scale;
-    group.drive_x *= scale;
-    place_led(s, own_lead);
-    linkage.constraints.evaluate(kinematics_, t + own_lead, group.rows, group.values);
-    take_velocities(s, linkage, group);
-    set_bias(linkage, group, group.quick ? part_ : h, own_lead);
-    for (std::size_t k = 0; k < group.drives.size(); ++k) {
-      const DriveRow& row = drives_[group.drives[k]];
-      double rate = 0;
-      for (int n = 0; n < 6; ++n) {
-        if (model_.movable(row.a)) rate += row.J_a[n] * s.u[6 * row.a + n];
-        if (model_.movable(row.b)) rate += row.J_b[n] * s.u[6 * row.b + n];
-      }
-      group.led[k] = own_lead * (rate + row.given);
-    }
-    stiffen(linkage, x, group, bodies);
+  if (std::any_of(awake_.begin(), awake_.end(), [&](int i) { return !groups_[i].drives.empty(); }))
+    evaluate_drives(model_, kinematics_, part_, drives_);
+  for (const bool quick : {false, true}) {
+    if (quick) place_led(s, 0);
+    for_each_group(stages, [&](int i, int worker) {
+      if (groups_[i].quick == quick) look_at(i, s, t, h, scale, quick ? 0 : lead, bodies, desks_[worker]);
+    });
   }
+}
+
+void Articulations::look_at(int number, const State& s, double t, double h, double scale, double lead, BodyLines& bodies,
+                            Desk& desk) {
+  Group& group = groups_[number];
+  const Linkage& linkage = linkages_[number];
+  VecX& x = answers_[number].x;
+  x *= scale;
+  group.drive_x *= scale;
+  linkage.constraints.evaluate(kinematics_, t + lead, group.rows, group.values);
+  take_velocities(s, linkage, group);
+  set_bias(linkage, group, group.quick ? part_ : h, lead);
+  for (std::size_t k = 0; k < group.drives.size(); ++k) {
+    const DriveRow& row = drives_[group.drives[k]];
+    double rate = 0;
+    for (int n = 0; n < 6; ++n) {
+      if (model_.movable(row.a)) rate += row.J_a[n] * s.u[6 * row.a + n];
+      if (model_.movable(row.b)) rate += row.J_b[n] * s.u[6 * row.b + n];
+    }
+    group.led[k] = lead * (rate + row.given);
+  }
+  stiffen(linkage, x, group, bodies, desk);
 }
 
 void Articulations::place_led(const State& s, double ahead) {

@@ -31,6 +31,10 @@ bool Articulations::turns_fast(const Group& group, const BodyLines& bodies) cons
   });
 }
 
+bool Articulations::any_quick() const {
+  return std::any_of(awake_.begin(), awake_.end(), [&](int i) { return groups_[i].quick; });
+}
+
 void Articulations::place(const State& s, const Linkage& linkage, const Group& group, const BodyLines& bodies, bool at_end) {
   for (std::size_t k = 0; k < linkage.bodies.size(); ++k) {
     const int body = linkage.bodies[k];
@@ -55,7 +59,6 @@ void Articulations::place(const State& s, const Linkage& linkage, const Group& g
 
 void Articulations::follow(const State& s, double t, const Linkage& linkage, Group& group, const VecX& x, BodyLines& bodies) {
   place(s, linkage, group, bodies, false);
-  place_led(s, t - start_);
   linkage.constraints.evaluate(kinematics_, t, group.rows, group.values);
   set_bias(linkage, group, part_, 0);
   // The last substep's impulses were repeated as they were: they turn along with the rows.
@@ -81,18 +84,14 @@ void Articulations::take_out_drift(Group& group, BodyLines& bodies) {
     for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[8 + n] = static_cast<float>(group.moved[6 * b + n]);
 }
 
-std::span<const int> Articulations::lines_with(int line) const {
-  const int group = group_of_[body_of(line)];
-  return group < 0 ? std::span<const int>() : groups_[group].lines;
-}
-
-void Articulations::close(const State& s, double t, BodyLines& bodies) {
-  for (const int i : awake_) {
+void Articulations::close(const State& s, double t, BodyLines& bodies, Stages& stages) {
+  if (!any_quick()) return;
+  place_led(s, step_);
+  for_each_group(stages, [&](int i, int) {
     Group& group = groups_[i];
-    if (!group.quick) continue;
+    if (!group.quick) return;
     for (int round = 0; round < most_closings; ++round) {
       place(s, linkages_[i], group, bodies, true);
-      place_led(s, step_);
       linkages_[i].constraints.evaluate(kinematics_, t, group.rows, group.values);
       if (group.values.C.head(group.joint_rows).lpNorm<Eigen::Infinity>() < closed) break;
       set_bias(linkages_[i], group, part_, 0);
@@ -102,7 +101,7 @@ void Articulations::close(const State& s, double t, BodyLines& bodies) {
         for (int n = 0; n < 6; ++n) group.moved[6 * b + n] = bodies.motion[group.lines[b]].at[8 + n];
       take_out_drift(group, bodies);
     }
-  }
+  });
 }
 
 }  // namespace rotule::realtime

@@ -33,8 +33,8 @@ void Articulations::push(const Group& group, const Node& node, const double* x, 
   }
 }
 
-void Articulations::prepare(BodyLines& bodies) {
-  for (const int i : awake_) {
+void Articulations::prepare(BodyLines& bodies, Stages& stages) {
+  for_each_group(stages, [&](int i, int) {
     Group& group = groups_[i];
     const VecX& x = answers_[i].x;
     whiten(bodies, group);
@@ -46,7 +46,7 @@ void Articulations::prepare(BodyLines& bodies) {
     }
     for (std::size_t b = 0; b < group.lines.size(); ++b)
       for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[n] += static_cast<float>(group.w[6 * b + n]);
-  }
+  });
 }
 
 /// w = W w + bias, by where the axis has come to within the step.
@@ -151,14 +151,16 @@ void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool dr
   if (drifts) take_out_drift(group, bodies);
 }
 
-void Articulations::hold(const State& s, double t, int part, BodyLines& bodies) {
-  for (const int i : awake_) {
+void Articulations::hold(const State& s, double t, int part, BodyLines& bodies, Stages& stages) {
+  const double now = t + part * part_;
+  if (part > 0 && any_quick()) place_led(s, now - start_);
+  for_each_group(stages, [&](int i, int) {
     Group& group = groups_[i];
-    if (part > 0 && group.quick) follow(s, t + part * part_, linkages_[i], group, answers_[i].x, bodies);
+    if (part > 0 && group.quick) follow(s, now, linkages_[i], group, answers_[i].x, bodies);
     hold_group(group, answers_[i].x, bodies, part == 0 || group.quick);
     // What was struck may turn fast from now on.
     group.quick = group.quick || turns_fast(group, bodies);
-  }
+  });
 }
 
 }  // namespace rotule::realtime

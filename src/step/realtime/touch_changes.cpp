@@ -65,13 +65,14 @@ void Touches::look_at_sensor(int number, const State& s, const BodyLines& bodies
   const std::uint32_t way = bodies.way(line_of(p.body)) + bodies.way(line_of(q.body));
   if (way == pair.looked) return;
   if (pair.overlap == 0 && pair.looked != ~0u && static_cast<std::int32_t>(pair.until - way) > 0) return;
-  found_.clear();
+  std::vector<Manifold>& found = desks_.front().found;
+  found.clear();
   PairMemory memory{Vec3(pair.axis[0], pair.axis[1], pair.axis[2])};
-  collide_parts(p.part, frame(pair.a, s), q.part, frame(pair.b, s), 0, memory, scratch_, found_);
+  collide_parts(p.part, frame(pair.a, s), q.part, frame(pair.b, s), 0, memory, desks_.front().scratch, found);
   for (int k = 0; k < 3; ++k) pair.axis[k] = static_cast<float>(memory.axis[k]);
-  pair.overlap = std::any_of(found_.begin(), found_.end(), [](const Manifold& m) { return m.count > 0 && m.gap() <= 0; });
+  pair.overlap = std::any_of(found.begin(), found.end(), [](const Manifold& m) { return m.count > 0 && m.gap() <= 0; });
   const bool convex = p.part.kind != CollisionPart::Kind::surface && q.part.kind != CollisionPart::Kind::surface;
-  const double gap = pair.overlap == 0 && convex ? std::clamp(parted_gap(pair, s), 0.0, most_budget) : 0;
+  const double gap = pair.overlap == 0 && convex ? std::clamp(parted_gap(pair), 0.0, most_budget) : 0;
   pair.looked = way;
   pair.until = way + static_cast<std::uint32_t>(gap / double(wander_unit));
 }
