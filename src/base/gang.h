@@ -58,8 +58,8 @@ class Gang {
   /// rounds that throw, the first by index is heard of, after all.
   void run(int count, StageFunction body);
 
-  /// What all gangs of the program did while they were watched, for measurements: seconds at work in stages, of all threads
-  /// together, and how long the callers were in stages.
+  /// What all gangs of the program did while they were watched, for measurements, in seconds of CPU: work in stages, of all
+  /// threads together, and what the callers spent in stages, waiting included.
   struct Effort {
     double busy = 0, stages = 0;
   };

@@ -119,6 +119,8 @@ void Articulations::build(const Linkage& linkage, Group& group) const {
                    [](const Product& p, const Product& q) { return p.offset < q.offset; });
   for (std::size_t k = 1; k < group.products.size(); ++k)
     group.products[k].adds = group.products[k].offset == group.products[k - 1].offset;
+  const auto written = std::count_if(group.products.begin(), group.products.end(), [](const Product& p) { return !p.adds; });
+  group.fills = !group.drives.empty() || static_cast<std::size_t>(written) != group.factor.off_diagonal_blocks();
 
   group.driven = std::any_of(linkage.joints.begin(), linkage.joints.end(), [&](int number) {
     const Joint& joint = model_.joints[number];
@@ -342,11 +344,8 @@ void Articulations::whiten(const BodyLines& bodies, Group& group) const {
 
 void Articulations::refactor(Group& group) {
   std::vector<double>& A = group.factor.values();
-  std::fill(A.begin(), A.end(), 0.0);
+  if (group.fills) std::fill(A.begin(), A.end(), 0.0);
   const double* W = group.W.data();
-  const auto dot = [](const double* p, const double* q) {
-    return p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3] + p[4] * q[4] + p[5] * q[5];
-  };
   const auto sleeps = [&](int node) { return node >= group.joints && group.held[node - group.joints] == 0; };
   for (int i = 0; i < static_cast<int>(group.nodes.size()); ++i) {
     const Node& node = group.nodes[i];
@@ -355,20 +354,15 @@ void Articulations::refactor(Group& group) {
       *D = 1;
       continue;
     }
-    for (int k = 0; k < node.sides; ++k) {
-      const double* rows = W + group.sides[node.first_side + k].values;
-      for (int r = 0; r < node.rows; ++r)
-        for (int c = 0; c <= r; ++c) D[r * node.rows + c] += dot(rows + 6 * r, rows + 6 * c);
-    }
+    if (node.sides == 0) std::fill_n(D, node.rows * node.rows, 0.0);
+    for (int k = 0; k < node.sides; ++k) add_square(W + group.sides[node.first_side + k].values, node.rows, k == 0, D);
     if (i >= group.joints) *D += drives_[group.drives[i - group.joints]].compliance;
   }
   for (const Product& p : group.products) {
     if (sleeps(p.later) || sleeps(p.earlier)) continue;
     const int rows = group.nodes[p.later].rows, columns = group.nodes[p.earlier].rows;
     const double *left = W + group.sides[p.later_side].values, *right = W + group.sides[p.earlier_side].values;
-    double* E = A.data() + p.offset;
-    for (int r = 0; r < rows; ++r)
-      for (int c = 0; c < columns; ++c) E[r * columns + c] += dot(left + 6 * r, right + 6 * c);
+    add_product(left, rows, right, columns, !p.adds && !group.fills, A.data() + p.offset);
   }
   group.redundant.clear();
   group.factor.factor(pivot_tolerance, group.redundant);

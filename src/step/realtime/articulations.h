@@ -32,6 +32,7 @@
 #include "linalg/block_ldlt.h"
 #include "mechanism/linkage.h"
 #include "step/realtime/body_lines.h"
+#include "step/realtime/joint_rows.h"
 #include "step/realtime/sleepers.h"
 #include "step/realtime/stages.h"
 
@@ -140,6 +141,7 @@ class Articulations {
     double shorter = 1;              // of the drift, what a step takes out
     bool free = true;                // whether nothing that cannot move, or is led, holds it
     bool driven = false;             // whether it may begin to move by itself: by motors, or as time goes by
+    bool fills = true;               // whether A has blocks that no product writes
     bool balls = false;              // whether all joints are balls, whose stiffness is the estimate
     bool quick = false;              // whether bodies turn so fast that rows must follow them within the step
   };
@@ -192,7 +194,10 @@ class Articulations {
   bool sort_drives(Group& group, bool first_round);
   [[nodiscard]] double drive_bias(const Group& group, int k) const;
   static double along(const Group& group, const Node& node, const std::vector<double>& of);
-  static void push(const Group& group, const Node& node, const double* x, std::vector<double>& to);
+  static void push(const Group& group, const Node& node, const double* x, std::vector<double>& to) {
+    for (int k = node.first_side; k < node.first_side + node.sides; ++k)
+      add_rows(group.W.data() + group.sides[k].values, node.rows, x, to.data() + 6 * group.sides[k].body);
+  }
   static Mat3 inverse_inertia_root(const float* pose) {
     Mat3 S;
     S << pose[10], pose[11], pose[12], pose[11], pose[13], pose[14], pose[12], pose[14], pose[15];

@@ -6,6 +6,7 @@
 #include "math/rotation.h"
 #include "step/realtime/articulations.h"
 #include "step/realtime/realtime_stepper.h"
+#include "step/realtime/swerve.h"
 
 namespace rotule {
 
@@ -78,8 +79,14 @@ void RealtimeStepper::hold_back(const State& s, double h) {
     for (int k = first; k < last; ++k)
       if (bodies_.moves(fast_[k])) shares_[k] = free_share(fast_[k], s, h);
   });
+  // Finishing adds the swerve of what turns about no principal axis: that must be shortened too.
   const auto shorten = [&](int line, double share) {
-    for (int n = 8; n < 14; ++n) bodies_.motion[line].at[n] *= static_cast<float>(share);
+    float* moved = bodies_.motion[line].at;
+    const Vec3 rest = whitened(bodies_, line, (1 - share) * swerve_of(line, s, h));
+    for (int n = 0; n < 3; ++n) {
+      moved[8 + n] *= static_cast<float>(share);
+      moved[11 + n] = static_cast<float>(share * moved[11 + n] - rest[n]);
+    }
   };
   // What joints tie together comes along, no further than any of it may go, so that they stay closed.
   group_shares_.assign(static_cast<std::size_t>(joints_->groups()), 1);
@@ -98,16 +105,17 @@ void RealtimeStepper::hold_back(const State& s, double h) {
       for (const int line : joints_->lines_of(group)) shorten(line, group_shares_[group]);
 }
 
+Vec3 RealtimeStepper::swerve_of(int line, const State& s, double h) const {
+  const Vec3 omega = velocity_of(line, bodies_.motion[line].at).tail<3>();
+  return swerve(model_, body_of(line), s.theta[body_of(line)], omega, h);
+}
+
 double RealtimeStepper::free_share(int line, const State& s, double h) const {
   const int body = body_of(line);
-  const float *moved = bodies_.motion[line].at, *S = bodies_.pose[line].at + 10;
-  const double light = moved[6];
-  const Vec3 w(moved[11], moved[12], moved[13]);
-  const Vec3 turned(S[0] * w[0] + S[1] * w[1] + S[2] * w[2], S[1] * w[0] + S[3] * w[1] + S[4] * w[2],
-                    S[2] * w[0] + S[4] * w[1] + S[5] * w[2]);
+  const Vec6 way = velocity_of(line, bodies_.motion[line].at + 8);
   SteadyMotion motion = touches_.steady(body, s);
-  motion.velocity = light / h * Vec3(moved[8], moved[9], moved[10]);
-  motion.spin = turned / h;
+  motion.velocity = way.head<3>() / h;
+  motion.spin = (way.tail<3>() + swerve_of(line, s, h)) / h;
   motion.acceleration.setZero();
   return touches_.free_share(body, motion, s, h);
 }

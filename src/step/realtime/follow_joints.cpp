@@ -4,6 +4,7 @@
 
 #include "math/rotation.h"
 #include "step/realtime/articulations.h"
+#include "step/realtime/swerve.h"
 
 namespace rotule::realtime {
 
@@ -26,7 +27,11 @@ bool Articulations::turns_fast(const State& s, const Linkage& linkage, double h)
 bool Articulations::turns_fast(const Group& group, const BodyLines& bodies) const {
   const double fastest = most_turn * most_turn / (step_ * step_);
   return std::any_of(group.lines.begin(), group.lines.end(), [&](int line) {
-    const float* w = bodies.motion[line].at;
+    const float *w = bodies.motion[line].at, *S = bodies.pose[line].at + 10;
+    // No omega is longer than the norms of the two multiplied, and most are sorted out by that.
+    const float spin = w[3] * w[3] + w[4] * w[4] + w[5] * w[5];
+    const float size = S[0] * S[0] + S[3] * S[3] + S[5] * S[5] + 2 * (S[1] * S[1] + S[2] * S[2] + S[4] * S[4]);
+    if (double(spin * size) < 0.99 * fastest) return false;
     return (inverse_inertia_root(bodies.pose[line].at) * Vec3(w[3], w[4], w[5])).squaredNorm() > fastest;
   });
 }
@@ -46,13 +51,7 @@ void Articulations::place(const State& s, const Linkage& linkage, const Group& g
     now.v = light * Vec3(motion[0], motion[1], motion[2]);
     now.omega = S * Vec3(motion[3], motion[4], motion[5]);
     Vec3 theta = S * Vec3(motion[11], motion[12], motion[13]);
-    if (at_end) {
-      // What turns about no principal axis swerves, as finish_bodies has it.
-      const Quat& q = s.theta[body];
-      const Vec3 omega = q.conjugate() * now.omega;
-      const Vec3 swerve = q * (model_.inverse_inertia[body] * (model_.inertia[body] * omega).cross(omega));
-      theta += 0.5 * step_ * step_ / (1 + step_ * step_ * omega.squaredNorm()) * swerve;
-    }
+    if (at_end) theta += swerve(model_, body, s.theta[body], now.omega, step_);
     now.R = turn(s.theta[body], theta).toRotationMatrix();
   }
 }

@@ -132,6 +132,7 @@ class RealtimeStepper {
   void hold_back(const State& s, double h);
   /// The share of its way in this step that leads to nothing.
   [[nodiscard]] double free_share(int line, const State& s, double h) const;
+  [[nodiscard]] Vec3 swerve_of(int line, const State& s, double h) const;
   /// Inertias for a step of h (kernels.h).
   void bear_loads(double h);
   /// What forces add to velocities in one substep.

@@ -13,17 +13,23 @@ constexpr int blocks_of_range = 4 * least_blocks;
 }  // namespace
 
 void Stages::sweep(Pass pass, ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
-  for (int family = 0; family < 2; ++family)
-    for (int colour = 0; colour < colour_count; ++colour) {
-      const int blocks = slots.visit(
-          family, [&](const auto& of) { return static_cast<int>(of.colours[static_cast<std::size_t>(colour)].hot.size()); });
-      if (blocks == 0) continue;
-      // Manifolds of crowded bodies share them: one after the other.
-      const int least = colour == crowded ? blocks : least_blocks;
-      in_parts(blocks, least, [&](int first, int last, int) {
-        realtime::sweep(pass, slots, {family, colour, first, last}, bodies, settings);
-      });
-    }
+  if (pass == Pass::prepare) {
+    colours_.clear();
+    int family = 0;
+    slots.for_each([&](const auto& of) {
+      for (int colour = 0; colour < colour_count; ++colour)
+        if (const auto& blocks = of.colours[static_cast<std::size_t>(colour)].hot; !blocks.empty())
+          colours_.push_back({family, colour, 0, static_cast<int>(blocks.size())});
+      ++family;
+    });
+  }
+  for (const BlockRange& all : colours_) {
+    // Manifolds of crowded bodies share them: one after the other.
+    const int least = all.colour == crowded ? all.last : least_blocks;
+    in_parts(all.last, least, [&](int first, int last, int) {
+      realtime::sweep(pass, slots, {all.family, all.colour, first, last}, bodies, settings);
+    });
+  }
 }
 
 void Stages::list_blocks(const ContactSlots& slots) {

@@ -22,7 +22,7 @@ class Stages {
   /// work(first, last, worker) for parts of 0 ... count - 1 of at least `least`, small enough for threads to share them evenly.
   template <class Work>
   void in_parts(int count, int least, const Work& work) {
-    if (alone() || count < 2 * least) {
+    if (count < 2 * least) {
       if (count > 0) work(0, count, 0);
       return;
     }
@@ -41,7 +41,7 @@ class Stages {
   template <class T, class Work>
   void gather(int count, int least, std::vector<std::vector<T>>& found, std::vector<T>& out, const Work& work) {
     if (alone() || count < 2 * least) {
-      if (count > 0) work(0, count, out);
+      if (count > 0) in_parts(count, least, [&](int first, int last, int) { work(first, last, out); });
       return;
     }
     const int size = part_size(count, least), parts = (count + size - 1) / size;
@@ -57,7 +57,7 @@ class Stages {
     }
   }
 
-  /// One sweep over all contacts.
+  /// One sweep over all contacts; those of a step begin with its preparation.
   void sweep(Pass pass, ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings);
   void find_moved(ContactSlots& slots, const BodyLines& bodies, std::vector<int>& moved);
   void find_pressing(ContactSlots& slots, std::vector<Pressing>& changed);
@@ -71,11 +71,12 @@ class Stages {
  private:
   [[nodiscard]] int part_size(int count, int least) const {
     constexpr int parts_each = 4;
+    if (alone()) return count;
     return std::max(least, (count + parts_each * threads() - 1) / (parts_each * threads()));
   }
   void list_blocks(const ContactSlots& slots);
 
-  std::vector<BlockRange> ranges_;
+  std::vector<BlockRange> ranges_, colours_;
   std::vector<std::vector<Pressing>> pressing_;
   std::vector<ContactWork> work_;
 };

@@ -8,10 +8,14 @@
 namespace rotule::realtime {
 
 void Touches::remove_body(int body) {
+  fresh_.clear();
   for (int number = 0; number < static_cast<int>(pairs_.size()); ++number) {
     const Pair& pair = pairs_[number];
-    if (pair.a >= 0 && (proxies_[pair.a].body == body || proxies_[pair.b].body == body)) drop(number);
+    if (pair.a >= 0 && (proxies_[pair.a].body == body || proxies_[pair.b].body == body)) fresh_.push_back(number);
   }
+  // In an order that their numbers have no part in: those depend on the shape of the trees.
+  sort_fresh();
+  for (const int number : fresh_) drop(number);
   for (int number = 0; number < static_cast<int>(proxies_.size()); ++number) {
     Proxy& proxy = proxies_[number];
     if (proxy.body != body) continue;
@@ -98,10 +102,13 @@ void Touches::joints_changed() {
     if (joint.a >= 0 && joint.b >= 0) tied_.emplace_back(std::minmax(joint.a, joint.b));
   std::sort(tied_.begin(), tied_.end());
   tied_.erase(std::unique(tied_.begin(), tied_.end()), tied_.end());
+  fresh_.clear();
   for (int number = 0; number < static_cast<int>(pairs_.size()); ++number) {
     const Pair& pair = pairs_[number];
-    if (pair.a >= 0 && !may_touch(proxies_[pair.a], proxies_[pair.b])) drop(number);
+    if (pair.a >= 0 && !may_touch(proxies_[pair.a], proxies_[pair.b])) fresh_.push_back(number);
   }
+  sort_fresh();
+  for (const int number : fresh_) drop(number);
   // Who is tied no longer looks for neighbours anew: as if it had left its box.
   for (const auto& freed : before) {
     if (std::binary_search(tied_.begin(), tied_.end(), freed)) continue;
