@@ -4,7 +4,7 @@
 //   realtime_bench [threads] [growth] [sleep] [--most N] [--rounds N] [--csv FILE]
 //
 // threads  scenes of bench/peers, with 1, 2, 4 ... threads in turn, a few steps each: the best of many short rounds, so that what
-//          else the machine does counts little; and how much of a step is shared, and how evenly, which does not depend on luck
+//          else the machine does counts little; and by CPU time how much of a step is shared, which does not depend on luck
 // growth   piles of 1,000 bodies and ten times as many, up to N: time and memory per body
 // sleep    N bodies in piles of ten: a step while all sleep, and while one pile is awake
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <limits>
@@ -64,6 +65,13 @@ Arguments read(int argc, char** argv) {
   return out;
 }
 
+/// Seconds of CPU that this thread has had.
+double cpu_now() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// Bytes of this process that are in memory.
@@ -76,10 +84,10 @@ double resident() {
 
 void compare_threads(const Arguments& arguments, std::ostream& csv) {
   constexpr int turn = 4;
-  std::cout
-      << "\nthreads: milliseconds a step, best of short rounds in turn; shared: part of the step that threads share; evenly: "
-         "of the time in it, at work\n";
-  std::cout << fmt::format("{:<18} {:>8} {:>10} {:>8} {:>8} {:>8}\n", "scene", "threads", "ms", "gain", "shared", "evenly");
+  std::cout << "\nthreads: milliseconds a step, best of short rounds in turn, and what that gains; shared: part of the step's "
+               "CPU time\n"
+               "that threads can share; possible: the gain by CPU time, work of all threads counted\n";
+  std::cout << fmt::format("{:<20} {:>8} {:>10} {:>8} {:>8} {:>9}\n", "scene", "threads", "ms", "gain", "shared", "possible");
   for (const auto& [name, from] : {std::pair("pile_5000_boxes", 150), std::pair("pile_5000_boxes", 400),
                                    std::pair("ragdolls_200", 60), std::pair("ragdolls_200", 400), std::pair("pyramid_40", 60)}) {
     const peers::Scene scene = peers::read_scene(std::string(ROTULE_SOURCE_DIR) + "/bench/peers/scenes/" + name + ".json");
@@ -92,17 +100,16 @@ void compare_threads(const Arguments& arguments, std::ostream& csv) {
     }
     // All make the same steps: by steps of a turn, so that each turn's best is comparable, and their sum is the time of the
     // window.
-    std::vector<double> sum(counts.size(), 0), wall(counts.size(), 0), busy(counts.size(), 0), stages(counts.size(), 0);
+    std::vector<double> sum(counts.size(), 0), cpu(counts.size(), 0), busy(counts.size(), 0), stages(counts.size(), 0);
     for (int round = 0; round < arguments.rounds; ++round)
       for (std::size_t k = 0; k < counts.size(); ++k) {
         double best = std::numeric_limits<double>::infinity();
         Gang::watch(true);
         for (int step = 0; step < turn; ++step) {
-          const double begun = now();
+          const double begun = now(), cpu_begun = cpu_now();
           engines[k]->step();
-          const double taken = now() - begun;
-          wall[k] += taken;
-          best = std::min(best, taken);
+          cpu[k] += cpu_now() - cpu_begun;
+          best = std::min(best, now() - begun);
         }
         sum[k] += best;
         busy[k] += Gang::effort().busy;
@@ -110,13 +117,15 @@ void compare_threads(const Arguments& arguments, std::ostream& csv) {
         Gang::watch(false);
       }
     for (std::size_t k = 0; k < counts.size(); ++k) {
-      const double ms = 1e3 * sum[k] / arguments.rounds, shared = stages[k] / wall[k],
-                   evenly = stages[k] > 0 ? busy[k] / (counts[k] * stages[k]) : 1;
+      // What is not shared, by the one that steps; what is, by all alike: without others on the machine, and without waiting.
+      const double ms = 1e3 * sum[k] / arguments.rounds, shared = stages[k] / cpu[k],
+                   possible = cpu[0] / (cpu[k] - stages[k] + busy[k] / counts[k]);
       const std::string title = fmt::format("{} {}", name, from);
-      std::cout << fmt::format("{:<18} {:>8} {:>10.3f} {:>8.2f} {:>8.2f} {:>8.2f}\n", title, counts[k], ms, sum[0] / sum[k],
-                               shared, evenly);
-      csv << fmt::format("threads,{},{},{},{},{},{}\n", title, counts[k], ms, sum[0] / sum[k], shared, evenly);
+      std::cout << fmt::format("{:<20} {:>8} {:>10.3f} {:>8.2f} {:>8.2f} {:>9.2f}\n", title, counts[k], ms, sum[0] / sum[k],
+                               shared, possible);
+      csv << fmt::format("threads,{},{},{},{},{},{}\n", title, counts[k], ms, sum[0] / sum[k], shared, possible);
     }
+    std::cout.flush();
   }
 }
 
