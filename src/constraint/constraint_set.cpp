@@ -40,8 +40,8 @@ struct RowWriter {
     values.C[row] = r.C;
     values.C_t[row] = r.C_t;
     values.gamma[row] = r.gamma;
-    add_given(given[0], {r.linear_a, r.angular_a});
-    add_given(given[1], {r.linear_b, r.angular_b});
+    if (given[0] >= 0) add_given(given[0], {r.linear_a, r.angular_a});
+    if (given[1] >= 0) add_given(given[1], {r.linear_b, r.angular_b});
     ++row;
   }
   template <std::size_t count>

@@ -74,9 +74,11 @@ Ledger::Energies Ledger::energies(const JointedMechanism& mechanism, const State
 }
 
 void Ledger::look_at_hands(const JointedMechanism& mechanism, const State& s, double t, StepTotals& totals) {
+  look_at_hands(energies(mechanism, s, t).sum(), momentum_of(mechanism.model, s), totals);
+}
+
+void Ledger::look_at_hands(double energy, const MomentumRate& momentum, StepTotals& totals) {
   Books& books = totals.books;
-  const double energy = energies(mechanism, s, t).sum();
-  const MomentumRate momentum = momentum_of(mechanism.model, s);
   if (books.opened == 0) {
     books = {};
     books.opened = 1;
@@ -93,14 +95,18 @@ void Ledger::look_at_hands(const JointedMechanism& mechanism, const State& s, do
 }
 
 void Ledger::close_step(const JointedMechanism& mechanism, const State& s, double t, StepTotals& totals) {
-  Books& books = totals.books;
-  books.flow.add(mechanism.now.flow, 1);
-  books.end = energies(mechanism, s, t).sum();
-  books.shocks_end = totals.shock_energy;
-  books.momentum_end = momentum_of(mechanism.model, s);
+  close_step(energies(mechanism, s, t).sum(), momentum_of(mechanism.model, s), mechanism.now.flow, totals);
 }
 
-void Ledger::read(const StepTotals& totals, const JointedMechanism& mechanism, const State& s, Diagnostics& out) {
+void Ledger::close_step(double energy, const MomentumRate& momentum, const Flow& flow, StepTotals& totals) {
+  Books& books = totals.books;
+  books.flow.add(flow, 1);
+  books.end = energy;
+  books.shocks_end = totals.shock_energy;
+  books.momentum_end = momentum;
+}
+
+void Ledger::read(const StepTotals& totals, const Model& model, const State& s, Diagnostics& out) {
   const Books& books = totals.books;
   const Flow& flow = books.flow;
   EnergyBalance& energy = out.energy_balance;
@@ -118,7 +124,7 @@ void Ledger::read(const StepTotals& totals, const JointedMechanism& mechanism, c
   energy.contact_friction = -flow[Agent::contact_friction];
   energy.impacts = totals.shock_energy - books.shocks_start - flow[Agent::impacts];
   energy.left_over = out.energy() - energy.start - energy.brought_in() + energy.taken_out();
-  const MomentumRate momentum = momentum_of(mechanism.model, s);
+  const MomentumRate momentum = momentum_of(model, s);
   const auto fill = [&](MomentumBalance& to, int first) {
     const auto part = [first](const MomentumRate& of) { return Vec3(Eigen::Map<const Vec3>(of.data() + first)); };
     to.start = part(books.momentum_start);

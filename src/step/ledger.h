@@ -48,7 +48,10 @@ class Ledger {
   // The books: before a step, after it, and what they say of a state.
   void look_at_hands(const JointedMechanism& mechanism, const State& s, double t, StepTotals& totals);
   void close_step(const JointedMechanism& mechanism, const State& s, double t, StepTotals& totals);
-  static void read(const StepTotals& totals, const JointedMechanism& mechanism, const State& s, Diagnostics& out);
+  /// Likewise of a state with this energy; `flow` is the step's.
+  static void look_at_hands(double energy, const MomentumRate& momentum, StepTotals& totals);
+  static void close_step(double energy, const MomentumRate& momentum, const Flow& flow, StepTotals& totals);
+  static void read(const StepTotals& totals, const Model& model, const State& s, Diagnostics& out);
 
   [[nodiscard]] JointError error(const JointedMechanism& mechanism, int joint) const;  // of the last diagnose
   /// As of the last diagnose or refresh of forces.

@@ -24,18 +24,19 @@ struct MovingPart {
 /// Advances while `distance(t)` (a Separation in the world) says how far.
 template <class Distance>
 CastHit advance(const Distance& distance, const MovingPart& a, const MovingPart& b, const CastLimits& limits) {
-  constexpr int most_rounds = 200;
+  constexpr int most_rounds = 1000;
   CastHit out;
-  double t = 0;
+  double t = 0, pressed = 0;  // what grazes may come so deep
   for (int round = 0; round < most_rounds; ++round) {
     const Separation s = distance(t);
     out.normal = s.normal;
     out.point = 0.5 * (s.on_a + s.on_b);
-    if (s.gap <= limits.tolerance) {
+    if (s.gap + pressed <= limits.tolerance) {
       out.closing = s.normal.dot(a.motion.velocity_at(t, out.point) - b.motion.velocity_at(t, out.point));
       const double rest = limits.t_max - t, gain = s.normal.dot(a.motion.acceleration - b.motion.acceleration);
-      if (rest * (out.closing + 0.5 * rest * gain) <= limits.graze) return out;
-      break;
+      if (pressed > 0 || rest * (out.closing + 0.5 * rest * gain) > limits.graze) break;
+      // It grazes, here; what turns may still come down elsewhere.
+      pressed = std::max(limits.graze, 0.1 * limits.graze - s.gap);
     }
     // The fastest that it can be from here on: the velocity along n is a straight line over time.
     const auto along = [&](double at) {
@@ -44,7 +45,7 @@ CastHit advance(const Distance& distance, const MovingPart& a, const MovingPart&
     const double approach = std::max(along(t), along(limits.t_max)) + a.turning() + b.turning();
     if (!(approach > 0)) return out;
     // To half the tolerance: then the next look ends it.
-    t += (s.gap - 0.5 * limits.tolerance) / approach;
+    t += std::max(s.gap + pressed - 0.5 * limits.tolerance, 0.5 * limits.tolerance) / approach;
     if (t > std::min(limits.t_max, limits.before)) return out;
   }
   out.hit = true;

@@ -35,7 +35,7 @@ struct CastHit {
 struct CastLimits {
   double t_max = 1;
   double tolerance = 1e-6;   // m, > 0: a gap that counts as closed
-  double graze = -infinity;  // m: what would press no deeper than this by t_max, touching now, passes
+  double graze = -infinity;  // m: what would press no deeper than this by t_max, where it touches, goes on until it does
   double before = infinity;  // later hits are of no interest
 };
 

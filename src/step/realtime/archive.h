@@ -1,6 +1,9 @@
 #pragma once
 // What an exact snapshot saves of the real-time stepper: all that its next step depends on besides the state. Trees and tables
 // are made anew: nothing depends on their shape.
+#include <algorithm>
+#include <utility>
+
 #include "step/realtime/articulations.h"
 #include "step/realtime/realtime_stepper.h"
 #include "step/realtime/records.h"
@@ -11,6 +14,44 @@ namespace realtime {
 
 template <class Archive>
 void Touches::archive(Archive& io) {
+  // Pairs know parts by numbers, which depend on who came and went: a stepper made anew has others.
+  std::vector<std::pair<int, int>> parts;  // body, number in it
+  if constexpr (Archive::writes)
+    for (const Proxy& proxy : proxies_) parts.emplace_back(proxy.body, proxy.number);
+  io(parts);
+  if constexpr (!Archive::writes) {
+    const auto same = [](const Proxy& proxy, const std::pair<int, int>& part) {
+      return proxy.body == part.first && (proxy.body < 0 || proxy.number == part.second);
+    };
+    if (!std::equal(proxies_.begin(), proxies_.end(), parts.begin(), parts.end(), same)) {
+      const std::vector<Proxy> before = std::exchange(proxies_, std::vector<Proxy>(parts.size()));
+      const ProxyBoxes boxes = std::exchange(boxes_, {});
+      const std::vector<int> first = std::exchange(first_proxy_, std::vector<int>(first_proxy_.size(), -1));
+      boxes_.resize(static_cast<int>(parts.size()));
+      endless_.clear();
+      for (int to = 0; to < static_cast<int>(parts.size()); ++to) {
+        const auto [body, number] = parts[to];
+        int from = body < 0 ? -1 : first.at(body);
+        while (from >= 0 && before[from].number != number) from = before[from].next;
+        if (from < 0) continue;
+        proxies_[to] = before[from];
+        proxies_[to].leaf = -1;
+        proxies_[to].next = std::exchange(first_proxy_[body], to);
+        if (proxies_[to].endless) endless_.push_back(to);
+        const int row = to / row_lanes, lane = to % row_lanes, old_row = from / row_lanes, old_lane = from % row_lanes;
+        const auto copy = [&](Rows3& rows, const Rows3& old) {
+          put(rows, lane, old.x.lane[old_lane], old.y.lane[old_lane], old.z.lane[old_lane]);
+        };
+        boxes_.line[row].lane[lane] = boxes.line[old_row].lane[old_lane];
+        copy(boxes_.centre[row], boxes.centre[old_row]);
+        copy(boxes_.half[row], boxes.half[old_row]);
+        boxes_.rounding[row].lane[lane] = boxes.rounding[old_row].lane[old_lane];
+        boxes_.fat[row].lane[lane] = boxes.fat[old_row].lane[old_lane];
+      }
+      frames_.resize(parts.size());
+      framed_.assign(parts.size(), 0);
+    }
+  }
   for (ContactSlots* all : {&slots, &resting_})
     all->for_each([&](auto& family) {
       io(family.taken());

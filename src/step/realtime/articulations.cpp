@@ -119,6 +119,8 @@ void Articulations::build(const Linkage& linkage, Group& group) const {
                    [](const Product& p, const Product& q) { return p.offset < q.offset; });
   for (std::size_t k = 1; k < group.products.size(); ++k)
     group.products[k].adds = group.products[k].offset == group.products[k - 1].offset;
+  const auto written = std::count_if(group.products.begin(), group.products.end(), [](const Product& p) { return !p.adds; });
+  group.fills = !group.drives.empty() || static_cast<std::size_t>(written) != group.factor.off_diagonal_blocks();
 
   group.driven = std::any_of(linkage.joints.begin(), linkage.joints.end(), [&](int number) {
     const Joint& joint = model_.joints[number];
@@ -170,7 +172,8 @@ void Articulations::joint_removed(int joint, int joints_before) {
   rebuild();
 }
 
-void Articulations::look(const State& s, double t, double h, int parts, double scale, double push_speed, BodyLines& bodies) {
+void Articulations::look(const State& s, double t, double h, int parts, double scale, double push_speed, BodyLines& bodies,
+                         Stages& stages) {
   start_ = t;
   step_ = h;
   part_ = h / parts;
@@ -182,10 +185,9 @@ void Articulations::look(const State& s, double t, double h, int parts, double s
   if (!known_) kinematics_.update(model_, s);
   known_ = true;
   kinematics_.given.clear();  // whoever is led goes steadily within a step
-  bool driven = false;
-  for (const int i : awake_) {
+  desks_.resize(static_cast<std::size_t>(stages.threads()));
+  for_each_group(stages, [&](int i, int) {
     groups_[i].quick = turns_fast(s, linkages_[i], h);
-    driven = driven || !groups_[i].drives.empty();
     const double own_lead = groups_[i].quick ? 0 : lead;
     for (const int body : linkages_[i].bodies) {
       BodyLanes<double>& at = kinematics_.bodies[body];
@@ -194,31 +196,38 @@ void Articulations::look(const State& s, double t, double h, int parts, double s
       at.p = s.p[body] + own_lead * at.v;
       at.R = (own_lead > 0 ? turn(s.theta[body], Vec3(own_lead * at.omega)) : s.theta[body]).toRotationMatrix();
     }
-  }
+  });
   place_led(s, lead);
-  if (driven) evaluate_drives(model_, kinematics_, part_, drives_);
-  for (const int i : awake_) {
-    Group& group = groups_[i];
-    const Linkage& linkage = linkages_[i];
-    const double own_lead = group.quick ? 0 : lead;
-    VecX& x = answers_[i].x;
-    x *= scale;
-    group.drive_x *= scale;
-    place_led(s, own_lead);
-    linkage.constraints.evaluate(kinematics_, t + own_lead, group.rows, group.values);
-    take_velocities(s, linkage, group);
-    set_bias(linkage, group, group.quick ? part_ : h, own_lead);
-    for (std::size_t k = 0; k < group.drives.size(); ++k) {
-      const DriveRow& row = drives_[group.drives[k]];
-      double rate = 0;
-      for (int n = 0; n < 6; ++n) {
-        if (model_.movable(row.a)) rate += row.J_a[n] * s.u[6 * row.a + n];
-        if (model_.movable(row.b)) rate += row.J_b[n] * s.u[6 * row.b + n];
-      }
-      group.led[k] = own_lead * (rate + row.given);
-    }
-    stiffen(linkage, x, group, bodies);
+  if (std::any_of(awake_.begin(), awake_.end(), [&](int i) { return !groups_[i].drives.empty(); }))
+    evaluate_drives(model_, kinematics_, part_, drives_);
+  for (const bool quick : {false, true}) {
+    if (quick) place_led(s, 0);
+    for_each_group(stages, [&](int i, int worker) {
+      if (groups_[i].quick == quick) look_at(i, s, t, h, scale, quick ? 0 : lead, bodies, desks_[worker]);
+    });
   }
+}
+
+void Articulations::look_at(int number, const State& s, double t, double h, double scale, double lead, BodyLines& bodies,
+                            Desk& desk) {
+  Group& group = groups_[number];
+  const Linkage& linkage = linkages_[number];
+  VecX& x = answers_[number].x;
+  x *= scale;
+  group.drive_x *= scale;
+  linkage.constraints.evaluate(kinematics_, t + lead, group.rows, group.values);
+  take_velocities(s, linkage, group);
+  set_bias(linkage, group, group.quick ? part_ : h, lead);
+  for (std::size_t k = 0; k < group.drives.size(); ++k) {
+    const DriveRow& row = drives_[group.drives[k]];
+    double rate = 0;
+    for (int n = 0; n < 6; ++n) {
+      if (model_.movable(row.a)) rate += row.J_a[n] * s.u[6 * row.a + n];
+      if (model_.movable(row.b)) rate += row.J_b[n] * s.u[6 * row.b + n];
+    }
+    group.led[k] = lead * (rate + row.given);
+  }
+  stiffen(linkage, x, group, bodies, desk);
 }
 
 void Articulations::place_led(const State& s, double ahead) {
@@ -335,11 +344,8 @@ void Articulations::whiten(const BodyLines& bodies, Group& group) const {
 
 void Articulations::refactor(Group& group) {
   std::vector<double>& A = group.factor.values();
-  std::fill(A.begin(), A.end(), 0.0);
+  if (group.fills) std::fill(A.begin(), A.end(), 0.0);
   const double* W = group.W.data();
-  const auto dot = [](const double* p, const double* q) {
-    return p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3] + p[4] * q[4] + p[5] * q[5];
-  };
   const auto sleeps = [&](int node) { return node >= group.joints && group.held[node - group.joints] == 0; };
   for (int i = 0; i < static_cast<int>(group.nodes.size()); ++i) {
     const Node& node = group.nodes[i];
@@ -348,20 +354,15 @@ void Articulations::refactor(Group& group) {
       *D = 1;
       continue;
     }
-    for (int k = 0; k < node.sides; ++k) {
-      const double* rows = W + group.sides[node.first_side + k].values;
-      for (int r = 0; r < node.rows; ++r)
-        for (int c = 0; c <= r; ++c) D[r * node.rows + c] += dot(rows + 6 * r, rows + 6 * c);
-    }
+    if (node.sides == 0) std::fill_n(D, node.rows * node.rows, 0.0);
+    for (int k = 0; k < node.sides; ++k) add_square(W + group.sides[node.first_side + k].values, node.rows, k == 0, D);
     if (i >= group.joints) *D += drives_[group.drives[i - group.joints]].compliance;
   }
   for (const Product& p : group.products) {
     if (sleeps(p.later) || sleeps(p.earlier)) continue;
     const int rows = group.nodes[p.later].rows, columns = group.nodes[p.earlier].rows;
     const double *left = W + group.sides[p.later_side].values, *right = W + group.sides[p.earlier_side].values;
-    double* E = A.data() + p.offset;
-    for (int r = 0; r < rows; ++r)
-      for (int c = 0; c < columns; ++c) E[r * columns + c] += dot(left + 6 * r, right + 6 * c);
+    add_product(left, rows, right, columns, !p.adds && !group.fills, A.data() + p.offset);
   }
   group.redundant.clear();
   group.factor.factor(pivot_tolerance, group.redundant);

@@ -28,10 +28,13 @@
 
 #include "constraint/geometric_stiffness.h"
 #include "constraint/pool/drive.h"
+#include "dynamics/flow.h"
 #include "linalg/block_ldlt.h"
 #include "mechanism/linkage.h"
 #include "step/realtime/body_lines.h"
+#include "step/realtime/joint_rows.h"
 #include "step/realtime/sleepers.h"
+#include "step/realtime/stages.h"
 
 namespace rotule::realtime {
 
@@ -50,8 +53,10 @@ class Articulations {
   void forget() { known_ = false; }
   /// Groups whose bodies sleep are left alone.
   void sleep_with(const Sleepers& sleepers);
-  /// Lines of all bodies that joints tie to this one; none where it has no joint.
-  [[nodiscard]] std::span<const int> lines_with(int line) const;
+  /// What joints tie together, by number: that of a body's line, -1 where it has no joint; and the lines of one.
+  [[nodiscard]] int groups() const { return static_cast<int>(groups_.size()); }
+  [[nodiscard]] int group_of(int line) const { return group_of_[body_of(line)]; }
+  [[nodiscard]] std::span<const int> lines_of(int group) const { return groups_[group].lines; }
   /// By bodies, what hangs together: visit(bodies of a group, whether something drives it).
   template <class Visit>
   void for_each_awake(Visit&& visit) const {
@@ -60,16 +65,19 @@ class Articulations {
 
   /// Rows for a step of h in so many parts from this state; `scale` of the last step's impulses, where parts were of another
   /// length. Bodies get the inertia that stiffness asks for.
-  void look(const State& s, double t, double h, int parts, double scale, double push_speed, BodyLines& bodies);
+  void look(const State& s, double t, double h, int parts, double scale, double push_speed, BodyLines& bodies, Stages& stages);
   /// What motors exert always (Drive::motor_torque), laid out as u; whether there is any.
   [[nodiscard]] bool has_torques() const;
   void add_torques(VecX& forces) const;
   /// Factors, and gives the last impulses to the bodies.
-  void prepare(BodyLines& bodies);
+  void prepare(BodyLines& bodies, Stages& stages);
   /// Makes velocities fit in this part of a step that began at t in this state; takes out drift.
-  void hold(const State& s, double t, int part, BodyLines& bodies);
+  void hold(const State& s, double t, int part, BodyLines& bodies, Stages& stages);
   /// After the last part, at t: closes the joints of what turned fast.
-  void close(const State& s, double t, BodyLines& bodies);
+  void close(const State& s, double t, BodyLines& bodies, Stages& stages);
+
+  /// What given motions and drives did in a substep that has just ended.
+  void book_part(const BodyLines& bodies, Flow& flow);
 
   /// C and dC/dt of this state, for errors.
   void measure(const State& s, double t);
@@ -133,6 +141,7 @@ class Articulations {
     double shorter = 1;              // of the drift, what a step takes out
     bool free = true;                // whether nothing that cannot move, or is led, holds it
     bool driven = false;             // whether it may begin to move by itself: by motors, or as time goes by
+    bool fills = true;               // whether A has blocks that no product writes
     bool balls = false;              // whether all joints are balls, whose stiffness is the estimate
     bool quick = false;              // whether bodies turn so fast that rows must follow them within the step
   };
@@ -145,6 +154,20 @@ class Articulations {
   };
   static RigidMotion motion_as_one(const Group& group, const BodyLines& bodies);
 
+  /// One thread's memory.
+  struct Desk {
+    LumpedStiffness lumped;
+    VecX lambda;
+    std::vector<int> stiff;  // bodies of the group at hand
+  };
+  /// work(number of a group, worker) for all that are awake: groups have no moving body in common, and threads take one each.
+  template <class Work>
+  void for_each_group(Stages& stages, const Work& work) const {
+    stages.in_parts(static_cast<int>(awake_.size()), 1, [&](int first, int last, int worker) {
+      for (int k = first; k < last; ++k) work(awake_[k], worker);
+    });
+  }
+
   void note_groups();
   void build(const Linkage& linkage, Group& group) const;
   /// Kinematic bodies so long after the state, which they leave at its velocities.
@@ -155,11 +178,13 @@ class Articulations {
   /// Biases and drift of rows just made, for so long a time from a pose so far ahead.
   void set_bias(const Linkage& linkage, Group& group, double span, double lead) const;
   void estimate_stiffness(const Linkage& linkage, const VecX& x, Group& group) const;
-  void stiffen(const Linkage& linkage, const VecX& x, Group& group, BodyLines& bodies);
+  void look_at(int number, const State& s, double t, double h, double scale, double lead, BodyLines& bodies, Desk& desk);
+  void stiffen(const Linkage& linkage, const VecX& x, Group& group, BodyLines& bodies, Desk& desk) const;
   void whiten(const BodyLines& bodies, Group& group) const;
   void refactor(Group& group);
   void hold_group(Group& group, VecX& x, BodyLines& bodies, bool drifts);
   static bool turns_fast(const State& s, const Linkage& linkage, double h);
+  [[nodiscard]] bool any_quick() const;
   [[nodiscard]] bool turns_fast(const Group& group, const BodyLines& bodies) const;
   /// Kinematics of a group's bodies as they have moved since the step began in s.
   void place(const State& s, const Linkage& linkage, const Group& group, const BodyLines& bodies, bool at_end);
@@ -169,7 +194,10 @@ class Articulations {
   bool sort_drives(Group& group, bool first_round);
   [[nodiscard]] double drive_bias(const Group& group, int k) const;
   static double along(const Group& group, const Node& node, const std::vector<double>& of);
-  static void push(const Group& group, const Node& node, const double* x, std::vector<double>& to);
+  static void push(const Group& group, const Node& node, const double* x, std::vector<double>& to) {
+    for (int k = node.first_side; k < node.first_side + node.sides; ++k)
+      add_rows(group.W.data() + group.sides[k].values, node.rows, x, to.data() + 6 * group.sides[k].body);
+  }
   static Mat3 inverse_inertia_root(const float* pose) {
     Mat3 S;
     S << pose[10], pose[11], pose[12], pose[11], pose[13], pose[14], pose[12], pose[14], pose[15];
@@ -185,9 +213,7 @@ class Articulations {
   std::vector<DriveRow> drives_;
   std::vector<std::pair<int, int>> places_;  // by joint: linkage, block
   Kinematics kinematics_;
-  LumpedStiffness lumped_;
-  VecX lambda_;
-  std::vector<int> stiff_;  // bodies of the group at hand
+  std::vector<Desk> desks_;  // by worker
   double start_ = 0, step_ = 0, part_ = 0, push_speed_ = 0;
   bool known_ = false;  // whether kinematics_ has all that does not move
 };

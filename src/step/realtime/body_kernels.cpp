@@ -1,4 +1,5 @@
 // Bodies in lanes: from the state, through the substeps, back into the state; and the boxes around their parts.
+#include <algorithm>
 #include <cmath>
 
 #include "step/realtime/kernels.h"
@@ -89,8 +90,8 @@ HWY_INLINE Vector spin_of(const Quad& m0, const Quad& m1, const Quad& p2, const 
   return Symmetric{{p2.v[2], p2.v[3], p3.v[0], p3.v[1], p3.v[2], p3.v[3]}} * Vector{m0.v[3], m1.v[0], m1.v[1]};
 }
 
-void look_ahead_all(BodyLines& bodies, float h, float fall) {
-  for (const int number : bodies.rows)
+void look_ahead_in(BodyLines& bodies, std::span<const int> rows, float h, float fall) {
+  for (const int number : rows)
     for (int first = 0; first < row_lanes; first += width) {
       const auto row = static_cast<std::size_t>(number);
       const std::size_t line = row * row_lanes + first;
@@ -106,11 +107,11 @@ void look_ahead_all(BodyLines& bodies, float h, float fall) {
     }
 }
 
-void bear_loads_all(BodyLines& bodies, const Burdens& burdens) {
+void bear_loads_in(BodyLines& bodies, std::span<const int> rows, const Burdens& burdens) {
   constexpr float up = 2, down = 0.3F, decay = 0.9F;  // of the factor: where it jumps, where it begins to fall, and how fast
   // It jumps beyond what is wanted, for as it stays until that has doubled it would lag on average.
   constexpr float beyond = 1.25F;
-  for (const int number : bodies.rows)
+  for (const int number : rows)
     for (int first = 0; first < row_lanes; first += width) {
       const auto row = static_cast<std::size_t>(number);
       const std::size_t line = row * row_lanes + first;
@@ -144,15 +145,15 @@ void bear_loads_all(BodyLines& bodies, const Burdens& burdens) {
     }
 }
 
-/// work(line) for all lines that move, and their neighbours.
+/// work(line) for all lines of these rows.
 template <class Work>
-HWY_INLINE void for_each_line(const BodyLines& bodies, const Work& work) {
-  for (const int row : bodies.rows)
+HWY_INLINE void for_each_line(std::span<const int> rows, const Work& work) {
+  for (const int row : rows)
     for (int i = row * row_lanes; i < (row + 1) * row_lanes; ++i) work(i);
 }
 
-void begin_step_all(BodyLines& bodies) {
-  for_each_line(bodies, [&](int i) HWY_ATTR {
+void begin_step_in(BodyLines& bodies, std::span<const int> rows) {
+  for_each_line(rows, [&](int i) HWY_ATTR {
     float* HWY_RESTRICT motion = bodies.motion[i].at;
     float* HWY_RESTRICT last = bodies.last[i].at;
     const float* HWY_RESTRICT kick = bodies.kick[i].at;
@@ -164,8 +165,8 @@ void begin_step_all(BodyLines& bodies) {
   });
 }
 
-void begin_substep_all(BodyLines& bodies) {
-  for_each_line(bodies, [&](int i) HWY_ATTR {
+void begin_substep_in(BodyLines& bodies, std::span<const int> rows) {
+  for_each_line(rows, [&](int i) HWY_ATTR {
     float* HWY_RESTRICT motion = bodies.motion[i].at;
     float* HWY_RESTRICT last = bodies.last[i].at;
     for (int k = 0; k < 8; ++k) {
@@ -176,15 +177,15 @@ void begin_substep_all(BodyLines& bodies) {
   });
 }
 
-void advance_all(BodyLines& bodies, float h) {
-  for_each_line(bodies, [&](int i) HWY_ATTR {
+void advance_in(BodyLines& bodies, std::span<const int> rows, float h) {
+  for_each_line(rows, [&](int i) HWY_ATTR {
     float* HWY_RESTRICT motion = bodies.motion[i].at;
     for (int k = 0; k < 8; ++k) motion[k + 8] += h * motion[k];
   });
 }
 
-void find_fast_all(const BodyLines& bodies, std::vector<int>& fast) {
-  for (const int number : bodies.rows)
+void find_fast_in(const BodyLines& bodies, std::span<const int> rows, std::vector<int>& fast) {
+  for (const int number : rows)
     for (int first = 0; first < row_lanes; first += width) {
       const auto row = static_cast<std::size_t>(number);
       const std::size_t line = row * row_lanes + first;
@@ -215,9 +216,9 @@ HWY_INLINE Rotation turned_by(const Vector& theta, const Rotation& q) {
   return {out.v * inverse, out.w * inverse};
 }
 
-bool finish_all(BodyLines& bodies, float h, State& s) {
+bool finish_in(BodyLines& bodies, std::span<const int> rows, float h, State& s) {
   bool finite = true;
-  for (const int number : bodies.rows) {
+  for (const int number : rows) {
     const auto row = static_cast<std::size_t>(number);
     Staged staged{};  // lines of nobody stay at the origin
     Rows3 moved;
@@ -341,25 +342,38 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rotule::realtime {
 
+void mark(BodyLines& bodies, std::span<const int> rows) {
+  for (const int row : rows)
+    for (int i = row * row_lanes; i < (row + 1) * row_lanes; ++i) std::copy_n(bodies.motion[i].at, 8, bodies.last[i].at);
+}
+
 HWY_EXPORT(load_some);
-HWY_EXPORT(look_ahead_all);
-HWY_EXPORT(bear_loads_all);
-HWY_EXPORT(begin_step_all);
-HWY_EXPORT(begin_substep_all);
-HWY_EXPORT(advance_all);
-HWY_EXPORT(find_fast_all);
-HWY_EXPORT(finish_all);
+HWY_EXPORT(look_ahead_in);
+HWY_EXPORT(bear_loads_in);
+HWY_EXPORT(begin_step_in);
+HWY_EXPORT(begin_substep_in);
+HWY_EXPORT(advance_in);
+HWY_EXPORT(find_fast_in);
+HWY_EXPORT(finish_in);
 HWY_EXPORT(find_left_in);
 
 void load_rows(const State& s, std::span<const int> rows, BodyLines& bodies) { HWY_DYNAMIC_DISPATCH(load_some)(s, rows, bodies); }
 void load_bodies(const State& s, BodyLines& bodies) { load_rows(s, bodies.every_row, bodies); }
-void look_ahead(BodyLines& bodies, float h, float fall) { HWY_DYNAMIC_DISPATCH(look_ahead_all)(bodies, h, fall); }
-void bear_loads(BodyLines& bodies, const Burdens& burdens) { HWY_DYNAMIC_DISPATCH(bear_loads_all)(bodies, burdens); }
-void begin_step(BodyLines& bodies) { HWY_DYNAMIC_DISPATCH(begin_step_all)(bodies); }
-void begin_substep(BodyLines& bodies) { HWY_DYNAMIC_DISPATCH(begin_substep_all)(bodies); }
-void advance(BodyLines& bodies, float h) { HWY_DYNAMIC_DISPATCH(advance_all)(bodies, h); }
-void find_fast(const BodyLines& bodies, std::vector<int>& fast) { HWY_DYNAMIC_DISPATCH(find_fast_all)(bodies, fast); }
-bool finish_bodies(BodyLines& bodies, float h, State& s) { return HWY_DYNAMIC_DISPATCH(finish_all)(bodies, h, s); }
+void look_ahead(BodyLines& bodies, std::span<const int> rows, float h, float fall) {
+  HWY_DYNAMIC_DISPATCH(look_ahead_in)(bodies, rows, h, fall);
+}
+void bear_loads(BodyLines& bodies, std::span<const int> rows, const Burdens& burdens) {
+  HWY_DYNAMIC_DISPATCH(bear_loads_in)(bodies, rows, burdens);
+}
+void begin_step(BodyLines& bodies, std::span<const int> rows) { HWY_DYNAMIC_DISPATCH(begin_step_in)(bodies, rows); }
+void begin_substep(BodyLines& bodies, std::span<const int> rows) { HWY_DYNAMIC_DISPATCH(begin_substep_in)(bodies, rows); }
+void advance(BodyLines& bodies, std::span<const int> rows, float h) { HWY_DYNAMIC_DISPATCH(advance_in)(bodies, rows, h); }
+void find_fast(const BodyLines& bodies, std::span<const int> rows, std::vector<int>& fast) {
+  HWY_DYNAMIC_DISPATCH(find_fast_in)(bodies, rows, fast);
+}
+bool finish_bodies(BodyLines& bodies, std::span<const int> rows, float h, State& s) {
+  return HWY_DYNAMIC_DISPATCH(finish_in)(bodies, rows, h, s);
+}
 void find_left(ProxyBoxes& boxes, const BodyLines& bodies, std::span<const int> rows, float h, std::vector<int>& left) {
   HWY_DYNAMIC_DISPATCH(find_left_in)(boxes, bodies, rows, h, left);
 }

@@ -1,4 +1,4 @@
-// Bodies that go further in a step than they are thick. Contacts ahead of time hold most of them (Touches::collide_pair); but
+// Bodies that go further in a step than they are thick. Contacts ahead of time hold most of them (Touches::look_at); but
 // rows are straight and made once per step, while ways bend. So whoever went far is followed from where the step began, and
 // stopped where it would first have met what does not move: its place, not its velocity, which the next step turns back.
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include "math/rotation.h"
 #include "step/realtime/articulations.h"
 #include "step/realtime/realtime_stepper.h"
+#include "step/realtime/swerve.h"
 
 namespace rotule {
 
@@ -39,7 +40,7 @@ Manifold Touches::manifold_of(const CastHit& hit, const SteadyMotion& a, const S
   return out;
 }
 
-double Touches::free_share(int body, const SteadyMotion& motion, const State& s, double h) {
+double Touches::free_share(int body, const SteadyMotion& motion, const State& s, double h) const {
   CastLimits limits{.t_max = h};
   for (int number = first_proxy_[body]; number >= 0; number = proxies_[number].next) {
     const Proxy& p = proxies_[number];
@@ -69,30 +70,54 @@ using namespace realtime;
 
 void RealtimeStepper::hold_back(const State& s, double h) {
   fast_.clear();
-  find_fast(bodies_, fast_);
-  for (const int line : fast_) {
-    if (!bodies_.moves(line)) continue;
-    const int body = body_of(line);
-    const float *moved = bodies_.motion[line].at, *S = bodies_.pose[line].at + 10;
-    const double light = moved[6];
-    const Vec3 w(moved[11], moved[12], moved[13]);
-    const Vec3 turned(S[0] * w[0] + S[1] * w[1] + S[2] * w[2], S[1] * w[0] + S[3] * w[1] + S[4] * w[2],
-                      S[2] * w[0] + S[4] * w[1] + S[5] * w[2]);
-    SteadyMotion motion = touches_.steady(body, s);
-    motion.velocity = light / h * Vec3(moved[8], moved[9], moved[10]);
-    motion.spin = turned / h;
-    motion.acceleration.setZero();
-    const double share = touches_.free_share(body, motion, s, h);
-    if (share >= 1) continue;
-    const auto shorten = [&](int of) {
-      for (int k = 8; k < 14; ++k) bodies_.motion[of].at[k] *= static_cast<float>(share);
-    };
-    // What joints tie together comes along, so that they stay closed.
-    const std::span<const int> tied = joints_->lines_with(line);
-    if (tied.empty()) shorten(line);
-    for (const int other : tied) shorten(other);
+  stages_.gather(static_cast<int>(bodies_.rows.size()), 8, stages_.lists, fast_, [&](int first, int last, std::vector<int>& out) {
+    find_fast(bodies_, std::span(bodies_.rows).subspan(first, last - first), out);
+  });
+  if (fast_.empty()) return;
+  shares_.assign(fast_.size(), 1);
+  stages_.in_parts(static_cast<int>(fast_.size()), 1, [&](int first, int last, int) {
+    for (int k = first; k < last; ++k)
+      if (bodies_.moves(fast_[k])) shares_[k] = free_share(fast_[k], s, h);
+  });
+  // Finishing adds the swerve of what turns about no principal axis: that must be shortened too.
+  const auto shorten = [&](int line, double share) {
+    float* moved = bodies_.motion[line].at;
+    const Vec3 rest = whitened(bodies_, line, (1 - share) * swerve_of(line, s, h));
+    for (int n = 0; n < 3; ++n) {
+      moved[8 + n] *= static_cast<float>(share);
+      moved[11 + n] = static_cast<float>(share * moved[11 + n] - rest[n]);
+    }
+  };
+  // What joints tie together comes along, no further than any of it may go, so that they stay closed.
+  group_shares_.assign(static_cast<std::size_t>(joints_->groups()), 1);
+  for (std::size_t k = 0; k < fast_.size(); ++k) {
+    if (shares_[k] >= 1) continue;
     ++report_.held_back;
+    const int group = joints_->group_of(fast_[k]);
+    if (group < 0) {
+      shorten(fast_[k], shares_[k]);
+    } else {
+      group_shares_[group] = std::min(group_shares_[group], shares_[k]);
+    }
   }
+  for (int group = 0; group < joints_->groups(); ++group)
+    if (group_shares_[group] < 1)
+      for (const int line : joints_->lines_of(group)) shorten(line, group_shares_[group]);
+}
+
+Vec3 RealtimeStepper::swerve_of(int line, const State& s, double h) const {
+  const Vec3 omega = velocity_of(line, bodies_.motion[line].at).tail<3>();
+  return swerve(model_, body_of(line), s.theta[body_of(line)], omega, h);
+}
+
+double RealtimeStepper::free_share(int line, const State& s, double h) const {
+  const int body = body_of(line);
+  const Vec6 way = velocity_of(line, bodies_.motion[line].at + 8);
+  SteadyMotion motion = touches_.steady(body, s);
+  motion.velocity = way.head<3>() / h;
+  motion.spin = (way.tail<3>() + swerve_of(line, s, h)) / h;
+  motion.acceleration.setZero();
+  return touches_.free_share(body, motion, s, h);
 }
 
 }  // namespace rotule

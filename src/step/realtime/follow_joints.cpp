@@ -4,6 +4,7 @@
 
 #include "math/rotation.h"
 #include "step/realtime/articulations.h"
+#include "step/realtime/swerve.h"
 
 namespace rotule::realtime {
 
@@ -26,9 +27,17 @@ bool Articulations::turns_fast(const State& s, const Linkage& linkage, double h)
 bool Articulations::turns_fast(const Group& group, const BodyLines& bodies) const {
   const double fastest = most_turn * most_turn / (step_ * step_);
   return std::any_of(group.lines.begin(), group.lines.end(), [&](int line) {
-    const float* w = bodies.motion[line].at;
+    const float *w = bodies.motion[line].at, *S = bodies.pose[line].at + 10;
+    // No omega is longer than the norms of the two multiplied, and most are sorted out by that.
+    const float spin = w[3] * w[3] + w[4] * w[4] + w[5] * w[5];
+    const float size = S[0] * S[0] + S[3] * S[3] + S[5] * S[5] + 2 * (S[1] * S[1] + S[2] * S[2] + S[4] * S[4]);
+    if (double(spin * size) < 0.99 * fastest) return false;
     return (inverse_inertia_root(bodies.pose[line].at) * Vec3(w[3], w[4], w[5])).squaredNorm() > fastest;
   });
+}
+
+bool Articulations::any_quick() const {
+  return std::any_of(awake_.begin(), awake_.end(), [&](int i) { return groups_[i].quick; });
 }
 
 void Articulations::place(const State& s, const Linkage& linkage, const Group& group, const BodyLines& bodies, bool at_end) {
@@ -42,20 +51,13 @@ void Articulations::place(const State& s, const Linkage& linkage, const Group& g
     now.v = light * Vec3(motion[0], motion[1], motion[2]);
     now.omega = S * Vec3(motion[3], motion[4], motion[5]);
     Vec3 theta = S * Vec3(motion[11], motion[12], motion[13]);
-    if (at_end) {
-      // What turns about no principal axis swerves, as finish_bodies has it.
-      const Quat& q = s.theta[body];
-      const Vec3 omega = q.conjugate() * now.omega;
-      const Vec3 swerve = q * (model_.inverse_inertia[body] * (model_.inertia[body] * omega).cross(omega));
-      theta += 0.5 * step_ * step_ / (1 + step_ * step_ * omega.squaredNorm()) * swerve;
-    }
+    if (at_end) theta += swerve(model_, body, s.theta[body], now.omega, step_);
     now.R = turn(s.theta[body], theta).toRotationMatrix();
   }
 }
 
 void Articulations::follow(const State& s, double t, const Linkage& linkage, Group& group, const VecX& x, BodyLines& bodies) {
   place(s, linkage, group, bodies, false);
-  place_led(s, t - start_);
   linkage.constraints.evaluate(kinematics_, t, group.rows, group.values);
   set_bias(linkage, group, part_, 0);
   // The last substep's impulses were repeated as they were: they turn along with the rows.
@@ -81,18 +83,14 @@ void Articulations::take_out_drift(Group& group, BodyLines& bodies) {
     for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[8 + n] = static_cast<float>(group.moved[6 * b + n]);
 }
 
-std::span<const int> Articulations::lines_with(int line) const {
-  const int group = group_of_[body_of(line)];
-  return group < 0 ? std::span<const int>() : groups_[group].lines;
-}
-
-void Articulations::close(const State& s, double t, BodyLines& bodies) {
-  for (const int i : awake_) {
+void Articulations::close(const State& s, double t, BodyLines& bodies, Stages& stages) {
+  if (!any_quick()) return;
+  place_led(s, step_);
+  for_each_group(stages, [&](int i, int) {
     Group& group = groups_[i];
-    if (!group.quick) continue;
+    if (!group.quick) return;
     for (int round = 0; round < most_closings; ++round) {
       place(s, linkages_[i], group, bodies, true);
-      place_led(s, step_);
       linkages_[i].constraints.evaluate(kinematics_, t, group.rows, group.values);
       if (group.values.C.head(group.joint_rows).lpNorm<Eigen::Infinity>() < closed) break;
       set_bias(linkages_[i], group, part_, 0);
@@ -102,7 +100,7 @@ void Articulations::close(const State& s, double t, BodyLines& bodies) {
         for (int n = 0; n < 6; ++n) group.moved[6 * b + n] = bodies.motion[group.lines[b]].at[8 + n];
       take_out_drift(group, bodies);
     }
-  }
+  });
 }
 
 }  // namespace rotule::realtime

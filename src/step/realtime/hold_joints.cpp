@@ -11,6 +11,13 @@ namespace {
 constexpr int most_sortings = 4;     // of drives by their bounds, in a substep
 constexpr double limit_share = 0.2;  // of what is beyond a limit, taken back in a substep
 
+/// Of a drive's single row.
+template <class Group, class Node>
+void push_one(Group& group, const Node& node, double x) {
+  for (int k = node.first_side; k < node.first_side + node.sides; ++k)
+    add_rows_of<1>(group.W.data() + group.sides[k].values, 1, &x, group.w.data() + 6 * group.sides[k].body);
+}
+
 }  // namespace
 
 double Articulations::along(const Group& group, const Node& node, const std::vector<double>& of) {
@@ -22,19 +29,8 @@ double Articulations::along(const Group& group, const Node& node, const std::vec
   return sum;
 }
 
-void Articulations::push(const Group& group, const Node& node, const double* x, std::vector<double>& to) {
-  for (int k = node.first_side; k < node.first_side + node.sides; ++k) {
-    const double* W = group.W.data() + group.sides[k].values;
-    double* w = to.data() + 6 * group.sides[k].body;
-    double v[6] = {w[0], w[1], w[2], w[3], w[4], w[5]};
-    for (int r = 0; r < node.rows; ++r, W += 6)
-      for (int n = 0; n < 6; ++n) v[n] += x[r] * W[n];
-    for (int n = 0; n < 6; ++n) w[n] = v[n];
-  }
-}
-
-void Articulations::prepare(BodyLines& bodies) {
-  for (const int i : awake_) {
+void Articulations::prepare(BodyLines& bodies, Stages& stages) {
+  for_each_group(stages, [&](int i, int) {
     Group& group = groups_[i];
     const VecX& x = answers_[i].x;
     whiten(bodies, group);
@@ -46,7 +42,7 @@ void Articulations::prepare(BodyLines& bodies) {
     }
     for (std::size_t b = 0; b < group.lines.size(); ++b)
       for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[n] += static_cast<float>(group.w[6 * b + n]);
-  }
+  });
 }
 
 /// w = W w + bias, by where the axis has come to within the step.
@@ -96,18 +92,19 @@ bool Articulations::sort_drives(Group& group, bool first_round) {
     if (held) continue;
     const double bound = wanted <= row.lower ? row.lower : row.upper;
     const double rest = bound - x;
-    push(group, node, &rest, group.w);
+    push_one(group, node, rest);
     x = bound;
   }
   return changed;
 }
 
 void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool drifts) {
-  for (std::size_t b = 0; b < group.lines.size(); ++b)
-    for (int n = 0; n < 6; ++n) {
-      group.w[6 * b + n] = bodies.motion[group.lines[b]].at[n];
-      group.moved[6 * b + n] = bodies.motion[group.lines[b]].at[8 + n];
-    }
+  const auto fetch = [&](std::vector<double>& to, int first) {
+    for (std::size_t b = 0; b < group.lines.size(); ++b)
+      for (int n = 0; n < 6; ++n) to[6 * b + n] = bodies.motion[group.lines[b]].at[first + n];
+  };
+  fetch(group.w, 0);
+  if (drifts || !group.drives.empty()) fetch(group.moved, 8);
   const int nodes = static_cast<int>(group.nodes.size());
   const int rounds = group.drives.empty() ? 1 : most_sortings;
   for (int round = 0; round < rounds; ++round) {
@@ -129,9 +126,7 @@ void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool dr
       }
       for (int r = 0; r < node.rows; ++r) rhs[r] = (drive >= 0 ? rhs[r] : 0) - bias[r];
       for (int side = node.first_side; side < node.first_side + node.sides; ++side) {
-        const double *W = group.W.data() + group.sides[side].values, *w = group.w.data() + 6 * group.sides[side].body;
-        for (int r = 0; r < node.rows; ++r, W += 6)
-          rhs[r] -= W[0] * w[0] + W[1] * w[1] + W[2] * w[2] + W[3] * w[3] + W[4] * w[4] + W[5] * w[5];
+        take_rows(group.W.data() + group.sides[side].values, node.rows, group.w.data() + 6 * group.sides[side].body, rhs);
       }
     }
     group.factor.solve(group.rhs.data());
@@ -143,7 +138,7 @@ void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool dr
   for (std::size_t k = 0; k < group.drives.size(); ++k) {
     DriveRow& row = drives_[group.drives[k]];
     const double within = std::clamp(group.drive_x[k], row.lower, row.upper);
-    if (const double rest = within - group.drive_x[k]; rest != 0) push(group, group.nodes[group.joints + k], &rest, group.w);
+    if (const double rest = within - group.drive_x[k]; rest != 0) push_one(group, group.nodes[group.joints + k], rest);
     group.drive_x[k] = row.x = within;
   }
   for (std::size_t b = 0; b < group.lines.size(); ++b)
@@ -151,14 +146,16 @@ void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool dr
   if (drifts) take_out_drift(group, bodies);
 }
 
-void Articulations::hold(const State& s, double t, int part, BodyLines& bodies) {
-  for (const int i : awake_) {
+void Articulations::hold(const State& s, double t, int part, BodyLines& bodies, Stages& stages) {
+  const double now = t + part * part_;
+  if (part > 0 && any_quick()) place_led(s, now - start_);
+  for_each_group(stages, [&](int i, int) {
     Group& group = groups_[i];
-    if (part > 0 && group.quick) follow(s, t + part * part_, linkages_[i], group, answers_[i].x, bodies);
+    if (part > 0 && group.quick) follow(s, now, linkages_[i], group, answers_[i].x, bodies);
     hold_group(group, answers_[i].x, bodies, part == 0 || group.quick);
     // What was struck may turn fast from now on.
     group.quick = group.quick || turns_fast(group, bodies);
-  }
+  });
 }
 
 }  // namespace rotule::realtime

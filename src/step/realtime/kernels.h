@@ -1,5 +1,6 @@
 #pragma once
-// The loops of a step, in lanes; each runs over all blocks of contacts or all lines of bodies.
+// The loops of a step, in lanes; each runs over some blocks of contacts or some rows of bodies, so that threads can share
+// them (stages.h).
 #include <span>
 #include <vector>
 
@@ -21,19 +22,31 @@ struct SweepSettings {
   float push_speed = 0;
   float impulse_scale = 1;  // of the last step's impulses, where its substeps were of another length
   float stick_speed = 0, restitution_speed = 0, slop = 0;
-  bool led = false;  // whether there are kinematic bodies
 };
 
+/// Some blocks of one colour, which threads may go through at the same time as others of it; of the crowded colour, all.
+struct BlockRange {
+  int family, colour, first, last;
+};
 /// Appends manifolds (by touch) whose bodies have moved too far against each other since they were collided.
-void find_moved(ContactSlots& slots, const BodyLines& bodies, std::vector<int>& moved);
-/// Rows of all contacts for this step, and the impulses of the last one given to the bodies.
-void prepare(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings);
-/// One sweep with overlaps being pushed out.
-void push(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings);
-/// One sweep without: takes back the speed that pushing has given; friction; new gaps.
-void relax(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings);
-/// Throws back what arrived fast enough.
-void bounce(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings);
+void find_moved(ContactSlots& slots, const BlockRange& range, const BodyLines& bodies, std::vector<int>& moved);
+
+enum class Pass : std::uint8_t {
+  prepare,  // rows for this step, and the impulses of the last one given to the bodies
+  push,     // overlaps are pushed out
+  relax,    // they are not: takes back the speed that pushing has given; friction; new gaps
+  bounce    // throws back what arrived fast enough
+};
+/// All of them, colour by colour, are one sweep.
+void sweep(Pass pass, ContactSlots& slots, const BlockRange& range, BodyLines& bodies, const SweepSettings& settings);
+
+/// What contacts did in a substep, J: impulses times mean velocities, of its start (BodyLines::last) and of now.
+struct ContactWork {
+  double normal = 0, friction = 0;  // on what they lie between
+  double led = 0;                   // by kinematic bodies
+};
+/// Adds to it; `bounced`: of what bouncing gave, velocities before it being the last ones.
+void add_work(ContactSlots& slots, const BlockRange& range, const BodyLines& bodies, bool bounced, ContactWork& out);
 
 /// A manifold, by touch, that has begun to press or ceased to.
 struct Pressing {
@@ -41,14 +54,14 @@ struct Pressing {
   bool begins;
 };
 /// Appends those of this step.
-void find_pressing(ContactSlots& slots, std::vector<Pressing>& changed);
+void find_pressing(ContactSlots& slots, const BlockRange& range, std::vector<Pressing>& changed);
 
 /// The lines of all bodies, from the state; where somebody placed one elsewhere, it has wandered.
 void load_bodies(const State& s, BodyLines& bodies);
-/// Of those in these rows alone.
+/// Of those in these rows alone; and so on for all that follow.
 void load_rows(const State& s, std::span<const int> rows, BodyLines& bodies);
 /// How far bodies may get in h, which gravity makes longer by `fall`.
-void look_ahead(BodyLines& bodies, float h, float fall);
+void look_ahead(BodyLines& bodies, std::span<const int> rows, float h, float fall);
 /// Load-scaled inertia. A body that is squeezed between others with the force L counts for more, in this step, by 1 + share L/(m
 /// g): its mass and inertia, not its weight, so that forces at rest stay what they are. Contacts are as stiff as the inertias
 /// they see, and a light body under a heavy one would have springs for its own weight alone. Only what is slow, by `slow` in m/s:
@@ -57,17 +70,19 @@ void look_ahead(BodyLines& bodies, float h, float fall);
 struct Burdens {
   float share = 0, gravity = 0, slow = 0;
 };
-void bear_loads(BodyLines& bodies, const Burdens& burdens);
+void bear_loads(BodyLines& bodies, std::span<const int> rows, const Burdens& burdens);
 /// v <- v + kick; moved <- 0.
-void begin_step(BodyLines& bodies);
+void begin_step(BodyLines& bodies, std::span<const int> rows);
+/// v_last <- v.
+void mark(BodyLines& bodies, std::span<const int> rows);
 /// v <- 2 v - v_last: gravity and all impulses of the last substep once more, without looking at any contact.
-void begin_substep(BodyLines& bodies);
+void begin_substep(BodyLines& bodies, std::span<const int> rows);
 /// moved <- moved + h v.
-void advance(BodyLines& bodies, float h);
+void advance(BodyLines& bodies, std::span<const int> rows, float h);
 /// Appends lines of bodies that have moved, in this step, so far that they may have got past something.
-void find_fast(const BodyLines& bodies, std::vector<int>& fast);
+void find_fast(const BodyLines& bodies, std::span<const int> rows, std::vector<int>& fast);
 /// Into the state after a step of h, turning what spins on its own; false where a number is no longer finite.
-bool finish_bodies(BodyLines& bodies, float h, State& s);
+bool finish_bodies(BodyLines& bodies, std::span<const int> rows, float h, State& s);
 
 /// Where the parts of bodies are: boxes in body axes, from the centre of mass, and the fat boxes in which they are known to be.
 struct ProxyBoxes {

@@ -53,6 +53,11 @@ Diagnostics RealtimeStepper::diagnose(const State& s, double t, double h) {
   out.contacts = static_cast<int>(touching.size());
   out.penetration = penetration(touching);
   out.shock_energy = totals.shock_energy;
+  out.kinematic_work = totals.given_work;
+  if (records_->books) {
+    if (totals.books.opened == 0) Ledger::look_at_hands(energy_of(s, t), momentum_of(model_, s), totals);
+    Ledger::read(totals, model_, s, out);
+  }
   return out;
 }
 
@@ -72,7 +77,7 @@ void RealtimeStepper::log_touches(const State& s) {
   Records& records = *records_;
   records.log.begin_step();
   records.pressing.clear();
-  find_pressing(touches_.slots, records.pressing);
+  stages_.find_pressing(touches_.slots, records.pressing);
   for (const auto& [a, b] : touches_.ended) records.counts.change(a, b, -1);
   touches_.ended.clear();
   for (const Pressing& change : records.pressing) {
@@ -108,8 +113,6 @@ void RealtimeStepper::keep_problems(bool keep) {
 std::span<const Island> RealtimeStepper::islands() const {
   return {records_->islands.data(), static_cast<std::size_t>(records_->island_count)};
 }
-
-void RealtimeStepper::keep_books(bool, const State&, double) {}
 
 int RealtimeStepper::project(const ProjectionSettings& settings, State& s, double t) {
   JointedMechanism mechanism(model_, recipe_);

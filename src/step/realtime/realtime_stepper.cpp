@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/budget.h"
 #include "dynamics/forces/weight.h"
@@ -18,11 +19,18 @@ namespace rotule {
 
 using namespace realtime;
 
+namespace {
+
+constexpr int least_shared_rows = 8;  // of sixteen bodies: what several threads are worth waking for
+
+}  // namespace
+
 RealtimeStepper::RealtimeStepper(const Model& model, const Recipe& recipe)
     : model_(model),
       recipe_(recipe),
       settings_(std::get<RealtimeStepperSettings>(recipe.stepper)),
       rules_(model, recipe),
+      stages_(recipe.threads),
       touches_(model, rules_.settings) {
   require_realtime(model);
   bodies_.resize(model.body_count());
@@ -51,7 +59,7 @@ void RealtimeStepper::load(const State& s) {
 
 void RealtimeStepper::find(const State& s, double h) {
   load(s);
-  touches_.find(s, bodies_, h, std::exchange(anew_, false));
+  touches_.find(s, bodies_, h, std::exchange(anew_, false), stages_);
   take_in_woken(s);
   found_ = true;
 }
@@ -61,6 +69,10 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   const StageClock::Run timed(clock_);
   report_ = {};
   ++evaluations_;
+  // A few bodies are moved sooner than workers wake.
+  std::optional<Gang::Shift> shift;
+  if (!stages_.alone() && static_cast<int>(bodies_.rows.size()) >= least_shared_rows) shift.emplace(stages_.gang);
+  open_step(s, t);
   lead(s, t, h);
   {
     const StageClock::Scope stage(clock_, Stage::collide);
@@ -72,7 +84,7 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   {
     const StageClock::Scope stage(clock_, Stage::forces);
     bear_loads(h);
-    joints_->look(s, t, h, substeps, last_h_ > 0 ? h / last_h_ : 1, settings_.push_speed, bodies_);
+    joints_->look(s, t, h, substeps, last_h_ > 0 ? h / last_h_ : 1, settings_.push_speed, bodies_, stages_);
     gather_forces(s, t, part);
   }
   {
@@ -86,31 +98,40 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
     sweep.impulse_scale = last_h_ > 0 ? static_cast<float>(h / last_h_) : 1;
     sweep.stick_speed = static_cast<float>(rules_.stick_speed(size_));
     sweep.restitution_speed = static_cast<float>(rules_.restitution_speed(size_));
-    sweep.led = model_.has_kinematic();
     sweep.slop = static_cast<float>(rules_.slop(size_));
 
     if (records_->problems) records_->begin_problem(model_, s, t, h, forces_, rules_, size_, touches_, *joints_);
-    begin_step(bodies_);
-    prepare(touches_.slots, bodies_, sweep);
-    joints_->prepare(bodies_);
+    const std::span<const int> rows = bodies_.rows;
+    const auto pass = [&](Pass which) { stages_.sweep(which, touches_.slots, bodies_, sweep); };
+    stages_.over_rows(rows, [&](std::span<const int> some) { begin_step(bodies_, some); });
+    pass(Pass::prepare);
+    joints_->prepare(bodies_, stages_);
     for (int k = 0; k < substeps; ++k) {
-      if (k > 0) begin_substep(bodies_);
-      push(touches_.slots, bodies_, sweep);
-      joints_->hold(s, t, k, bodies_);
-      advance(bodies_, sweep.h);
-      relax(touches_.slots, bodies_, sweep);
+      if (k > 0) stages_.over_rows(rows, [&](std::span<const int> some) { begin_substep(bodies_, some); });
+      pass(Pass::push);
+      joints_->hold(s, t, k, bodies_, stages_);
+      stages_.over_rows(rows, [&](std::span<const int> some) { advance(bodies_, some, sweep.h); });
+      pass(Pass::relax);
+      book_part();
       if (records_->problems) records_->add_part(s, touches_, *joints_);
     }
-    joints_->close(s, t + h, bodies_);
-    if (touches_.bouncy()) bounce(touches_.slots, bodies_, sweep);
+    joints_->close(s, t + h, bodies_, stages_);
+    if (touches_.bouncy()) {
+      const bool booked = records_->books || model_.has_kinematic();
+      if (booked) mark(bodies_, rows);
+      pass(Pass::bounce);
+      if (booked) book_bounces();
+    }
   }
+  if (records_->books) book_forces(s, t, h);
   if (records_->problems) report_.residual = records_->close_problem(model_, t, h, rules_, *joints_);
   hold_back(s, h);
-  if (!finish_bodies(bodies_, static_cast<float>(h), s)) report_wild();
+  if (!stages_.finish(bodies_, static_cast<float>(h), s)) report_wild();
   arrive(s, t, h);
   last_h_ = h;
   log_touches(s);
   fall_asleep(s, h);
+  close_step(s, t + h);
   report_.solves = 1;
   report_.iterations = 2 * substeps;
   report_.contacts = touches_.points();
@@ -142,8 +163,9 @@ void RealtimeStepper::bear_loads(double h) {
   const double gravity = model_.gravity.norm();
   if (!(gravity > 0) || settings_.load_inertia == 0) return;
   if (weighing_.due(touches_.take_begun(), touches_.manifolds())) weighing_.weigh(touches_.slots, model_.gravity, bodies_);
-  realtime::bear_loads(
-      bodies_, {static_cast<float>(settings_.load_inertia), static_cast<float>(gravity), static_cast<float>(slow * gravity * h)});
+  const Burdens burdens{static_cast<float>(settings_.load_inertia), static_cast<float>(gravity),
+                        static_cast<float>(slow * gravity * h)};
+  stages_.over_rows(bodies_.rows, [&](std::span<const int> rows) { realtime::bear_loads(bodies_, rows, burdens); });
 }
 
 void RealtimeStepper::gather_forces(const State& s, double t, double h) {

@@ -87,6 +87,8 @@ class RealtimeStepper {
 
   [[nodiscard]] const StepReport& report() const { return report_; }
   [[nodiscard]] StageClock& clock() const { return clock_; }
+  /// The threads that share its stages.
+  [[nodiscard]] Gang& gang() { return stages_.gang; }
   [[nodiscard]] std::int64_t evaluations() const { return evaluations_; }
   Diagnostics diagnose(const State& s, double t, double h);
   /// As of the last state diagnosed.
@@ -117,16 +119,21 @@ class RealtimeStepper {
   void load(const State& s);
   /// Contacts for a step of h.
   void find(const State& s, double h);
-  /// work(body) for all that move and are awake.
+  /// work(body) for all that move and are awake, on several threads.
   template <class Work>
-  void for_each_awake(const Work& work) const {
-    for (const int row : bodies_.rows)
-      for (int line = row * realtime::row_lanes; line < (row + 1) * realtime::row_lanes; ++line)
-        if (bodies_.moves(line)) work(realtime::body_of(line));
+  void for_each_awake(const Work& work) {
+    stages_.over_rows(bodies_.rows, [&](std::span<const int> rows) {
+      for (const int row : rows)
+        for (int line = row * realtime::row_lanes; line < (row + 1) * realtime::row_lanes; ++line)
+          if (bodies_.moves(line)) work(realtime::body_of(line));
+    });
   }
   void note_velocities(const State& s);
   /// Stops bodies that went further than they are thick where they met what does not move (continuous.cpp).
   void hold_back(const State& s, double h);
+  /// The share of its way in this step that leads to nothing.
+  [[nodiscard]] double free_share(int line, const State& s, double h) const;
+  [[nodiscard]] Vec3 swerve_of(int line, const State& s, double h) const;
   /// Inertias for a step of h (kernels.h).
   void bear_loads(double h);
   /// What forces add to velocities in one substep.
@@ -139,6 +146,16 @@ class RealtimeStepper {
   void lead(State& s, double t, double h);
   void arrive(State& s, double t, double h);
   [[noreturn]] void report_wild() const;
+
+  // The books (balance.cpp).
+  double energy_of(const State& s, double t);
+  /// u of a line's body, of whitened velocities with its inertia as it is.
+  [[nodiscard]] Vec6 velocity_of(int line, const float* w) const;
+  void open_step(const State& s, double t);
+  void book_part();
+  void book_bounces();
+  void book_forces(const State& s, double t, double h);
+  void close_step(const State& s, double t);
 
   // Sleeping (sleeping.cpp).
   void list_rows();
@@ -157,6 +174,7 @@ class RealtimeStepper {
   const Recipe& recipe_;
   RealtimeStepperSettings settings_;
   ContactRules rules_;
+  realtime::Stages stages_;
   realtime::BodyLines bodies_;
   realtime::Touches touches_;
   realtime::Weighing weighing_;
@@ -186,6 +204,7 @@ class RealtimeStepper {
   };
   std::vector<Led> led_;
   std::vector<int> led_rows_, fast_;
+  std::vector<double> shares_, group_shares_;  // of the fast ones' ways
   ForceScratch scratch_;
   std::vector<Contact> contacts_;
   StepReport report_;

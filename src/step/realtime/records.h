@@ -2,6 +2,7 @@
 // What the real-time stepper writes down besides the motion: who touches whom; and, on request, the constraint problem that each
 // step is worth, with the impulses that it gave, for the judge of the reference (problem.h).
 #include "constraint/formulation/contact_formulation.h"
+#include "dynamics/flow.h"
 #include "mechanism/island.h"
 #include "step/realtime/kernels.h"
 #include "step/realtime/touch_counts.h"
@@ -20,6 +21,11 @@ struct Records {
   std::vector<std::pair<int, int>> overlapping;  // pairs with a sensor, now
   std::vector<TouchPair> sensed;                 // and those that were told
   std::vector<TouchPair> quiet;                  // that woke or fell asleep
+
+  bool books = false;  // whether they are kept
+  Flow flow;           // of this step
+  VecX mean, rate;     // velocities of this step, and how they change
+  FlowScratch flow_scratch;
 
   bool problems = false;  // whether they are kept
   std::vector<Island> islands;

@@ -76,7 +76,7 @@ void Touches::wake_around(int body) {
   }
 }
 
-void Touches::wake_found(const State& s, const BodyLines& bodies, double h) {
+void Touches::wake_found(const State& s, const BodyLines& bodies, double h, Stages& stages) {
   while (!come_upon_.empty()) {
     std::sort(come_upon_.begin(), come_upon_.end());
     come_upon_.erase(std::unique(come_upon_.begin(), come_upon_.end()), come_upon_.end());
@@ -86,7 +86,7 @@ void Touches::wake_found(const State& s, const BodyLines& bodies, double h) {
     fresh_.clear();
     look_around_woken(before);
     sort_fresh();
-    for (const int number : fresh_) collide_pair(number, s, bodies, h);
+    collide(fresh_, s, bodies, h, stages);
   }
 }
 

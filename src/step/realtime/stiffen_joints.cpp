@@ -84,14 +84,15 @@ void Articulations::estimate_stiffness(const Linkage& linkage, const VecX& x, Gr
   }
 }
 
-void Articulations::stiffen(const Linkage& linkage, const VecX& x, Group& group, BodyLines& bodies) {
+void Articulations::stiffen(const Linkage& linkage, const VecX& x, Group& group, BodyLines& bodies, Desk& desk) const {
+  std::vector<int>& stiff = desk.stiff;
   // An estimate first, body by body, from what the joint's point does alone: K = +-((lambda . rho) 1 - (lambda rho^T + rho
   // lambda^T)/2), against the inertia; locked rotations by their torque, rods by force over length against the mass. Few come
   // near; where all joints are balls, it is no estimate, and those few are all that is looked at.
   estimate_stiffness(linkage, x, group);
   // Rows that follow the bodies turn their forces in each part of the step.
   const double span = group.quick ? part_ : step_, square = span * span;
-  stiff_.clear();
+  stiff.clear();
   for (std::size_t i = 0; i < group.lines.size(); ++i) {
     const float *pose = bodies.pose[group.lines[i]].at, light = bodies.motion[group.lines[i]].at[6];
     const Mat3 S = inverse_inertia_root(pose);
@@ -101,20 +102,20 @@ void Articulations::stiffen(const Linkage& linkage, const VecX& x, Group& group,
       if (size * (group.stiffness[i].norm() + group.twist[i]) <= least) continue;
       if ((S * group.stiffness[i] * S).norm() + group.twist[i] * size <= least) continue;
     }
-    stiff_.push_back(static_cast<int>(i));
+    stiff.push_back(static_cast<int>(i));
   }
-  if (stiff_.empty()) return;
+  if (stiff.empty()) return;
 
-  LumpedStiffness& K = lumped_;
+  LumpedStiffness& K = desk.lumped;
   if (!group.balls) {
-    lambda_ = x / part_;
-    lump_stiffness(linkage.constraints, kinematics_, 0, lambda_, static_cast<int>(group.lines.size()), K);
-    stiff_.resize(group.lines.size());
-    std::iota(stiff_.begin(), stiff_.end(), 0);
+    desk.lambda = x / part_;
+    lump_stiffness(linkage.constraints, kinematics_, 0, desk.lambda, static_cast<int>(group.lines.size()), K);
+    stiff.resize(group.lines.size());
+    std::iota(stiff.begin(), stiff.end(), 0);
   }
   const RigidMotion rigid = motion_as_one(group, bodies);
   Vec3 push_lost = Vec3::Zero(), spin_lost = Vec3::Zero();
-  for (const int i : stiff_) {
+  for (const int i : stiff) {
     Line &motion = bodies.motion[group.lines[i]], &pose = bodies.pose[group.lines[i]];
     const Mat3 linear = group.balls ? Mat3(Mat3::Zero()) : K.linear[i],
                angular = group.balls ? without_negative(group.stiffness[i] / part_) : K.angular[i];

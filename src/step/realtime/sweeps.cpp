@@ -33,17 +33,14 @@ HWY_INLINE void put_motion(const Motion& m, BodyLines& bodies, const std::int32_
   put_back({{m.angular.y, m.angular.z, m.inverse_root, m.load}}, [&](int i) { return bodies.motion[lines[i]].at + 4; });
 }
 
-/// Likewise, where some bodies may be led: a kinematic body may be in several lanes at once, and stays as it is in all of them.
-HWY_INLINE void put_motion(const Motion& m, Lanes mass, BodyLines& bodies, const std::int32_t* lines,
-                           const SweepSettings& settings) {
-  if (!settings.led) return put_motion(m, bodies, lines);
-  const Motion before = fetch_motion(bodies, lines, 0);
-  const Mask moves = hn::Gt(mass, all(least_inverse_root));
-  const auto pick = [&](const Vector& now, const Vector& then) HWY_ATTR {
-    return Vector{choose(moves, now.x, then.x), choose(moves, now.y, then.y), choose(moves, now.z, then.z)};
-  };
-  put_motion({pick(m.linear, before.linear), pick(m.angular, before.angular), m.inverse_root, choose(moves, m.load, before.load)},
-             bodies, lines);
+/// Only of those that move: what is fixed or led may be in several lanes and blocks at once, on several threads, and stays.
+HWY_INLINE void put_motion(const Motion& m, Lanes mass, BodyLines& bodies, const std::int32_t* lines) {
+  const unsigned moves = bits_of(hn::Gt(mass, all(least_inverse_root)));
+  if (moves == (1U << width) - 1) return put_motion(m, bodies, lines);
+  alignas(32) float nowhere[8];
+  const auto at = [&](int i) { return (moves >> i & 1U) != 0 ? bodies.motion[lines[i]].at : nowhere; };
+  put_back({{m.linear.x, m.linear.y, m.linear.z, m.angular.x}}, at);
+  put_back({{m.angular.y, m.angular.z, m.inverse_root, m.load}}, [&](int i) { return at(i) + 4; });
 }
 
 struct BodyPose {
@@ -64,19 +61,26 @@ HWY_INLINE Rotation load_turn(const Row (&rows)[4], int first) {
   return {{load(rows[0], first), load(rows[1], first), load(rows[2], first)}, load(rows[3], first)};
 }
 
-/// work(hot block, cold block, first lane) for all lanes of all colours, in order.
-template <class Family, class Work>
-HWY_INLINE void for_all(Family& family, const Work& work) {
-  for (auto& colour : family.colours)
-    for (std::size_t block = 0; block < colour.hot.size(); ++block)
-      for (int first = 0; first < colour.lanes(static_cast<int>(block)); first += width)
-        work(colour.hot[block], colour.cold[block], first);
+/// work(hot block, cold block, first lane) for all lanes of these blocks, in order.
+template <class Colour, class Work>
+HWY_INLINE void for_lanes(Colour& colour, const BlockRange& range, const Work& work) {
+  for (auto block = static_cast<std::size_t>(range.first); block < static_cast<std::size_t>(range.last); ++block)
+    for (int first = 0; first < colour.lanes(static_cast<int>(block)); first += width)
+      work(colour.hot[block], colour.cold[block], first);
+}
+template <class Work>
+HWY_INLINE void for_lanes(ContactSlots& slots, const BlockRange& range, const Work& work) {
+  const auto colour = static_cast<std::size_t>(range.colour);
+  if (range.family == 0) {
+    for_lanes(slots.single.colours[colour], range, work);
+  } else {
+    for_lanes(slots.patches.colours[colour], range, work);
+  }
 }
 
-template <class Family>
-void find_moved_in(Family& family, const BodyLines& bodies, std::vector<int>& moved) {
+void find_moved_in(ContactSlots& slots, const BlockRange& range, const BodyLines& bodies, std::vector<int>& moved) {
   constexpr float most_turn = 0.0019F;  // sin^2 of half of 5 degrees: normals stay fixed in the world
-  for_all(family, [&](const auto& hot, const auto& cold, int first) HWY_ATTR {
+  for_lanes(slots, range, [&](const auto& hot, const auto& cold, int first) HWY_ATTR {
     const BodyPose A = fetch_pose(bodies, hot.a.lane + first), B = fetch_pose(bodies, hot.b.lane + first);
     // How B has moved as seen from A: its centre, and how far its turning may have carried its points.
     const Vector between = (B.high - A.high) + (B.low - A.low);
@@ -91,10 +95,6 @@ void find_moved_in(Family& family, const BodyLines& bodies, std::vector<int>& mo
       if (cold.touch.lane[lane] >= 0) moved.push_back(cold.touch.lane[lane]);
     }
   });
-}
-
-void find_moved_all(ContactSlots& slots, const BodyLines& bodies, std::vector<int>& moved) {
-  slots.for_each([&](auto& family) { find_moved_in(family, bodies, moved); });
 }
 
 /// The rows of one vector of manifolds, and their impulses of the last step applied.
@@ -188,14 +188,8 @@ HWY_INLINE void prepare_block(HotBlock<N>& hot, ColdBlock<N>& cold, int first, B
   b.linear = b.linear + force * mass_b;
   a.angular = a.angular + a1 * slide_1 + a2 * slide_2 + spin_a * spin;
   b.angular = b.angular + b1 * slide_1 + b2 * slide_2 + spin_b * spin;
-  put_motion(a, mass_a, bodies, hot.a.lane + first, settings);
-  put_motion(b, mass_b, bodies, hot.b.lane + first, settings);
-}
-
-void prepare_all(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
-  slots.for_each([&](auto& family) {
-    for_all(family, [&](auto& hot, auto& cold, int first) HWY_ATTR { prepare_block(hot, cold, first, bodies, settings); });
-  });
+  put_motion(a, mass_a, bodies, hot.a.lane + first);
+  put_motion(b, mass_b, bodies, hot.b.lane + first);
 }
 
 template <int N>
@@ -232,14 +226,8 @@ HWY_INLINE void push_block(HotBlock<N>& hot, int first, BodyLines& bodies, const
   const Vector force = n * change;
   a.linear = a.linear - force * mass_a;
   b.linear = b.linear + force * mass_b;
-  put_motion(a, mass_a, bodies, hot.a.lane + first, settings);
-  put_motion(b, mass_b, bodies, hot.b.lane + first, settings);
-}
-
-void push_all(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
-  slots.for_each([&](auto& family) {
-    for_all(family, [&](auto& hot, auto&, int first) HWY_ATTR { push_block(hot, first, bodies, settings); });
-  });
+  put_motion(a, mass_a, bodies, hot.a.lane + first);
+  put_motion(b, mass_b, bodies, hot.b.lane + first);
 }
 
 template <int N>
@@ -306,19 +294,12 @@ HWY_INLINE void relax_block(HotBlock<N>& hot, int first, BodyLines& bodies, cons
   b.angular = b.angular + b1 * d1 + b2 * d2;
   a.linear = a.linear - force * mass_a;
   b.linear = b.linear + force * mass_b;
-  put_motion(a, mass_a, bodies, hot.a.lane + first, settings);
-  put_motion(b, mass_b, bodies, hot.b.lane + first, settings);
-}
-
-void relax_all(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
-  slots.for_each([&](auto& family) {
-    for_all(family, [&](auto& hot, auto&, int first) HWY_ATTR { relax_block(hot, first, bodies, settings); });
-  });
+  put_motion(a, mass_a, bodies, hot.a.lane + first);
+  put_motion(b, mass_b, bodies, hot.b.lane + first);
 }
 
 template <int N>
-HWY_INLINE void bounce_block(HotBlock<N>& hot, const ColdBlock<N>& cold, int first, BodyLines& bodies,
-                             const SweepSettings& settings) {
+HWY_INLINE void bounce_block(HotBlock<N>& hot, ColdBlock<N>& cold, int first, BodyLines& bodies, const SweepSettings& settings) {
   Motion a = fetch_motion(bodies, hot.a.lane + first, 0), b = fetch_motion(bodies, hot.b.lane + first, 0);
   const Vector n = load(hot.normal, first);
   const Lanes mass_a = load(hot.mass_a, first), mass_b = load(hot.mass_b, first), linear = mass_a * mass_a + mass_b * mass_b;
@@ -333,6 +314,7 @@ HWY_INLINE void bounce_block(HotBlock<N>& hot, const ColdBlock<N>& cold, int fir
     const Mask arrived = hn::And(hn::Lt(closing, slowest), hn::Gt(impulse, none()));
     const Lanes next = largest(impulse - load(point.share, first) * (v + closing), none());
     const Lanes d = choose(arrived, next - impulse, none());
+    store(d, cold.point[k].closing, first);  // for the books: what it was is no longer asked for
     change = change + d;
     approach = approach + d * linear;
     a.angular = a.angular + turn_a * d;
@@ -341,30 +323,95 @@ HWY_INLINE void bounce_block(HotBlock<N>& hot, const ColdBlock<N>& cold, int fir
   const Vector force = n * change;
   a.linear = a.linear - force * mass_a;
   b.linear = b.linear + force * mass_b;
-  put_motion(a, mass_a, bodies, hot.a.lane + first, settings);
-  put_motion(b, mass_b, bodies, hot.b.lane + first, settings);
+  put_motion(a, mass_a, bodies, hot.a.lane + first);
+  put_motion(b, mass_b, bodies, hot.b.lane + first);
 }
 
-void bounce_all(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
-  slots.for_each([&](auto& family) {
-    for_all(family, [&](auto& hot, auto& cold, int first) HWY_ATTR { bounce_block(hot, cold, first, bodies, settings); });
-  });
+/// Mean velocities of a substep: of its start and of now.
+HWY_INLINE Motion mean_motion(const BodyLines& bodies, const std::int32_t* lines) {
+  const Motion now = fetch_motion(bodies, lines, 0);
+  const auto first = fetch([&](int i) { return bodies.last[lines[i]].at; });
+  const auto second = fetch([&](int i) { return bodies.last[lines[i]].at + 4; });
+  const Lanes half = all(0.5F);
+  return {(now.linear + Vector{first.v[0], first.v[1], first.v[2]}) * half,
+          (now.angular + Vector{first.v[3], second.v[0], second.v[1]}) * half, now.inverse_root, none()};
 }
 
-void find_pressing_all(ContactSlots& slots, std::vector<Pressing>& changed) {
-  slots.for_each([&](auto& family) {
-    for_all(family, [&](const auto& hot, auto& cold, int first) HWY_ATTR {
-      Lanes total = none();
-      for (const auto& point : hot.point) total = total + load(point.impulse, first);
-      const Lanes now = choose(hn::Gt(total, none()), all(1), none()), before = load(cold.pressed, first);
-      const unsigned differ = bits_of(hn::Ne(now, before));
-      if (differ == 0) return;
-      store(now, cold.pressed, first);
-      for (unsigned bits = differ; bits != 0; bits &= bits - 1) {
-        const int lane = first + std::countr_zero(bits);
-        if (cold.touch.lane[lane] >= 0) changed.push_back({cold.touch.lane[lane], cold.pressed.lane[lane] > 0});
-      }
-    });
+/// Lane after lane, so that sums are the same whatever the width.
+HWY_INLINE void add_lanes(Lanes x, double& sum) {
+  alignas(64) float lanes[row_lanes];
+  hn::Store(x, Tag(), lanes);
+  for (int i = 0; i < width; ++i) sum += double(lanes[i]);
+}
+
+template <int N>
+HWY_INLINE void add_work(const HotBlock<N>& hot, const ColdBlock<N>& cold, int first, const BodyLines& bodies, bool bounced,
+                         ContactWork& out) {
+  const Motion a = mean_motion(bodies, hot.a.lane + first), b = mean_motion(bodies, hot.b.lane + first);
+  const Vector n = load(hot.normal, first);
+  const Lanes mass_a = load(hot.mass_a, first), mass_b = load(hot.mass_b, first);
+  const Vector dv = b.linear * mass_b - a.linear * mass_a;
+  const Lanes approach = dot(n, dv);
+  Lanes pressed = none(), total = none();
+  Vector twist{none(), none(), none()};  // on a, whitened
+  for (int k = 0; k < N; ++k) {
+    const Vector turn_a = load(hot.point[k].turn_a, first), turn_b = load(hot.point[k].turn_b, first);
+    const Lanes impulse = bounced ? load(cold.point[k].closing, first) : load(hot.point[k].impulse, first);
+    pressed = pressed + impulse * (approach + dot(turn_a, a.angular) + dot(turn_b, b.angular));
+    total = total + impulse;
+    twist = twist + turn_a * impulse;
+  }
+  Vector force = n * total;
+  add_lanes(pressed, out.normal);
+  if (!bounced) {
+    const Vector t1 = load(hot.tangent, first), t2 = cross(t1, n), a1 = load(hot.slide_a1, first), a2 = load(hot.slide_a2, first),
+                 spin_a = load(hot.spin_a, first);
+    const Lanes slide_1 = load(hot.slide_1, first), slide_2 = load(hot.slide_2, first), spin = load(hot.spin, first);
+    const Lanes v1 = dot(t1, dv) + dot(a1, a.angular) + dot(load(hot.slide_b1, first), b.angular),
+                v2 = dot(t2, dv) + dot(a2, a.angular) + dot(load(hot.slide_b2, first), b.angular),
+                turning = dot(spin_a, a.angular) + dot(load(hot.spin_b, first), b.angular);
+    add_lanes(slide_1 * v1 + slide_2 * v2 + spin * turning, out.friction);
+    force = force + t1 * slide_1 + t2 * slide_2;
+    twist = twist + a1 * slide_1 + a2 * slide_2 + spin_a * spin;
+  }
+  // Who is led works against what pushes it: of the two, the first.
+  const Mask led = hn::And(hn::Gt(mass_a, none()), hn::Lt(mass_a, all(least_inverse_root)));
+  if (bits_of(led) == 0) return;
+  add_lanes(choose(led, dot(force, a.linear * mass_a) - dot(twist, a.angular), none()), out.led);
+}
+
+void add_work_in(ContactSlots& slots, const BlockRange& range, const BodyLines& bodies, bool bounced, ContactWork& out) {
+  for_lanes(slots, range,
+            [&](const auto& hot, const auto& cold, int first) HWY_ATTR { add_work(hot, cold, first, bodies, bounced, out); });
+}
+
+void sweep_in(Pass pass, ContactSlots& slots, const BlockRange& range, BodyLines& bodies, const SweepSettings& settings) {
+  switch (pass) {
+    case Pass::prepare:
+      return for_lanes(slots, range,
+                       [&](auto& hot, auto& cold, int first) HWY_ATTR { prepare_block(hot, cold, first, bodies, settings); });
+    case Pass::push:
+      return for_lanes(slots, range, [&](auto& hot, auto&, int first) HWY_ATTR { push_block(hot, first, bodies, settings); });
+    case Pass::relax:
+      return for_lanes(slots, range, [&](auto& hot, auto&, int first) HWY_ATTR { relax_block(hot, first, bodies, settings); });
+    case Pass::bounce:
+      return for_lanes(slots, range,
+                       [&](auto& hot, auto& cold, int first) HWY_ATTR { bounce_block(hot, cold, first, bodies, settings); });
+  }
+}
+
+void find_pressing_in(ContactSlots& slots, const BlockRange& range, std::vector<Pressing>& changed) {
+  for_lanes(slots, range, [&](const auto& hot, auto& cold, int first) HWY_ATTR {
+    Lanes total = none();
+    for (const auto& point : hot.point) total = total + load(point.impulse, first);
+    const Lanes now = choose(hn::Gt(total, none()), all(1), none()), before = load(cold.pressed, first);
+    const unsigned differ = bits_of(hn::Ne(now, before));
+    if (differ == 0) return;
+    store(now, cold.pressed, first);
+    for (unsigned bits = differ; bits != 0; bits &= bits - 1) {
+      const int lane = first + std::countr_zero(bits);
+      if (cold.touch.lane[lane] >= 0) changed.push_back({cold.touch.lane[lane], cold.pressed.lane[lane] > 0});
+    }
   });
 }
 
@@ -375,35 +422,27 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rotule::realtime {
 
-HWY_EXPORT(find_moved_all);
-HWY_EXPORT(prepare_all);
-HWY_EXPORT(push_all);
-HWY_EXPORT(relax_all);
-HWY_EXPORT(bounce_all);
-HWY_EXPORT(find_pressing_all);
+HWY_EXPORT(find_moved_in);
+HWY_EXPORT(sweep_in);
+HWY_EXPORT(add_work_in);
+HWY_EXPORT(find_pressing_in);
 
 Softness softness(double frequency, double damping, double h) {
   const double omega = 2 * std::numbers::pi * frequency, a1 = 2 * damping + h * omega, a2 = h * omega * a1, a3 = 1 / (1 + a2);
   return {static_cast<float>(omega / a1), static_cast<float>(a2 * a3), static_cast<float>(a3)};
 }
 
-void find_moved(ContactSlots& slots, const BodyLines& bodies, std::vector<int>& moved) {
-  HWY_DYNAMIC_DISPATCH(find_moved_all)(slots, bodies, moved);
+void find_moved(ContactSlots& slots, const BlockRange& range, const BodyLines& bodies, std::vector<int>& moved) {
+  HWY_DYNAMIC_DISPATCH(find_moved_in)(slots, range, bodies, moved);
 }
-void prepare(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
-  HWY_DYNAMIC_DISPATCH(prepare_all)(slots, bodies, settings);
+void sweep(Pass pass, ContactSlots& slots, const BlockRange& range, BodyLines& bodies, const SweepSettings& settings) {
+  HWY_DYNAMIC_DISPATCH(sweep_in)(pass, slots, range, bodies, settings);
 }
-void push(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
-  HWY_DYNAMIC_DISPATCH(push_all)(slots, bodies, settings);
+void add_work(ContactSlots& slots, const BlockRange& range, const BodyLines& bodies, bool bounced, ContactWork& out) {
+  HWY_DYNAMIC_DISPATCH(add_work_in)(slots, range, bodies, bounced, out);
 }
-void relax(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
-  HWY_DYNAMIC_DISPATCH(relax_all)(slots, bodies, settings);
-}
-void find_pressing(ContactSlots& slots, std::vector<Pressing>& changed) {
-  HWY_DYNAMIC_DISPATCH(find_pressing_all)(slots, changed);
-}
-void bounce(ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings) {
-  HWY_DYNAMIC_DISPATCH(bounce_all)(slots, bodies, settings);
+void find_pressing(ContactSlots& slots, const BlockRange& range, std::vector<Pressing>& changed) {
+  HWY_DYNAMIC_DISPATCH(find_pressing_in)(slots, range, changed);
 }
 
 }  // namespace rotule::realtime

@@ -8,10 +8,14 @@
 namespace rotule::realtime {
 
 void Touches::remove_body(int body) {
+  fresh_.clear();
   for (int number = 0; number < static_cast<int>(pairs_.size()); ++number) {
     const Pair& pair = pairs_[number];
-    if (pair.a >= 0 && (proxies_[pair.a].body == body || proxies_[pair.b].body == body)) drop(number);
+    if (pair.a >= 0 && (proxies_[pair.a].body == body || proxies_[pair.b].body == body)) fresh_.push_back(number);
   }
+  // In an order that their numbers have no part in: those depend on the shape of the trees.
+  sort_fresh();
+  for (const int number : fresh_) drop(number);
   for (int number = 0; number < static_cast<int>(proxies_.size()); ++number) {
     Proxy& proxy = proxies_[number];
     if (proxy.body != body) continue;
@@ -65,13 +69,14 @@ void Touches::look_at_sensor(int number, const State& s, const BodyLines& bodies
   const std::uint32_t way = bodies.way(line_of(p.body)) + bodies.way(line_of(q.body));
   if (way == pair.looked) return;
   if (pair.overlap == 0 && pair.looked != ~0u && static_cast<std::int32_t>(pair.until - way) > 0) return;
-  found_.clear();
+  std::vector<Manifold>& found = desks_.front().found;
+  found.clear();
   PairMemory memory{Vec3(pair.axis[0], pair.axis[1], pair.axis[2])};
-  collide_parts(p.part, frame(pair.a, s), q.part, frame(pair.b, s), 0, memory, scratch_, found_);
+  collide_parts(p.part, frame(pair.a, s), q.part, frame(pair.b, s), 0, memory, desks_.front().scratch, found);
   for (int k = 0; k < 3; ++k) pair.axis[k] = static_cast<float>(memory.axis[k]);
-  pair.overlap = std::any_of(found_.begin(), found_.end(), [](const Manifold& m) { return m.count > 0 && m.gap() <= 0; });
+  pair.overlap = std::any_of(found.begin(), found.end(), [](const Manifold& m) { return m.count > 0 && m.gap() <= 0; });
   const bool convex = p.part.kind != CollisionPart::Kind::surface && q.part.kind != CollisionPart::Kind::surface;
-  const double gap = pair.overlap == 0 && convex ? std::clamp(parted_gap(pair, s), 0.0, most_budget) : 0;
+  const double gap = pair.overlap == 0 && convex ? std::clamp(parted_gap(pair), 0.0, most_budget) : 0;
   pair.looked = way;
   pair.until = way + static_cast<std::uint32_t>(gap / double(wander_unit));
 }
@@ -97,10 +102,13 @@ void Touches::joints_changed() {
     if (joint.a >= 0 && joint.b >= 0) tied_.emplace_back(std::minmax(joint.a, joint.b));
   std::sort(tied_.begin(), tied_.end());
   tied_.erase(std::unique(tied_.begin(), tied_.end()), tied_.end());
+  fresh_.clear();
   for (int number = 0; number < static_cast<int>(pairs_.size()); ++number) {
     const Pair& pair = pairs_[number];
-    if (pair.a >= 0 && !may_touch(proxies_[pair.a], proxies_[pair.b])) drop(number);
+    if (pair.a >= 0 && !may_touch(proxies_[pair.a], proxies_[pair.b])) fresh_.push_back(number);
   }
+  sort_fresh();
+  for (const int number : fresh_) drop(number);
   // Who is tied no longer looks for neighbours anew: as if it had left its box.
   for (const auto& freed : before) {
     if (std::binary_search(tied_.begin(), tied_.end(), freed)) continue;

@@ -16,8 +16,6 @@ constexpr double reuse_share = 0.03;
 
 Vec3 at_lane(const Rows3& rows, int lane) { return {rows.x.lane[lane], rows.y.lane[lane], rows.z.lane[lane]}; }
 
-int family_of(const Manifold& m) { return m.count == 1 ? 0 : 1; }
-
 }  // namespace
 
 SlotPlace Touches::take(int touch, int family, const Pair& pair) {
@@ -73,20 +71,14 @@ void Touches::release(int touch) {
   free_touches_.push_back(touch);
 }
 
-void Touches::write(int touch, const Manifold& m, double margin, const BodyLines& bodies) {
-  Touch& t = touches_[touch];
-  const Pair& pair = pairs_[t.pair];
-  Before before;
-  const bool fresh = t.slot.family < 0;
-  if (!fresh) slots.visit(t.slot.family, [&](auto& family) { take_down(family, t.slot, before); });
-  if (t.slot.family != family_of(m)) {
-    if (!fresh) give_back(t.slot, pair);
-    touches_[touch].slot = take(touch, family_of(m), pair);
-  }
-  points_ += m.count - before.count;
-  begun_ += fresh;
+int Touches::write_again(int touch, const Manifold& m, double margin, const BodyLines& bodies) {
   const SlotPlace at = touches_[touch].slot;
-  slots.visit(at.family, [&](auto& family) { write_lane(family, at, m, margin, fresh ? nullptr : &before, bodies, pair); });
+  Before before;
+  slots.visit(at.family, [&](auto& family) {
+    take_down(family, at, before);
+    write_lane(family, at, m, margin, &before, bodies, pairs_[touches_[touch].pair]);
+  });
+  return m.count - before.count;
 }
 
 template <int N>
@@ -166,5 +158,13 @@ void Touches::write_lane(SlotFamily<N>& family, const SlotPlace& at, const Manif
   cold.restitution.lane[lane] = static_cast<float>(law.restitution);
   hot.torsion.lane[lane] = static_cast<float>(law.torsional_friction);
 }
+
+// Written from collide_touches.cpp too.
+template void Touches::take_down(const SlotFamily<1>&, const SlotPlace&, Before&) const;
+template void Touches::take_down(const SlotFamily<4>&, const SlotPlace&, Before&) const;
+template void Touches::write_lane(SlotFamily<1>&, const SlotPlace&, const Manifold&, double, const Before*, const BodyLines&,
+                                  const Pair&);
+template void Touches::write_lane(SlotFamily<4>&, const SlotPlace&, const Manifold&, double, const Before*, const BodyLines&,
+                                  const Pair&);
 
 }  // namespace rotule::realtime

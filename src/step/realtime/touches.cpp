@@ -11,10 +11,6 @@ namespace rotule::realtime {
 namespace {
 
 // Shares of the smaller part's size.
-constexpr double margin_share = 0.02;  // looked at ahead, besides what motion asks for
-
-constexpr double fast_share = 0.5;    // a way in one step that is followed
-constexpr double same_normal = 0.95;  // cosine
 constexpr double fat_share = 0.2;
 constexpr double most_fat = 0.1;  // m
 
@@ -140,27 +136,33 @@ void Touches::meet(int p, int q) {
   fresh_.push_back(number);
 }
 
-void Touches::look_for_pairs() {
+bool Touches::is_new(int p, int q) const {
+  if (proxies_[p].body == proxies_[q].body) return false;
+  const bool turned = proxies_[q].moves != proxies_[p].moves ? proxies_[p].moves : q < p;
+  return !known_.has(turned ? PairTable::key(q, p) : PairTable::key(p, q));
+}
+
+void Touches::look_for_pairs(Stages& stages) {
   for (const int p : left_) {
     Proxy& proxy = proxies_[p];
     if (proxy.leaf >= 0) tree(proxy).remove(proxy.leaf);
     proxy.leaf = tree(proxy).insert(box(p), p);
   }
-  for (const int p : left_) look_around(p);
-  sort_fresh();
-}
-
-void Touches::look_around(int p) {
-  const Aabb where = box(p);
-  const auto visit = [&](int q) {
-    if (q != p) meet(p, q);
-    return true;
-  };
-  moving_.overlapping(where, visit);
-  if (proxies_[p].moves || proxies_[p].led) {
-    fixed_.overlapping(where, visit);
-    for (const int q : endless_) meet(p, q);
+  // Trees are searched by all; who was not known is taken down in the order of the search.
+  constexpr int least_searches = 8;
+  if (stages.alone()) {
+    for (const int p : left_) look_around(p);
+  } else {
+    met_.clear();
+    stages.gather(static_cast<int>(left_.size()), least_searches, neighbours_, met_, [&](int first, int last, auto& out) {
+      for (int k = first; k < last; ++k)
+        look_around(left_[k], [&](int p, int q) {
+          if (is_new(p, q)) out.emplace_back(p, q);
+        });
+    });
+    for (const auto& [p, q] : met_) meet(p, q);
   }
+  sort_fresh();
 }
 
 void Touches::sort_fresh() {
@@ -169,41 +171,47 @@ void Touches::sort_fresh() {
             [&](int i, int j) { return PairTable::key(pairs_[i].a, pairs_[i].b) < PairTable::key(pairs_[j].a, pairs_[j].b); });
 }
 
-void Touches::find(const State& s, BodyLines& bodies, double h, bool anew) {
+void Touches::find(const State& s, BodyLines& bodies, double h, bool anew, Stages& stages) {
   ++search_;
   left_.clear();
   fresh_.clear();
   come_upon_.clear();
-  find_left(boxes_, bodies, anew ? every_row_ : rows_, static_cast<float>(h), left_);
+  const std::vector<int>& rows = anew ? every_row_ : rows_;
+  constexpr int least_rows = 8, least_apart = 2048;
+  stages.gather(static_cast<int>(rows.size()), least_rows, stages.lists, left_, [&](int first, int last, std::vector<int>& out) {
+    find_left(boxes_, bodies, std::span(rows).subspan(first, last - first), static_cast<float>(h), out);
+  });
   look_around_woken(0);
-  look_for_pairs();
+  look_for_pairs(stages);
 
   // Apart: whose gap may be used up within this step?
-  look_ahead(bodies, static_cast<float>(h), static_cast<float>(h * h * model_.gravity.norm()));
+  stages.over_rows(bodies.rows, [&](std::span<const int> part) {
+    look_ahead(bodies, part, static_cast<float>(h), static_cast<float>(h * h * model_.gravity.norm()));
+  });
   used_up_.clear();
-  for (const Apart& pair : apart_)
-    if (static_cast<std::int32_t>(pair.until - bodies.way_ahead(pair.line_a) - bodies.way_ahead(pair.line_b)) < 0)
-      used_up_.push_back(pair.pair);
+  stages.gather(static_cast<int>(apart_.size()), least_apart, stages.lists, used_up_,
+                [&](int first, int last, std::vector<int>& out) {
+                  for (int k = first; k < last; ++k) {
+                    const Apart& pair = apart_[k];
+                    const std::uint32_t ahead = bodies.way_ahead(pair.line_a) + bodies.way_ahead(pair.line_b);
+                    if (static_cast<std::int32_t>(pair.until - ahead) < 0) out.push_back(pair.pair);
+                  }
+                });
 
-  // Touching: who has moved against each other?
+  // Touching: who has moved against each other? A pair may have several manifolds.
   moved_.clear();
-  find_moved(slots, bodies, moved_);
-  for (int& touch : moved_) touch = touches_[touch].pair;
-
-  for (const int number : moved_)
-    if (pairs_[number].seen != search_) collide_pair(number, s, bodies, h);
-  for (const int number : used_up_) {
-    // Those whose boxes no longer meet are forgotten.
-    const Pair& pair = pairs_[number];
-    const bool near = proxies_[pair.a].endless || proxies_[pair.b].endless || box(pair.a).overlaps(box(pair.b));
-    if (near) {
-      collide_pair(number, s, bodies, h);
-    } else {
-      drop(number);
-    }
+  stages.find_moved(slots, bodies, moved_);
+  std::size_t pairs = 0;
+  for (const int touch : moved_) {
+    const int number = touches_[touch].pair;
+    if (std::exchange(pairs_[number].seen, search_) != search_) moved_[pairs++] = number;
   }
-  for (const int number : fresh_) collide_pair(number, s, bodies, h);
-  wake_found(s, bodies, h);
+  moved_.resize(pairs);
+
+  collide(moved_, s, bodies, h, stages);
+  collide(used_up_, s, bodies, h, stages);
+  collide(fresh_, s, bodies, h, stages);
+  wake_found(s, bodies, h, stages);
 }
 
 void Touches::leave_apart(Pair& pair) {
@@ -235,26 +243,27 @@ void Touches::drop(int number) {
   free_pairs_.push_back(number);
 }
 
+Frame Touches::frame_of(int number, const State& s) const {
+  const Proxy& proxy = proxies_[number];
+  const Mat3 R = s.theta[proxy.body].toRotationMatrix();
+  return {proxy.part.at_origin ? R : R * proxy.part.X_BP.R,
+          s.p[proxy.body] + R * (proxy.part.X_BP.p - model_.bodies[proxy.body].center_of_mass)};
+}
+
 const Frame& Touches::frame(int number, const State& s) {
-  if (framed_[number] != search_) {
-    const Proxy& proxy = proxies_[number];
-    const Mat3 R = s.theta[proxy.body].toRotationMatrix();
-    frames_[number] = {proxy.part.at_origin ? R : R * proxy.part.X_BP.R,
-                       s.p[proxy.body] + R * (proxy.part.X_BP.p - model_.bodies[proxy.body].center_of_mass)};
-    framed_[number] = search_;
-  }
+  if (std::exchange(framed_[number], search_) != search_) frames_[number] = frame_of(number, s);
   return frames_[number];
 }
 
-double Touches::parted_gap(const Pair& pair, const State& s) {
+double Touches::parted_gap(const Pair& pair) const {
   const Proxy &p = proxies_[pair.a], &q = proxies_[pair.b];
   if (p.part.kind == CollisionPart::Kind::plane) {
-    const Frame &A = frame(pair.a, s), &B = frame(pair.b, s);
+    const Frame &A = frames_[pair.a], &B = frames_[pair.b];
     const Vec3 n = A.R.col(2);
     return n.dot(B * support(q.part.convex, -(B.R.transpose() * n)) - A.p);
   }
   if (p.part.kind != CollisionPart::Kind::convex || q.part.kind != CollisionPart::Kind::convex) return 0;
-  const Frame &A = frame(pair.a, s), &B = frame(pair.b, s);
+  const Frame &A = frames_[pair.a], &B = frames_[pair.b];
   const Convex &a = p.part.convex, &b = q.part.convex;
   if (a.kind <= Convex::Kind::capsule && b.kind <= Convex::Kind::capsule) {
     PairMemory none;
@@ -264,89 +273,6 @@ double Touches::parted_gap(const Pair& pair, const State& s) {
   if (!(axis.squaredNorm() > 0)) return 0;
   const Vec3 n_A = axis.normalized(), n = A.R * n_A;
   return n.dot(B.p - A.p) + n.dot(B.R * support(b, -(B.R.transpose() * n))) - n_A.dot(support(a, n_A));
-}
-
-void Touches::collide_pair(int number, const State& s, const BodyLines& bodies, double h) {
-  Pair& pair = pairs_[number];
-  pair.seen = search_;
-  const Proxy &p = proxies_[pair.a], &q = proxies_[pair.b];
-  const double size = std::min(p.size, q.size), share = margin_share * size,
-               least_margin = settings_.margin > 0 ? std::min(settings_.margin, share) : share;
-  // What may close within the step is a contact ahead of time.
-  const Vec3 dv = s.v(p.body) - s.v(q.body);
-  const double fall = p.moves && q.moves ? 0 : h * h * model_.gravity.norm();
-  const double margin = least_margin + h * (dv.norm() + p.arm * s.omega(p.body).norm() + q.arm * s.omega(q.body).norm()) + fall;
-
-  // The axis that parted them last time may still do.
-  const bool convex = p.part.kind != CollisionPart::Kind::surface && q.part.kind != CollisionPart::Kind::surface;
-  if (convex)
-    if (const double gap = parted_gap(pair, s); gap > margin) return part(pair, number, gap - least_margin, bodies);
-
-  // A way that is longer than it is thick may lead past the other's edges: it is followed, and what is not on it is no contact.
-  CastHit hit;
-  const bool fast = margin - least_margin > fast_share * size;
-  if (fast) {
-    hit = cast(p.part, steady(p.body, s), q.part, steady(q.body, s), {.t_max = h, .tolerance = least_margin});
-    if (!hit.hit) return part(pair, number, 0, bodies);
-  }
-
-  // Surfaces tell no distance: looked at further than necessary, nothing there is worth something.
-  const double ahead = convex ? 0 : 0.25 * size;
-  found_.clear();
-  PairMemory memory{Vec3(pair.axis[0], pair.axis[1], pair.axis[2])};
-  collide_parts(p.part, frame(pair.a, s), q.part, frame(pair.b, s), margin + ahead, memory, scratch_, found_);
-  for (int k = 0; k < 3; ++k) pair.axis[k] = static_cast<float>(memory.axis[k]);
-  const bool nothing = found_.empty();
-  std::erase_if(found_, [&](const Manifold& m) { return m.count == 0 || m.gap() > margin; });
-  if (fast && hit.t > 0) {
-    // Normals of the pose from which it was seen count where they are those of the blow.
-    std::erase_if(found_, [&](const Manifold& m) { return m.normal.dot(hit.normal) < same_normal; });
-    if (found_.empty()) found_.push_back(manifold_of(hit, steady(p.body, s), steady(q.body, s)));
-  }
-  if (found_.empty()) {
-    const double gap = convex ? parted_gap(pair, s) - least_margin : nothing ? ahead : 0;
-    return part(pair, number, gap, bodies);
-  }
-
-  leave_apart(pair);
-  for (const int body : {p.body, q.body})
-    if (sleepers.asleep(body)) come_upon_.push_back(sleepers.island_of(body));
-  // Manifolds that were there go on with those whose normal is nearest to theirs.
-  int kept = -1;
-  for (const Manifold& m : found_) {
-    int best = -1, before_best = -1;
-    double nearest = found_.size() == 1 && touches_.size() > 0 && pair.touch >= 0 && touches_[pair.touch].next < 0 ? -2 : 0.7;
-    for (int t = pair.touch, before = -1; t >= 0; before = t, t = touches_[t].next) {
-      const SlotPlace& at = touches_[t].slot;
-      const double along = slots.visit(at.family, [&](auto& family) {
-        const auto& hot = family.colours[at.colour].hot[at.index / row_lanes];
-        const int lane = at.index % row_lanes;
-        return m.normal.dot(Vec3(hot.normal.x.lane[lane], hot.normal.y.lane[lane], hot.normal.z.lane[lane]));
-      });
-      if (along > nearest) {
-        nearest = along;
-        best = t;
-        before_best = before;
-      }
-    }
-    if (best >= 0) {
-      (before_best >= 0 ? touches_[before_best].next : pair.touch) = touches_[best].next;
-    } else {
-      best = static_cast<int>(touches_.size());
-      if (free_touches_.empty()) {
-        touches_.emplace_back();
-      } else {
-        best = free_touches_.back();
-        free_touches_.pop_back();
-      }
-      touches_[best] = {number, -1, {}};
-    }
-    touches_[best].next = kept;
-    kept = best;
-    write(best, m, least_margin, bodies);
-  }
-  while (pair.touch >= 0) release(pair.touch);
-  pair.touch = kept;
 }
 
 }  // namespace rotule::realtime

@@ -15,11 +15,15 @@
 #include "step/realtime/kernels.h"
 #include "step/realtime/pair_table.h"
 #include "step/realtime/sleepers.h"
+#include "step/realtime/stages.h"
 
 namespace rotule::realtime {
 
 /// m: gaps beyond this are not told apart.
 inline constexpr double most_budget = 60;
+
+/// Of the two in ContactSlots.
+inline int family_of(const Manifold& m) { return m.count == 1 ? 0 : 1; }
 
 class Touches {
  public:
@@ -33,7 +37,7 @@ class Touches {
   void joints_changed();
 
   /// Contacts for a step of h from here; `anew`: whether somebody else changed the state since the last one.
-  void find(const State& s, BodyLines& bodies, double h, bool anew);
+  void find(const State& s, BodyLines& bodies, double h, bool anew, Stages& stages);
   /// After bodies came or went, or sleep or wake: which boxes a step goes through.
   void list_rows(const BodyLines& bodies);
 
@@ -58,7 +62,7 @@ class Touches {
   [[nodiscard]] SteadyMotion steady(int body, const State& s) const;
   /// The share of a step of h after which a body that goes this way first meets something that does not move, or is led; 1 where
   /// it meets nothing.
-  double free_share(int body, const SteadyMotion& motion, const State& s, double h);
+  [[nodiscard]] double free_share(int body, const SteadyMotion& motion, const State& s, double h) const;
 
   /// Pairs of bodies of which one is a sensor, that overlap in this state: appends each once or more often.
   void sense(const State& s, const BodyLines& bodies, std::vector<std::pair<int, int>>& out);
@@ -131,11 +135,38 @@ class Touches {
     std::uint32_t feature[4];
   };
 
-  void look_for_pairs();
-  void look_around(int proxy);
+  /// What a look at a pair found out.
+  struct Look {
+    enum class Outcome : std::uint8_t { forgotten, apart, touching };
+    int pair = -1;
+    Outcome outcome = Outcome::forgotten;
+    double gap = 0;                        // apart: what may be used up
+    double margin = 0;                     // touching
+    int worker = 0, first = 0, count = 0;  // manifolds, on that worker's desk
+    int points = 0;                        // more than before, of those that were written into their slots
+  };
+  /// One thread's memory.
+  struct Desk {
+    CollideScratch scratch;
+    std::vector<Manifold> found, manifolds;
+    std::vector<int> goes_on;  // per manifold, the touch whose it is; -1: it begins
+  };
+  /// A manifold that goes into a slot of its own.
+  struct Writing {
+    int touch, look, manifold;
+    int before;  // what its last slot had, or -1
+  };
+
+  void look_for_pairs(Stages& stages);
+  template <class Meet>
+  void look_around(int proxy, const Meet& meet) const;
+  void look_around(int proxy) {
+    look_around(proxy, [&](int p, int q) { meet(p, q); });
+  }
+  [[nodiscard]] bool is_new(int p, int q) const;
   void sort_fresh();
   /// Those that were come upon in this search, and whom these come upon.
-  void wake_found(const State& s, const BodyLines& bodies, double h);
+  void wake_found(const State& s, const BodyLines& bodies, double h, Stages& stages);
   void look_around_woken(std::size_t from);
   void lay_down(int touch);
   void take_up(int touch);
@@ -144,11 +175,17 @@ class Touches {
   decltype(auto) at_slot(const SlotPlace& at, F&& f) const;
   void meet(int p, int q);
   [[nodiscard]] bool may_touch(const Proxy& p, const Proxy& q) const;
-  void collide_pair(int number, const State& s, const BodyLines& bodies, double h);
+  /// These pairs, each once: looked at by many threads, settled by one, in their order (collide_touches.cpp).
+  void collide(std::span<const int> numbers, const State& s, const BodyLines& bodies, double h, Stages& stages);
+  void make_frames(const State& s, Stages& stages);
+  void look_at(Look& look, Desk& desk, const State& s, const BodyLines& bodies, double h);
+  int take_match(Pair& pair, const Manifold& m, int of);
+  void settle(const Look& look, int number, const BodyLines& bodies);
   void part(Pair& pair, int number, double gap, const BodyLines& bodies);
   void drop(int number);
   void release(int touch);
-  void write(int touch, const Manifold& m, double margin, const BodyLines& bodies);
+  /// Into the slot that it has, whose last manifold it follows; how many points there are more.
+  int write_again(int touch, const Manifold& m, double margin, const BodyLines& bodies);
   template <int N>
   void take_down(const SlotFamily<N>& family, const SlotPlace& at, Before& out) const;
   template <int N>
@@ -160,8 +197,10 @@ class Touches {
   void leave_sensing(Pair& pair);
   [[nodiscard]] static Manifold manifold_of(const CastHit& hit, const SteadyMotion& a, const SteadyMotion& b);
   void look_at_sensor(int number, const State& s, const BodyLines& bodies);
+  [[nodiscard]] Frame frame_of(int proxy, const State& s) const;
   [[nodiscard]] const Frame& frame(int proxy, const State& s);
-  [[nodiscard]] double parted_gap(const Pair& pair, const State& s);
+  /// Their frames being made.
+  [[nodiscard]] double parted_gap(const Pair& pair) const;
   [[nodiscard]] Aabb box(int proxy) const;
   DynamicTree& tree(const Proxy& p) { return p.moves ? moving_ : fixed_; }
   int free_proxy();
@@ -185,16 +224,34 @@ class Touches {
   std::vector<Frame> frames_;
   std::vector<std::uint32_t> framed_;  // the search for which each of them was made
   std::uint32_t search_ = 0;
-  std::vector<int> left_, moved_, used_up_, fresh_, order_;
+  std::vector<int> left_, moved_, used_up_, fresh_, order_, unframed_;
+  std::vector<std::vector<std::pair<int, int>>> neighbours_;
+  std::vector<std::pair<int, int>> met_;
+  std::vector<Look> looks_;
+  std::vector<Desk> desks_ = std::vector<Desk>(1);  // by worker
+  std::vector<Writing> writings_;
+  std::vector<Before> befores_;
   ContactSlots resting_;  // manifolds that sleep
   int resting_count_ = 0;
   std::vector<int> rows_, every_row_;  // of boxes: those with a body in them that moves
   std::vector<int> come_upon_;         // islands that sleep, and are touched
-  std::vector<Manifold> found_;
-  CollideScratch scratch_;
   bool bouncy_ = false;
   int points_ = 0, begun_ = 0;
 };
+
+template <class Meet>
+void Touches::look_around(int p, const Meet& meet) const {
+  const Aabb where = box(p);
+  const auto visit = [&](int q) {
+    if (q != p) meet(p, q);
+    return true;
+  };
+  moving_.overlapping(where, visit);
+  if (proxies_[p].moves || proxies_[p].led) {
+    fixed_.overlapping(where, visit);
+    for (const int q : endless_) meet(p, q);
+  }
+}
 
 template <class F>
 decltype(auto) Touches::at_slot(const SlotPlace& at, F&& f) const {

@@ -29,7 +29,7 @@ Diagnostics ReferenceStepper::diagnose(const State& s, double t, double h) {
   out.push_energy = totals.push_energy;
   if (mechanism.books) {
     if (totals.books.opened == 0) ledger.look_at_hands(mechanism, s, t, totals);
-    Ledger::read(totals, mechanism, s, out);
+    Ledger::read(totals, mechanism.model, s, out);
   }
   out.kinematic_work = totals.given_work;
   for (int i = 0; i < island_count_; ++i) out.residual = std::max(out.residual, islands_[i].residual);
