@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 
@@ -125,9 +126,21 @@ double milliseconds_of(const std::string& text) {
   return factor * *number;
 }
 
-}  // namespace
+/// What nobody can catch: exceptions in threads of libraries, where the system has no more to give.
+[[noreturn]] void end_in_a_line() {
+  const char* what = "ended by an error that nobody could catch";
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rotule: %s\n", error.what());
+    std::_Exit(bad_input);
+  } catch (...) {
+  }
+  std::fprintf(stderr, "rotule: %s\n", what);
+  std::_Exit(bad_input);
+}
 
-int main(int argc, char** argv) {
+int command_line(int argc, char** argv) {
   CLI::App app("Rigid bodies and joints, simulated with honest errors.", "rotule");
   app.set_version_flag("--version", "rotule " ROTULE_VERSION);
   app.require_subcommand(1);
@@ -547,5 +560,17 @@ int main(int argc, char** argv) {
     return refused("out of memory");
   } catch (const std::exception& error) {
     return refused(error.what());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::set_terminate(end_in_a_line);
+  try {
+    return command_line(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rotule: %s\n", dynamic_cast<const std::bad_alloc*>(&error) != nullptr ? "out of memory" : error.what());
+    return bad_input;
   }
 }

@@ -135,6 +135,8 @@ Resumed take_up(const RunOptions& given) {
     if (given.steps) out.steps = *given.steps;
     if (given.duration) out.steps = static_cast<std::int64_t>(std::ceil(*given.duration / out.recipe.dt * (1 - 1e-12)));
     const auto done = static_cast<std::int64_t>(recording.frames()) - 1;
+    if (done >= 0 && out.run.value("done", std::int64_t{-1}) != done)
+      throw Error(source, "is damaged: its frames do not end where the run would go on");
     if (out.steps < done || (recording.finished() && out.steps == done))
       throw Error(source, fmt::format("has all of its {} steps; --steps or --duration asks for more", done));
   }

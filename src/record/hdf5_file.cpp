@@ -196,7 +196,11 @@ Hdf5File Hdf5File::open(const std::string& path) {
     throw Error(path, fmt::format("cannot be read: {}; its run was not finished, what it recorded is {}", reason, partial));
   }
   if (S_ISDIR(status.st_mode)) throw Error(path, "is a folder, not a file");
-  if (path.ends_with(unfinished_name(""))) finish_commit(path);
+  if (path.ends_with(unfinished_name(""))) {
+    finish_commit(path);
+    if (H5Fis_hdf5(path.c_str()) <= 0)
+      throw Error(path, "holds nothing yet: its run was ended before its first step; begin anew");
+  }
   require_harmless(path);
   const Hdf5Handle access = out.check(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "cannot be read");
   out.check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), "cannot be read");

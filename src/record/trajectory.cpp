@@ -67,6 +67,7 @@ TrajectoryWriter::TrajectoryWriter(Hdf5File file) : file_(std::move(file)), last
   contact_start_ = open(contact_start);
   frames_ = static_cast<std::int64_t>(contact_start_.written + contact_start_.held);
   slices_ = FluidSliceWriter::reopen(file_);
+  with_points_ = file_.contains("/resume/snapshot");  // frames and the point to go on from are committed together
   file_.attribute("/", "finished", 0);
   if (file_.contains("/summary")) file_.remove("/summary");
 }
@@ -237,6 +238,8 @@ void TrajectoryWriter::flush(Series& series) {
   Extent start(series.row.size() + 1, 0), count{series.held};
   start[0] = series.written;
   count.insert(count.end(), series.row.begin(), series.row.end());
+  // What `show` wrote of a chunk that is not full the library would read, and take for compressed: it is to forget it first.
+  if (series.held < series.chunk) set_extent(series, series.written);
   set_extent(series, series.written + series.held);
   if (series.row_size > 0) {
     const Hdf5Handle memory =

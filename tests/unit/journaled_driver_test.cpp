@@ -1,6 +1,8 @@
 // Files written by journal, killed at random moments: what is found afterwards is what was committed, all of it and nothing else.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/scene.h>
+#include <rotule/world.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -15,6 +17,7 @@
 #include "record/growing_table.h"
 #include "record/hdf5_file.h"
 #include "record/journaled_driver.h"
+#include "record/trajectory.h"
 #include "support/files.h"
 
 namespace rotule {
@@ -62,6 +65,32 @@ TEST(JournaledFile, IsWhatItIsWithout) {
   EXPECT_EQ(back.number_attribute("/", "generation"), 120);
   EXPECT_EQ(back.numbers("/b").size(), rows_after(120));
   EXPECT_EQ(back.numbers("/a").size(), 3 * rows_after(120));
+}
+
+// Chunks that are not full are written as they are at every commit, and compressed in the end.
+TEST(JournaledFile, CommitsChangeNothingOfARecording) {
+  const testing::Folder folder("commits");
+  Scene scene;
+  scene.add({.name = "bob", .mass = 1.0, .position = {1, 0, 0}});
+  scene.add(Rod{.between = {"world", "bob"}, .from = Vec3(0, 0, 0)});
+  std::vector<std::vector<double>> positions;
+  for (const int every : {1000, 1, 7, 64}) {
+    World world(scene);
+    const std::string path = folder.path / std::to_string(every);
+    TrajectoryWriter writer(path, to_json(scene), scene.recipe, {"bob"}, {world.name(world.joints().front())});
+    TrajectoryFrame frame;
+    for (int i = 0; i < 150; ++i) {
+      world.step(0.01);
+      capture(world, frame);
+      writer.append(frame);
+      if (i % every == 0) writer.checkpoint({world.save().bytes, "{}", {}});
+    }
+    writer.finish();
+    const TrajectoryReader reader(path);
+    EXPECT_EQ(reader.frames(), 150u);
+    positions.push_back(reader.series("/position"));
+    EXPECT_EQ(positions.back(), positions.front()) << every;
+  }
 }
 
 TEST(JournaledFile, KilledAtAnyMomentHoldsItsLastCommit) {
