@@ -81,6 +81,7 @@ void complain(std::string message);
 
 struct RunOptions {
   std::string scene;
+  std::string resume;  // a recording to go on with; of the others steps, duration, threads, problems and output may be given
   std::optional<std::int64_t> steps;
   std::optional<double> duration;
   std::optional<double> dt;
@@ -249,6 +250,9 @@ class FluidTally {
  public:
   void add(const World& world);
   [[nodiscard]] Json result(const World& world) const;
+  /// For runs that go on another time.
+  [[nodiscard]] Json save() const { return {substeps_, iterations_, residual_, cfl_, divergence_}; }
+  void load(const Json& saved);
 
  private:
   std::int64_t substeps_ = 0, iterations_ = 0;

@@ -50,6 +50,14 @@ void FluidTally::add(const World& world) {
   divergence_ = std::max(divergence_, report.divergence);
 }
 
+void FluidTally::load(const Json& saved) {
+  saved.at(0).get_to(substeps_);
+  saved.at(1).get_to(iterations_);
+  saved.at(2).get_to(residual_);
+  saved.at(3).get_to(cfl_);
+  saved.at(4).get_to(divergence_);
+}
+
 Json FluidTally::result(const World& world) const {
   const FluidLedger ledger = world.fluid()->ledger();
   return {{"cells", world.fluid()->cells()},

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 
 #include "base/text.h"
 #include "commands.h"
 #include "manual.h"
+#include "resume.h"
 #include "signals.h"
 
 namespace {
@@ -124,9 +126,21 @@ double milliseconds_of(const std::string& text) {
   return factor * *number;
 }
 
-}  // namespace
+/// What nobody can catch: exceptions in threads of libraries, where the system has no more to give.
+[[noreturn]] void end_in_a_line() {
+  const char* what = "ended by an error that nobody could catch";
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rotule: %s\n", error.what());
+    std::_Exit(bad_input);
+  } catch (...) {
+  }
+  std::fprintf(stderr, "rotule: %s\n", what);
+  std::_Exit(bad_input);
+}
 
-int main(int argc, char** argv) {
+int command_line(int argc, char** argv) {
   CLI::App app("Rigid bodies and joints, simulated with honest errors.", "rotule");
   app.set_version_flag("--version", "rotule " ROTULE_VERSION);
   app.require_subcommand(1);
@@ -134,7 +148,7 @@ int main(int argc, char** argv) {
 
   RunOptions run_options;
   CLI::App* run_command = app.add_subcommand("run", "simulate a scene and report");
-  run_command->add_option("SCENE", run_options.scene, "file or name")->required();
+  run_command->add_option("SCENE", run_options.scene, "file or name; with --resume none is needed");
   CLI::Option* steps = run_command->add_option("--steps", run_options.steps, "how many steps");
   run_command->add_option("--duration", run_options.duration, "how long, in seconds")->excludes(steps);
   run_command->add_option("--dt", run_options.dt, "time step, in seconds");
@@ -166,6 +180,12 @@ int main(int argc, char** argv) {
   run_command->add_option("--hold", run_options.hold, "s: how long equilibrium must last")->needs(equilibrium);
   run_command->add_flag("--json", run_options.json, "one JSON object on stdout");
   run_command->add_flag("--quiet", run_options.quiet, "no progress bar, no summary");
+  CLI::Option* resume = run_command->add_option(
+      "--resume", run_options.resume,
+      "go on with the run of this recording, killed, interrupted or finished: --steps or --duration then say when it is to end");
+  for (const char* name : {"--dt", "--recipe", "--accuracy", "--set", "--estimate-error", "--record", "--slice", "--slice-rate",
+                           "--parareal", "--coarse", "--until-equilibrium", "--relax"})
+    resume->excludes(run_command->get_option(name));
 
   ListOptions list_options;
   CLI::App* list_command = app.add_subcommand("list", "what there is to choose from");
@@ -487,8 +507,14 @@ int main(int argc, char** argv) {
     if (argc < 2) return print(start_page(app)), 0;
     app.parse(argc, argv);
     answer_signals();
-    if (run_command->parsed()) run(run_options);
+    if (run_command->parsed()) {
+      if (run_options.scene.empty() && run_options.resume.empty()) throw CLI::RequiredError("SCENE");
+      run(run_options);
+    }
     const rotule::Budget listening(signal_bell());
+    for (const std::string& file : {export_options.scene, fluid_options.file, plot_options.file, report_options.file,
+                                    inverse_options.scene, inverse_options.motion, view_options.what, film_options.what})
+      say_if_unfinished(file);
     if (list_command->parsed()) list(list_options);
     if (check_command->parsed()) check(check_options);
     if (recipe_command->parsed()) show_recipe(recipe_options);
@@ -547,5 +573,17 @@ int main(int argc, char** argv) {
     return refused("out of memory");
   } catch (const std::exception& error) {
     return refused(error.what());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::set_terminate(end_in_a_line);
+  try {
+    return command_line(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rotule: %s\n", dynamic_cast<const std::bad_alloc*>(&error) != nullptr ? "out of memory" : error.what());
+    return bad_input;
   }
 }

@@ -26,6 +26,7 @@
 #include "record/scene_json.h"
 #include "record/tally.h"
 #include "record/trajectory.h"
+#include "resume.h"
 #include "signals.h"
 #include "world/world_implementation.h"
 
@@ -218,6 +219,12 @@ class EquilibriumWatch {
     return since_ && world.time() - *since_ >= hold_ * (1 - 1e-12);
   }
 
+  /// Since when, for runs that go on another time.
+  [[nodiscard]] Json save() const { return since_ ? Json(*since_) : Json(nullptr); }
+  void load(const Json& saved) {
+    if (!saved.is_null()) since_ = saved.get<double>();
+  }
+
   [[nodiscard]] Json result(bool reached) const {
     Json moving = Json::array();
     for (const Restless& r : now_.restless)
@@ -283,28 +290,29 @@ Json json_of(const Vec3& now, const MomentumBalance& books) {
 
 /// Where everything is at the end, and what joints bear there.
 Json final_state(const World& world) {
-  Json bodies = Json::object(), joints = Json::object();
+  // Names are all different: looking each one up among those before would take as long as all else, squared.
+  Json::object_t bodies, joints;
   for (const BodyId body : world.bodies()) {
     const Quat q = world.orientation(body);
-    bodies[world.name(body)] = {{"position", json_of(world.position(body))},
-                                {"orientation", {q.w(), q.x(), q.y(), q.z()}},
-                                {"velocity", json_of(world.velocity(body))},
-                                {"angular_velocity", json_of(world.angular_velocity(body))}};
+    bodies.emplace_back(world.name(body), Json{{"position", json_of(world.position(body))},
+                                               {"orientation", {q.w(), q.x(), q.y(), q.z()}},
+                                               {"velocity", json_of(world.velocity(body))},
+                                               {"angular_velocity", json_of(world.angular_velocity(body))}});
   }
   for (const JointId joint : world.joints()) {
     const JointMotion motion = world.joint_motion(joint);
     const JointForce bears = implementation_of(world).ready().last_joint_force(implementation_of(world).joint_slots.place(joint));
-    joints[world.name(joint)] = {{"displacement", json_of(motion.displacement)},
-                                 {"angle", json_of(motion.angle)},
-                                 {"displacement_rate", json_of(motion.displacement_rate)},
-                                 {"angular_rate", json_of(motion.angular_rate)},
-                                 {"force", json_of(bears.force)},
-                                 {"torque", json_of(bears.torque)},
-                                 {"motor_force", json_of(motion.motor_force)},
-                                 {"motor_torque", json_of(motion.motor_torque)},
-                                 {"passive_force", json_of(motion.passive_force)},
-                                 {"passive_torque", json_of(motion.passive_torque)},
-                                 {"motor_power", motion.motor_power}};
+    joints.emplace_back(world.name(joint), Json{{"displacement", json_of(motion.displacement)},
+                                                {"angle", json_of(motion.angle)},
+                                                {"displacement_rate", json_of(motion.displacement_rate)},
+                                                {"angular_rate", json_of(motion.angular_rate)},
+                                                {"force", json_of(bears.force)},
+                                                {"torque", json_of(bears.torque)},
+                                                {"motor_force", json_of(motion.motor_force)},
+                                                {"motor_torque", json_of(motion.motor_torque)},
+                                                {"passive_force", json_of(motion.passive_force)},
+                                                {"passive_torque", json_of(motion.passive_torque)},
+                                                {"motor_power", motion.motor_power}});
   }
   return {{"time", world.time()}, {"bodies", bodies}, {"joints", joints}};
 }
@@ -425,11 +433,15 @@ void run_in_slices(const NamedScene& named, const Recipe& recipe, std::int64_t s
 
 }  // namespace
 
-void run(const RunOptions& options) {
-  NamedScene named = find_scene(options.scene);
-  apply_exactness(named.scene, options.exactness);
-  const Recipe recipe = chosen_recipe(named.scene, options);
-  const std::int64_t steps = step_count(recipe, options);
+void run(const RunOptions& given) {
+  std::optional<Resumed> resumed;
+  if (!given.resume.empty()) resumed = take_up(given);
+  const RunOptions& options = resumed ? resumed->options : given;
+  NamedScene named = resumed ? resumed->named : find_scene(options.scene);
+  const std::string found = options.record.empty() || resumed ? "" : scene_sum(named);
+  if (!resumed) apply_exactness(named.scene, options.exactness);
+  const Recipe recipe = resumed ? resumed->recipe : chosen_recipe(named.scene, options);
+  const std::int64_t steps = resumed ? resumed->steps : step_count(recipe, options);
   if (options.parareal && options.estimate_error)
     throw Error("--estimate-error: parareal says its own; leave out one of the two");
   if (options.parareal) return run_in_slices(named, recipe, steps, options);
@@ -461,7 +473,9 @@ void run(const RunOptions& options) {
   std::optional<ProblemWriter> problems;
   const std::string scene_text =
       options.record.empty() && options.record_problems.empty() ? "" : to_json(with_meshes_inside(named.scene));
-  if (!options.record.empty())
+  if (resumed)
+    trajectory.emplace(go_on(*resumed));
+  else if (!options.record.empty())
     trajectory.emplace(options.record, scene_text, recipe, body_names, joint_names, steps + 1,
                        static_cast<std::size_t>(world.particles()));
   if (!options.record_problems.empty()) {
@@ -498,16 +512,56 @@ void run(const RunOptions& options) {
     trajectory->append(world.time(), world.fluid()->slice(plane->axis, plane->at));
     slices = static_cast<std::int64_t>(world.time() * options.slice_rate + 1e-9) + 1;
   };
-  if (trajectory) {
-    time_stages(world);
+  if (trajectory) time_stages(world);
+  std::int64_t done = 0;                 // steps
+  std::vector<std::string> lost_joints;  // that broke, in their order
+  Json begun = resumed ? resumed->run["begun"] : run_as_begun(options, named, steps);
+  begun["steps"] = steps;
+  if (!resumed) begun["scene_sum"] = found;
+  // From here the run could be gone on with.
+  const auto point = [&]() -> ResumePoint {
+    const Json now_known = {
+        {"begun", begun},
+        {"done", done},
+        {"saved_at", std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()},
+        {"slices", slices},
+        {"picks", picks},
+        {"fluid", fluid.save()},
+        {"equilibrium", watch ? watch->save() : Json(nullptr)},
+        {"lost_joints", lost_joints},
+        {"counts", counts_of(world)}};
+    return {world.save().bytes, now_known.dump(-1, ' ', false, Json::error_handler_t::replace), tallies.save()};
+  };
+  // What a run that fails after a while has recorded stays, and is said to.
+  const auto keeping = [&](auto&& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      if (!trajectory || trajectory->kept().empty()) throw;
+      throw Error(fmt::format("{}; what was recorded is in {}", error.what(), trajectory->kept()));
+    }
+  };
+  if (resumed) {
+    about_scene([&] { restore(world, *resumed); });
+    done = resumed->run.at("done").get<std::int64_t>();
+    slices = resumed->run.at("slices").get<std::int64_t>();
+    picks = resumed->run.at("picks").get<std::map<std::string, std::int64_t>>();
+    lost_joints = resumed->run.at("lost_joints").get<std::vector<std::string>>();
+    fluid.load(resumed->run.at("fluid"));
+    if (watch) watch->load(resumed->run.at("equilibrium"));
+    tallies.load(resumed->point.tallies);
+    now = about_scene([&] { return world.diagnostics(); });
+    if (trajectory->frames() == 0) record();
+  } else if (trajectory) {
     record();
+    trajectory->checkpoint(point());
   }
   // A signal ends the run after the steps that are done, or in the midst of one, which then counts as not begun: the summary and
   // the recording are those of all before.
-  {
+  keeping([&] {
     const WorthKeeping recording;
     ProgressBar bar(steps, !options.quiet);
-    for (std::int64_t i = 0; i < steps && !at_rest && signal_received() == 0; ++i) {
+    for (std::int64_t i = done; i < steps && !at_rest && signal_received() == 0; ++i) {
       const auto before = std::chrono::steady_clock::now();
       StepReport report;
       try {
@@ -526,9 +580,12 @@ void run(const RunOptions& options) {
       if (chooses) count_picks(world, picks);
       if (trajectory) record();
       if (watch) at_rest = watch->at(world);
+      for (const BrokenJoint& broken : world.broken()) lost_joints.push_back(broken.joint);
+      done = i + 1;
+      if (trajectory && trajectory->due()) trajectory->checkpoint(point());
       bar.at(i + 1);
     }
-  }
+  });
   if (signal_received() != 0 && world.steps() == 0) throw Interrupted();  // nothing was done, nothing is written
   const WorthKeeping files;
 
@@ -608,13 +665,16 @@ void run(const RunOptions& options) {
   }
   if (chooses && !picks.empty()) result["picked"] = picks;
   // Both files are whole before either gets its name.
-  if (trajectory) {
-    trajectory->summary(result.dump());
-    trajectory->close();
-  }
-  if (problems) problems->close();
-  if (trajectory) trajectory->finish();
-  if (problems) problems->finish();
+  keeping([&] {
+    if (trajectory) {
+      trajectory->note(point());
+      trajectory->summary(result.dump());
+      trajectory->close();
+    }
+    if (problems) problems->close();
+    if (trajectory) trajectory->finish();
+    if (problems) problems->finish();
+  });
   if (options.json) {
     print(result.dump(2) + "\n");
   } else if (!options.quiet) {

@@ -41,7 +41,10 @@ class Recorder {
     writer_.reset();
   }
   /// Leaves no file behind.
-  void discard() { writer_.reset(); }
+  void discard() {
+    if (writer_) writer_->discard();
+    writer_.reset();
+  }
 
  private:
   std::shared_ptr<WorldHandle> world_;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 
 #include "analyse/remarks.h"
 #include "base/text.h"
@@ -33,6 +35,8 @@ std::vector<LinkageCount> count_linkages(const Model& model, const std::vector<R
         linked.join(first, partner);
     });
   }
+  std::unordered_map<std::string_view, int> superfluous;  // rows, by the joint's name
+  for (const Redundancy& r : redundant) superfluous[r.joint] += r.rows;
   std::map<int, LinkageCount> by_root;
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
     const Joint& joint = model.joints[j];
@@ -45,8 +49,7 @@ std::vector<LinkageCount> count_linkages(const Model& model, const std::vector<R
     if (joint.equations && joint.equations->one_sided) continue;  // it bounds, and locks nothing
     linkage.rows += joint.rows();
     linkage.rank += joint.rows();
-    for (const Redundancy& r : redundant)
-      if (r.joint == joint.name) linkage.rank -= r.rows;
+    if (const auto found = superfluous.find(joint.name); found != superfluous.end()) linkage.rank -= found->second;
   }
   for (int i = 0; i < model.partner_count(); ++i)
     if (model.movable(i))
@@ -70,23 +73,30 @@ Vec3* axis_of(JointDef& joint) {
 /// The joint, and the axis of a neighbour, with which the linkage could move again.
 std::optional<std::pair<int, Vec3>> axis_that_frees(const Scene& scene, const LinkageCount& linkage) {
   constexpr int most_trials = 40;
+  const auto parallel_to = [](const Vec3& direction) {
+    return [&](const Vec3& other) { return std::abs(other.dot(direction)) > 1 - 1e-9; };
+  };
+  std::vector<Vec3> directions;  // of the linkage's axes, each once
+  for (const int j : linkage.joints) {
+    JointDef joint = scene.joints[static_cast<std::size_t>(j)];
+    const Vec3* axis = axis_of(joint);
+    if (axis == nullptr || directions.size() > most_trials) continue;
+    const Vec3 direction = axis->normalized();
+    if (std::none_of(directions.begin(), directions.end(), parallel_to(direction))) directions.push_back(direction);
+  }
+  if (directions.size() < 2) return std::nullopt;
   int trials = 0;
   for (const int j : linkage.joints) {
-    Scene trial = scene;
-    Vec3* axis = axis_of(trial.joints[static_cast<std::size_t>(j)]);
+    JointDef joint = scene.joints[static_cast<std::size_t>(j)];
+    Vec3* axis = axis_of(joint);
     if (axis == nullptr) continue;
     const Vec3 before = axis->normalized();
-    std::vector<Vec3> tried{before};
-    for (const int other : linkage.joints) {
-      JointDef neighbour = scene.joints[static_cast<std::size_t>(other)];
-      const Vec3* its = axis_of(neighbour);
-      if (its == nullptr) continue;
-      const Vec3 direction = its->normalized();
-      const auto parallel = [&](const Vec3& known) { return std::abs(known.dot(direction)) > 1 - 1e-9; };
-      if (std::any_of(tried.begin(), tried.end(), parallel)) continue;
-      tried.push_back(direction);
+    for (const Vec3& direction : directions) {
+      if (parallel_to(direction)(before)) continue;
       if (++trials > most_trials) return std::nullopt;
       *axis = direction;
+      Scene trial = scene;
+      trial.joints[static_cast<std::size_t>(j)] = joint;
       const World world(trial, recipes::exact());
       for (const LinkageCount& found : count_linkages(implementation_of(world).model, world.redundancies()))
         if (std::find(found.joints.begin(), found.joints.end(), j) != found.joints.end() && found.freedom() > 0)

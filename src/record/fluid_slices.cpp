@@ -42,7 +42,21 @@ void FluidSliceWriter::append(const Hdf5File& file, double time, const FluidSlic
   velocity_.append(slice.velocity.data()->data(), 1);  // three numbers after each other
   pressure_.append(slice.pressure.data(), 1);
   vorticity_.append(slice.vorticity.data(), 1);
-  if (velocity_.waiting_bytes() < most_waiting_bytes) return;
+  if (velocity_.waiting_bytes() >= most_waiting_bytes) flush(file);
+}
+
+FluidSliceWriter::FluidSliceWriter(const Hdf5File& file)
+    : time_(file, slice_time),
+      velocity_(file, slice_velocity),
+      pressure_(file, slice_pressure),
+      vorticity_(file, slice_vorticity) {}
+
+std::optional<FluidSliceWriter> FluidSliceWriter::reopen(const Hdf5File& file) {
+  if (!file.contains(slice_velocity)) return {};
+  return FluidSliceWriter(file);
+}
+
+void FluidSliceWriter::flush(const Hdf5File& file) {
   for (GrowingTable<double>* table : {&time_, &velocity_, &pressure_, &vorticity_}) table->flush(file);
 }
 

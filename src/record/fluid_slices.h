@@ -3,6 +3,7 @@
 // from the lowest upwards; where the plane is stands as attributes of /fluid_velocity.
 #include <rotule/fluid_grid.h>
 
+#include <optional>
 #include <string>
 
 #include "record/growing_table.h"
@@ -14,11 +15,16 @@ class FluidSliceWriter {
  public:
   /// Makes the arrays, for slices like this one.
   FluidSliceWriter(Hdf5File& file, const FluidSlice& like);
+  /// Those that a recording has already, to go on with; none where it has none.
+  static std::optional<FluidSliceWriter> reopen(const Hdf5File& file);
   void append(const Hdf5File& file, double time, const FluidSlice& slice);
+  /// Writes what waits.
+  void flush(const Hdf5File& file);
   /// Before the file is closed.
   void close(const Hdf5File& file);
 
  private:
+  explicit FluidSliceWriter(const Hdf5File& file);
   GrowingTable<double> time_, velocity_, pressure_, vorticity_;
 };
 

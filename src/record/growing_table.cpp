@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <hdf5.h>
+#include <rotule/error.h>
 
 #include <algorithm>
 #include <type_traits>
@@ -32,10 +33,24 @@ GrowingTable<T>::GrowingTable(Hdf5File& file, const std::string& name, std::vect
   const Hdf5Handle space = file.check(H5Screate_simple(rank, extent.data(), most.data()), H5Sclose, what);
   const Hdf5Handle layout = file.check(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, what);
   file.check(H5Pset_chunk(layout.id(), rank, chunk.data()), what);
+  // Numbers are written once: zeros before them would cost as much again. An index is known by its zeros where it was not
+  // written.
+  if constexpr (!std::is_same_v<T, std::int64_t>) file.check(H5Pset_fill_time(layout.id(), H5D_FILL_TIME_NEVER), what);
   dataset_ =
       file.check(H5Dcreate2(file.id(), name.c_str(), type_of_numbers<T>(), space.id(), H5P_DEFAULT, layout.id(), H5P_DEFAULT),
                  H5Dclose, what);
   if (!columns.empty()) file.attribute(name, "columns", columns);
+}
+
+template <class T>
+GrowingTable<T>::GrowingTable(const Hdf5File& file, const std::string& name) : name_(name) {
+  const std::string what = fmt::format("{} cannot be gone on with", name);
+  const Extent extent = file.shape(name);
+  if (extent.empty()) throw Error(file.path(), what);
+  written_ = extent[0];
+  row_.assign(extent.begin() + 1, extent.end());
+  for (const Hdf5Size n : row_) row_size_ *= n;
+  dataset_ = file.check(H5Dopen2(file.id(), name.c_str(), H5P_DEFAULT), H5Dclose, what);
 }
 
 template <class T>

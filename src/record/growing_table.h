@@ -15,6 +15,9 @@ class GrowingTable {
   /// Makes the table, of rows of this many numbers (one number: a list). `columns` says what they are.
   GrowingTable(Hdf5File& file, const std::string& name, std::vector<Hdf5Size> row, const std::string& columns = {});
 
+  /// One that is there, to go on behind its last row.
+  GrowingTable(const Hdf5File& file, const std::string& name);
+
   void append(const T* values, std::size_t rows) { waiting_.insert(waiting_.end(), values, values + rows * row_size_); }
   /// Rows so far, those that wait included.
   [[nodiscard]] std::int64_t rows() const { return static_cast<std::int64_t>(written_ + waiting_.size() / row_size_); }

@@ -14,6 +14,8 @@
 
 #include "base/text.h"
 #include "record/beside_file.h"
+#include "record/hdf5_fence.h"
+#include "record/journaled_driver.h"
 
 namespace rotule {
 namespace {
@@ -79,6 +81,15 @@ hsize_t product(const Extent& shape) {
   return out;
 }
 
+/// Replacing an older recording is what a second run is expected to do; replacing anything else is an accident.
+void require_recording_or_nothing(const std::string& path) {
+  prepare_library();
+  struct stat status {};
+  ::stat(path.c_str(), &status);
+  if (status.st_size > 0 && H5Fis_hdf5(path.c_str()) <= 0)
+    throw Error(path, "exists and is not a recording; give another name, or remove it first");
+}
+
 }  // namespace
 
 Hdf5Handle::Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
@@ -101,8 +112,9 @@ Hdf5File::Hdf5File(std::string path, bool writing) : path_(std::move(path)), wri
 }
 
 Hdf5File::~Hdf5File() {
+  if (kept_ && file_) abandon(file_.id());
   file_.reset();
-  if (writing_ && !beside_.empty()) ::unlink(beside_.c_str());
+  if (writing_ && !beside_.empty() && !worth_keeping_) ::unlink(beside_.c_str());
 }
 
 void Hdf5File::fail(std::string_view what) const { throw Error(path_, fmt::format("{}: {}", what, innermost_reason())); }
@@ -119,11 +131,7 @@ Hdf5File Hdf5File::create_stream(const std::string& path) { return create(path, 
 
 Hdf5File Hdf5File::create(const std::string& path, bool stream) {
   Hdf5File out(place_for_file(path), true);
-  struct stat status {};
-  ::stat(path.c_str(), &status);
-  // Replacing an older recording is what a second run is expected to do; replacing anything else is an accident.
-  if (status.st_size > 0 && H5Fis_hdf5(path.c_str()) <= 0)
-    throw Error(path, "exists and is not a recording; give another name, or remove it first");
+  require_recording_or_nothing(path);
   const Hdf5Handle access = out.check(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "cannot be created");
   out.check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), "cannot be created");
   if (stream) out.check(H5Pset_libver_bounds(access.id(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST), "cannot be created");
@@ -131,11 +139,69 @@ Hdf5File Hdf5File::create(const std::string& path, bool stream) {
   return out;
 }
 
+std::string unfinished_name(const std::string& path) { return path + ".part"; }
+
+Hdf5File Hdf5File::create_kept(const std::string& path) {
+  const std::string place = place_for_file(path), partial = unfinished_name(place);
+  require_recording_or_nothing(path);
+  if (is_being_written(partial)) throw Error(path, "is being written by another run; give another name");
+  finish_commit(partial);
+  prepare_library();
+  if (H5Fis_hdf5(partial.c_str()) > 0)
+    throw Error(
+        partial,
+        fmt::format("holds a run that was not finished; rotule run --resume {} goes on with it, or remove it first", path));
+  H5Eclear2(H5E_DEFAULT);
+  Hdf5File out(place, true);
+  out.kept_ = true;
+  out.beside_ = partial;
+  const Hdf5Handle access = out.kept_access();
+  out.file_ = out.check(H5Fcreate(partial.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose, "cannot be created");
+  return out;
+}
+
+Hdf5File Hdf5File::reopen_kept(const std::string& path, bool worth_keeping) {
+  const std::string place = place_for_file(path), partial = unfinished_name(place);
+  if (is_being_written(partial)) throw Error(partial, "is being written by a run that is not over");
+  finish_commit(partial);
+  Hdf5File out(place, true);
+  out.kept_ = true;
+  out.worth_keeping_ = worth_keeping;
+  out.beside_ = partial;
+  const Hdf5Handle access = out.kept_access();
+  out.file_ = out.check(H5Fopen(partial.c_str(), H5F_ACC_RDWR, access.id()), H5Fclose, "cannot be gone on with");
+  return out;
+}
+
+Hdf5Handle Hdf5File::kept_access() const {
+  Hdf5Handle access = check(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "cannot be created");
+  check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), "cannot be created");
+  write_by_journal(access.id());
+  return access;
+}
+
+void Hdf5File::commit(bool worth_keeping) {
+  check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "cannot be written");
+  check(rotule::commit(file_.id()) ? 0 : -1, "cannot be written");
+  worth_keeping_ = worth_keeping;
+}
+
 Hdf5File Hdf5File::open(const std::string& path) {
   Hdf5File out(path, false);
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) throw Error(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (::stat(path.c_str(), &status) != 0) {
+    const std::string reason = std::strerror(errno);
+    const std::string partial = unfinished_name(path);
+    if (::stat(partial.c_str(), &status) != 0) throw Error(path, fmt::format("cannot be read: {}", reason));
+    throw Error(path, fmt::format("cannot be read: {}; its run was not finished, what it recorded is {}", reason, partial));
+  }
   if (S_ISDIR(status.st_mode)) throw Error(path, "is a folder, not a file");
+  if (path.ends_with(unfinished_name(""))) {
+    finish_commit(path);
+    if (H5Fis_hdf5(path.c_str()) <= 0)
+      throw Error(path, "holds nothing yet: its run was ended before its first step; begin anew");
+  }
+  require_harmless(path);
   const Hdf5Handle access = out.check(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "cannot be read");
   out.check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), "cannot be read");
   const unsigned flags = is_streamed_to(path) ? H5F_ACC_RDONLY | H5F_ACC_SWMR_READ : H5F_ACC_RDONLY;
@@ -212,11 +278,24 @@ void Hdf5File::attribute(const std::string& object, const std::string& name, std
 
 void Hdf5File::attribute(const std::string& object, const std::string& name, double value) {
   const std::string what = fmt::format("{} of {} cannot be written", name, object);
+  if (H5Aexists_by_name(file_.id(), object.c_str(), name.c_str(), H5P_DEFAULT) > 0) {
+    const Hdf5Handle there =
+        check(H5Aopen_by_name(file_.id(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose, what);
+    return check(H5Awrite(there.id(), H5T_NATIVE_DOUBLE, &value), what);
+  }
   const Hdf5Handle space = check(H5Screate(H5S_SCALAR), H5Sclose, what);
   const Hdf5Handle attribute = check(H5Acreate_by_name(file_.id(), object.c_str(), name.c_str(), H5T_NATIVE_DOUBLE, space.id(),
                                                        H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
                                      H5Aclose, what);
   check(H5Awrite(attribute.id(), H5T_NATIVE_DOUBLE, &value), what);
+}
+
+void Hdf5File::remove(const std::string& name) {
+  check(H5Ldelete(file_.id(), name.c_str(), H5P_DEFAULT), fmt::format("{} cannot be removed", name));
+}
+
+bool Hdf5File::has_attribute(const std::string& object, const std::string& name) const {
+  return H5Aexists_by_name(file_.id(), object.c_str(), name.c_str(), H5P_DEFAULT) > 0;
 }
 
 bool Hdf5File::contains(const std::string& name) const {
@@ -247,10 +326,21 @@ std::vector<double> Hdf5File::numbers(const std::string& name) const {
   return numbers(name, 0, all.empty() ? 1 : all[0]);
 }
 
+void Hdf5File::require_held(const Hdf5Handle& dataset, const Extent& extent, std::size_t size, const std::string& name) const {
+  constexpr hsize_t harmless = 64 << 20, best_compression = 1100;  // deflate packs a thousand bytes into one, at most
+  hsize_t bytes = size;
+  bool too_many = false;
+  for (const hsize_t n : extent) too_many = __builtin_mul_overflow(bytes, n, &bytes) || too_many;
+  if (product(extent) == 0 || (!too_many && bytes <= harmless)) return;
+  if (too_many || bytes / best_compression > H5Dget_storage_size(dataset.id()))
+    throw Error(path_, fmt::format("is damaged: {} claims to have more numbers than the file can hold", name));
+}
+
 template <class T>
 std::vector<T> Hdf5File::read(const std::string& name, hsize_t first, hsize_t count, std::string_view kind) const {
   const std::string what = fmt::format("has no {} {} that can be read", kind, name);
   const hid_t memory_type = std::is_same_v<T, double>         ? H5T_NATIVE_DOUBLE
+                            : std::is_same_v<T, std::uint8_t> ? H5T_NATIVE_UINT8
                             : std::is_same_v<T, std::int32_t> ? H5T_NATIVE_INT32
                                                               : H5T_NATIVE_INT64;
   Extent extent = shape(name);
@@ -269,6 +359,7 @@ std::vector<T> Hdf5File::read(const std::string& name, hsize_t first, hsize_t co
   Extent start(extent.size(), 0);
   start[0] = first;
   extent[0] = count;
+  require_held(dataset, extent, sizeof(T), name);
   std::vector<T> out(product(extent));
   if (out.empty()) return out;
   check(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr), what);
@@ -292,6 +383,11 @@ std::vector<std::int64_t> Hdf5File::long_integers(const std::string& name) const
   return read<std::int64_t>(name, 0, all.empty() ? 1 : all[0], "whole numbers");
 }
 
+std::vector<std::uint8_t> Hdf5File::bytes(const std::string& name) const {
+  const Extent all = shape(name);
+  return read<std::uint8_t>(name, 0, all.empty() ? 1 : all[0], "bytes");
+}
+
 std::vector<std::string> Hdf5File::texts(const std::string& name) const {
   const std::string what = fmt::format("has no texts {} that can be read", name);
   const Hdf5Handle dataset = check(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose, what);
@@ -299,6 +395,7 @@ std::vector<std::string> Hdf5File::texts(const std::string& name) const {
   if (H5Tis_variable_str(stored.id()) <= 0) throw Error(path_, fmt::format("{} does not hold texts", name));
   const Hdf5Handle type = text_type();
   const Hdf5Handle space = check(H5Dget_space(dataset.id()), H5Sclose, what);
+  require_held(dataset, shape(name), sizeof(char*), name);
   std::vector<char*> pointers(product(shape(name)), nullptr);
   if (pointers.empty()) return {};
   check(H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()), what);
@@ -308,6 +405,12 @@ std::vector<std::string> Hdf5File::texts(const std::string& name) const {
   return out;
 }
 
+/// There is room for one.
+void Hdf5File::require_single(const Hdf5Handle& attribute, const std::string& what) const {
+  const Hdf5Handle space = check(H5Aget_space(attribute.id()), H5Sclose, what);
+  if (H5Sget_simple_extent_npoints(space.id()) != 1) throw Error(path_, what);
+}
+
 std::string Hdf5File::text_attribute(const std::string& object, const std::string& name) const {
   const std::string what = fmt::format("{} has no attribute {} that can be read", object, name);
   const Hdf5Handle attribute =
@@ -315,6 +418,7 @@ std::string Hdf5File::text_attribute(const std::string& object, const std::strin
   const Hdf5Handle stored = check(H5Aget_type(attribute.id()), H5Tclose, what);
   if (H5Tis_variable_str(stored.id()) <= 0) throw Error(path_, fmt::format("attribute {} of {} is not a text", name, object));
   const Hdf5Handle type = text_type();
+  require_single(attribute, what);
   char* pointer = nullptr;
   check(H5Aread(attribute.id(), type.id(), &pointer), what);
   std::string out = pointer != nullptr ? pointer : "";
@@ -326,6 +430,7 @@ double Hdf5File::number_attribute(const std::string& object, const std::string& 
   const std::string what = fmt::format("{} has no attribute {} that can be read", object, name);
   const Hdf5Handle attribute =
       check(H5Aopen_by_name(file_.id(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose, what);
+  require_single(attribute, what);
   double out = 0;
   check(H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, &out), what);
   return out;

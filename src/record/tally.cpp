@@ -1,5 +1,7 @@
 #include "record/tally.h"
 
+#include <rotule/error.h>
+
 #include <cmath>
 
 namespace rotule {
@@ -24,6 +26,28 @@ double Tally::percentile(double p) const {
   return sorted[static_cast<std::size_t>(at)];
 }
 
+void Tally::save(std::vector<double>& out) const {
+  out.insert(out.end(), {sum_, max_, last_, static_cast<double>(count_), static_cast<double>(stride_),
+                         static_cast<double>(samples_.size())});
+  out.insert(out.end(), samples_.begin(), samples_.end());
+}
+
+void Tally::load(std::span<const double> from, std::size_t& at) {
+  constexpr std::size_t head = 6;
+  if (from.size() - at < head) throw Error("tallies", "are cut short");
+  sum_ = from[at];
+  max_ = from[at + 1];
+  last_ = from[at + 2];
+  count_ = static_cast<std::int64_t>(from[at + 3]);
+  stride_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(from[at + 4]));
+  const double samples = from[at + 5];
+  at += head;
+  if (!(samples >= 0 && samples <= static_cast<double>(from.size() - at))) throw Error("tallies", "are cut short");
+  const auto begin = from.begin() + static_cast<std::ptrdiff_t>(at);
+  samples_.assign(begin, begin + static_cast<std::ptrdiff_t>(samples));
+  at += samples_.size();
+}
+
 std::vector<std::pair<std::string_view, double>> said_of(const Quantity& quantity, const Tally& tally) {
   std::vector<std::pair<std::string_view, double>> out;
   if (quantity.said & say_mean) out.emplace_back("mean", tally.mean());
@@ -41,6 +65,18 @@ Tallies::Tallies(const Diagnostics& start) {
     tallies_.emplace_back((q.said & say_percentiles) != 0);
     if (q.from_start) tallies_.back().add(q.of_ledger(start));
   }
+}
+
+std::vector<double> Tallies::save() const {
+  std::vector<double> out;
+  for (const Tally& tally : tallies_) tally.save(out);
+  return out;
+}
+
+void Tallies::load(std::span<const double> from) {
+  std::size_t at = 0;
+  for (Tally& tally : tallies_) tally.load(from, at);
+  if (at != from.size()) throw Error("tallies", "are those of other quantities");
 }
 
 void Tallies::add(const StepDone& step, const Diagnostics& after) {

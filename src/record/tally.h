@@ -3,6 +3,7 @@
 // the list of quantities.
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -20,6 +21,9 @@ class Tally {
   [[nodiscard]] double max() const { return count_ > 0 ? max_ : 0; }
   [[nodiscard]] double last() const { return last_; }
   [[nodiscard]] double percentile(double p) const;
+  /// All of it as numbers, behind those that are there; and back, from `at` on, which moves along. Throws Error where they end.
+  void save(std::vector<double>& out) const;
+  void load(std::span<const double> from, std::size_t& at);
 
  private:
   static constexpr std::size_t most_samples = 1 << 18;
@@ -39,6 +43,9 @@ class Tallies {
   void add(const StepDone& step, const Diagnostics& after);
   const Tally& operator[](QuantityKey key) const { return tallies_[key.index]; }
   [[nodiscard]] const Tally& of(const Quantity& quantity) const { return tallies_[index_of(quantity)]; }
+  /// For runs that go on another time.
+  [[nodiscard]] std::vector<double> save() const;
+  void load(std::span<const double> from);
 
  private:
   std::vector<Tally> tallies_;  // in the list's order

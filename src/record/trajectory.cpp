@@ -26,7 +26,8 @@ constexpr Quantity contact_start{.key = "contact_start",
 }  // namespace
 
 bool names_recording(const std::string& path) {
-  if (path.ends_with(".h5") || path.ends_with(".hdf5")) return true;
+  for (const std::string ending : {".h5", ".hdf5"})
+    if (path.ends_with(ending) || path.ends_with(unfinished_name(ending))) return true;
   constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
   std::string start(signature.size(), ' ');
   std::ifstream file(path, std::ios::binary);
@@ -36,9 +37,10 @@ bool names_recording(const std::string& path) {
 TrajectoryWriter::TrajectoryWriter(const std::string& path, const std::string& scene, const Recipe& recipe,
                                    const std::vector<std::string>& bodies, const std::vector<std::string>& joints,
                                    std::int64_t expected_frames, std::size_t particles)
-    : file_(Hdf5File::create(path)) {
+    : file_(Hdf5File::create_kept(path)), last_commit_(std::chrono::steady_clock::now()) {
   file_.attribute("/", "format", trajectory_format_name);
   file_.attribute("/", "version", static_cast<double>(trajectory_format_version));
+  file_.attribute("/", "finished", 0);
   file_.attribute("/", "program_version", program_version);
   file_.attribute("/", "scene", scene);
   file_.attribute("/", "recipe", to_complete_json(recipe));
@@ -56,8 +58,48 @@ TrajectoryWriter::TrajectoryWriter(const std::string& path, const std::string& s
   contact_start_ = make(contact_start, {}, expected_frames);
 }
 
+TrajectoryWriter::TrajectoryWriter(Hdf5File file) : file_(std::move(file)), last_commit_(std::chrono::steady_clock::now()) {
+  for (const Quantity& quantity : quantities) {
+    if (!is_recorded(quantity)) continue;
+    series_.push_back(open(quantity));
+    if (quantity.per == Per::contact) contacts_ = series_.back().written + series_.back().held;
+  }
+  contact_start_ = open(contact_start);
+  frames_ = static_cast<std::int64_t>(contact_start_.written + contact_start_.held);
+  slices_ = FluidSliceWriter::reopen(file_);
+  with_points_ = file_.contains("/resume/snapshot");  // frames and the point to go on from are committed together
+  file_.attribute("/", "finished", 0);
+  if (file_.contains("/summary")) file_.remove("/summary");
+}
+
+TrajectoryWriter TrajectoryWriter::resume(const std::string& path, bool worth_keeping) {
+  return TrajectoryWriter(Hdf5File::reopen_kept(path, worth_keeping));
+}
+
+TrajectoryWriter::Series TrajectoryWriter::open(const Quantity& quantity) {
+  Series out;
+  out.name = quantity.dataset;
+  const std::string what = fmt::format("{} cannot be gone on with", out.name);
+  out.dataset = file_.check(H5Dopen2(file_.id(), out.name.c_str(), H5P_DEFAULT), H5Dclose, what);
+  const Extent extent = file_.shape(out.name);
+  if (extent.empty()) throw Error(file_.path(), what);
+  out.row.assign(extent.begin() + 1, extent.end());
+  for (const hsize_t n : out.row) out.row_size *= n;
+  const Hdf5Handle layout = file_.check(H5Dget_create_plist(out.dataset.id()), H5Pclose, what);
+  Extent chunk(extent.size());
+  file_.check(H5Pget_chunk(layout.id(), static_cast<int>(chunk.size()), chunk.data()), what);
+  out.chunk = chunk[0];
+  out.buffer.resize(out.chunk * out.row_size);
+  out.held = extent[0] % out.chunk;
+  out.written = extent[0] - out.held;
+  const std::vector<double> begun = file_.numbers(out.name, out.written, out.held);
+  std::copy(begun.begin(), begun.end(), out.buffer.begin());
+  return out;
+}
+
 TrajectoryWriter::Series TrajectoryWriter::make(const Quantity& quantity, const Extent& row, std::int64_t expected_frames) {
   constexpr hsize_t most_bytes = 1 << 20;
+  constexpr unsigned quick = 1;  // a higher level saves a few percent of the file and takes a third of a contact scene's run
   const hsize_t most_frames = quantity.per == Per::contact ? 4096 : 64;  // of contacts: rows, many to a frame
   const std::string name(quantity.dataset);
   const std::string what = fmt::format("{} cannot be written", name);
@@ -82,7 +124,7 @@ TrajectoryWriter::Series TrajectoryWriter::make(const Quantity& quantity, const 
   const Hdf5Handle layout = file_.check(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, what);
   file_.check(H5Pset_chunk(layout.id(), rank, chunk.data()), what);
   file_.check(H5Pset_shuffle(layout.id()), what);
-  file_.check(H5Pset_deflate(layout.id(), 4), what);
+  file_.check(H5Pset_deflate(layout.id(), quick), what);
   out.dataset = file_.check(
       H5Dcreate2(file_.id(), name.c_str(), H5T_NATIVE_DOUBLE, space.id(), links.id(), layout.id(), H5P_DEFAULT), H5Dclose, what);
   file_.attribute(name, "units", quantity.unit);
@@ -108,6 +150,54 @@ void TrajectoryWriter::append(const TrajectoryFrame& frame) {
   const auto start = static_cast<double>(contacts_);
   append(contact_start_, &start, 1);
   contacts_ += contacts;
+  ++frames_;
+  if (!with_points_ && due()) commit();
+}
+
+bool TrajectoryWriter::due() const {
+  constexpr std::chrono::milliseconds between_commits{900};  // and the step that is under way: a second, where steps are short
+  return std::chrono::steady_clock::now() - last_commit_ > between_commits;
+}
+
+void TrajectoryWriter::checkpoint(const ResumePoint& point) {
+  note(point);
+  commit();
+}
+
+void TrajectoryWriter::note(const ResumePoint& point) {
+  with_points_ = true;
+  replace(snapshot_, "/resume/snapshot", H5T_NATIVE_UINT8, point.snapshot.data(), point.snapshot.size());
+  replace(run_, "/resume/run", H5T_NATIVE_UINT8, point.run.data(), point.run.size());
+  replace(tallies_, "/resume/tallies", H5T_NATIVE_DOUBLE, point.tallies.data(), point.tallies.size());
+}
+
+void TrajectoryWriter::commit() {
+  // The start alone can be made again: whole chunks for it would be bytes that short runs never use.
+  if (frames_ > 1) {
+    for (Series& series : series_) show(series);
+    show(contact_start_);
+  }
+  if (slices_) slices_->flush(file_);
+  // Of a run that fails within its first second nothing stays behind.
+  file_.commit(frames_ > 1);
+  last_commit_ = std::chrono::steady_clock::now();
+}
+
+void TrajectoryWriter::replace(Hdf5Handle& dataset, const char* name, Hdf5Id type, const void* values, Hdf5Size count) {
+  constexpr hsize_t most_per_chunk = 1 << 16;
+  const std::string what = fmt::format("{} cannot be written", name);
+  if (!dataset && file_.contains(name)) dataset = file_.check(H5Dopen2(file_.id(), name, H5P_DEFAULT), H5Dclose, what);
+  if (!dataset) {
+    const hsize_t none = 0, any = H5S_UNLIMITED, chunk = std::clamp<hsize_t>(count, 64, most_per_chunk);
+    const Hdf5Handle space = file_.check(H5Screate_simple(1, &none, &any), H5Sclose, what);
+    const Hdf5Handle links = file_.check(H5Pcreate(H5P_LINK_CREATE), H5Pclose, what);
+    file_.check(H5Pset_create_intermediate_group(links.id(), 1), what);
+    const Hdf5Handle layout = file_.check(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, what);
+    file_.check(H5Pset_chunk(layout.id(), 1, &chunk), what);
+    dataset = file_.check(H5Dcreate2(file_.id(), name, type, space.id(), links.id(), layout.id(), H5P_DEFAULT), H5Dclose, what);
+  }
+  file_.check(H5Dset_extent(dataset.id(), &count), what);
+  if (count > 0) file_.check(H5Dwrite(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), what);
 }
 
 void TrajectoryWriter::append(double time, const FluidSlice& slice) {
@@ -122,14 +212,35 @@ void TrajectoryWriter::append(Series& series, const double* values, std::size_t 
   if (++series.held == series.chunk) flush(series);
 }
 
+void TrajectoryWriter::set_extent(const Series& series, Hdf5Size frames) const {
+  Extent extent{frames};
+  extent.insert(extent.end(), series.row.begin(), series.row.end());
+  file_.check(H5Dset_extent(series.dataset.id(), extent.data()), fmt::format("{} cannot be written", series.name));
+}
+
+void TrajectoryWriter::show(Series& series) {
+  if (series.held == 0) return;
+  set_extent(series, series.written + series.held);
+  if (series.row_size == 0) return;
+  constexpr std::uint32_t no_filters = 3;  // a bit for each of the two that is passed over
+  Extent start(series.row.size() + 1, 0);
+  start[0] = series.written;
+  const auto held = static_cast<std::ptrdiff_t>(series.held * series.row_size);
+  std::fill(series.buffer.begin() + held, series.buffer.end(), 0.0);
+  file_.check(H5Dwrite_chunk(series.dataset.id(), H5P_DEFAULT, no_filters, start.data(), series.buffer.size() * sizeof(double),
+                             series.buffer.data()),
+              fmt::format("{} cannot be written", series.name));
+}
+
 void TrajectoryWriter::flush(Series& series) {
   if (series.held == 0) return;
   const std::string what = fmt::format("{} cannot be written", series.name);
-  Extent start(series.row.size() + 1, 0), count{series.held}, extent{series.written + series.held};
+  Extent start(series.row.size() + 1, 0), count{series.held};
   start[0] = series.written;
   count.insert(count.end(), series.row.begin(), series.row.end());
-  extent.insert(extent.end(), series.row.begin(), series.row.end());
-  file_.check(H5Dset_extent(series.dataset.id(), extent.data()), what);
+  // What `show` wrote of a chunk that is not full the library would read, and take for compressed: it is to forget it first.
+  if (series.held < series.chunk) set_extent(series, series.written);
+  set_extent(series, series.written + series.held);
   if (series.row_size > 0) {
     const Hdf5Handle memory =
         file_.check(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose, what);
@@ -143,6 +254,7 @@ void TrajectoryWriter::flush(Series& series) {
 }
 
 void TrajectoryWriter::close() {
+  if (file_.id() < 0) return;
   const auto end = [&](Series& series) {
     flush(series);
     file_.check(series.dataset.reset() ? 0 : -1, fmt::format("{} cannot be written", series.name));
@@ -151,6 +263,8 @@ void TrajectoryWriter::close() {
   end(contact_start_);
   if (slices_) slices_->close(file_);
   slices_.reset();
+  for (Hdf5Handle* dataset : {&snapshot_, &run_, &tallies_}) dataset->reset();
+  file_.attribute("/", "finished", 1);
   file_.close();
 }
 
@@ -190,6 +304,12 @@ std::string TrajectoryReader::summary() const {
   if (!file_.contains("/summary")) return "";
   const std::vector<std::string> texts = file_.texts("/summary");
   return texts.empty() ? "" : texts.front();
+}
+
+std::optional<ResumePoint> TrajectoryReader::resume_point() const {
+  if (!file_.contains("/resume/snapshot")) return {};
+  const std::vector<std::uint8_t> run = file_.bytes("/resume/run");
+  return ResumePoint{file_.bytes("/resume/snapshot"), {run.begin(), run.end()}, file_.numbers("/resume/tallies")};
 }
 
 TrajectoryFrame TrajectoryReader::frame(std::size_t index) const {
