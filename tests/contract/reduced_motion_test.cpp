@@ -48,7 +48,7 @@ double fastest(const World& world) {
 }
 
 /// How far both run apart, over the largest of positions and velocities.
-double apart(const Scene& scene, double time, const char* integrator = "dormand_prince_8", double dt = 0.01) {
+double apart_after(const Scene& scene, double time, const char* integrator = "dormand_prince_8", double dt = 0.01) {
   Recipe maximal = in("maximal", integrator), reduced = in("reduced", integrator);
   maximal.dt = reduced.dt = dt;
   World a = begun(scene, maximal), b = begun(scene, reduced);
@@ -100,17 +100,17 @@ TEST(ReducedMotion, AccelerationsOfLoopsAreThoseOfBodies) {
 TEST(ReducedMotion, TreesMoveAsInMaximalCoordinates) {
   for (int n = 0; n < random_mechanisms() / 2; ++n) {
     RandomTrees random(40 + n);
-    EXPECT_LT(apart(random.tree(random.whole(1, 6), n % 2 == 1, n % 3 == 0), 0.3), 1e-10) << "tree " << n;
+    EXPECT_LT(apart_after(random.tree(random.whole(1, 6), n % 2 == 1, n % 3 == 0), 0.3), 1e-10) << "tree " << n;
   }
   for (const Scene& scene : {scenes::pendulum(), scenes::double_pendulum(), scenes::chain(6), scenes::gyroscope()})
-    EXPECT_LT(apart(scene, 0.3), 1e-10) << scene.bodies.back().name;
-  EXPECT_LT(apart(scenes::mannequin(), 0.2), 1e-10);
+    EXPECT_LT(apart_after(scene, 0.3), 1e-10) << scene.bodies.back().name;
+  EXPECT_LT(apart_after(scenes::mannequin(), 0.2), 1e-10);
 }
 
 TEST(ReducedMotion, LoopsMoveAsInMaximalCoordinates) {
   for (const Scene& scene :
        {scenes::four_bar(), scenes::slider_crank(), scenes::six_bar_loop(), scenes::rod_pendulum(), scenes::flyball_governor()})
-    EXPECT_LT(apart(scene, 0.05), 1e-9) << scene.bodies.front().name;
+    EXPECT_LT(apart_after(scene, 0.05), 1e-9) << scene.bodies.front().name;
 }
 
 TEST(ReducedMotion, EveryMethodGoesToTheSamePlace) {
@@ -180,9 +180,9 @@ Scene driven_bars() {
 }
 
 TEST(ReducedMotion, StopsFrictionAndMotorsAsEver) {
-  EXPECT_LT(apart(driven_bars(), 0.6), 1e-8);
+  EXPECT_LT(apart_after(driven_bars(), 0.6), 1e-8);
   // Of fixed steps each has its own error of fourth order.
-  EXPECT_LT(apart(driven_bars(), 0.6, "rk4", 1e-3), 1e-6);
+  EXPECT_LT(apart_after(driven_bars(), 0.6, "rk4", 1e-3), 1e-6);
 }
 
 TEST(ReducedMotion, GivenMotionsAndWallsAsEver) {
@@ -196,10 +196,10 @@ TEST(ReducedMotion, GivenMotionsAndWallsAsEver) {
                   .axis = {0, 1, 0},
                   .drive = {.motion = GivenMotion{.amplitude = 0.5, .frequency = 4}}});
   scene.add(Ball{.name = "hang", .between = {"arm", "bob"}, .at = {0.5, 0, 0}});
-  EXPECT_LT(apart(scene, 0.5), 1e-9);
+  EXPECT_LT(apart_after(scene, 0.5), 1e-9);
   Scene bouncing = scenes::double_pendulum();
   bouncing.walls.push_back({.at = {0, 0, -0.8}, .normal = {0, 0, 1}, .restitution = 0.5});
-  EXPECT_LT(apart(bouncing, 0.5), 1e-7);
+  EXPECT_LT(apart_after(bouncing, 0.5), 1e-7);
 }
 
 TEST(ReducedMotion, AutomaticTakesTreesAndLeavesTheRest) {
@@ -288,7 +288,7 @@ TEST(ReducedMotion, JointsMayComeAndGo) {
 
 TEST(ReducedMotion, ParticlesGoAlong) {
   // A cloth hung on a bar by joints that no tree has: rows, as in maximal coordinates.
-  EXPECT_LT(apart(scenes::trapeze(), 0.01, "rk4", 5e-4), 1e-8);
+  EXPECT_LT(apart_after(scenes::trapeze(), 0.01, "rk4", 5e-4), 1e-8);
 }
 
 }  // namespace

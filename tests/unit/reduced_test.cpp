@@ -23,8 +23,8 @@ int tree_count() {
   return asked ? std::max(1, std::atoi(asked)) : 40;
 }
 
-double largest(const VecX& x) { return x.size() ? x.cwiseAbs().maxCoeff() : 0.0; }
-double largest(const MatX& x) { return x.size() ? x.cwiseAbs().maxCoeff() : 0.0; }
+double largest_of(const VecX& x) { return x.size() ? x.cwiseAbs().maxCoeff() : 0.0; }
+double largest_of(const MatX& x) { return x.size() ? x.cwiseAbs().maxCoeff() : 0.0; }
 
 VecX random_vector(RandomTrees& random, int count, double size) {
   VecX out(count);
@@ -51,10 +51,10 @@ TEST(Reduced, RecursionsAgreeWithEachOther) {
     const VecX u = random_vector(random, count, 3), a = random_vector(random, count, 5);
     const MatX H = model.mass_matrix(q);
     const VecX b = model.bias(q, u), tau = model.inverse_dynamics(q, u, a);
-    const double size = 1 + largest(tau);
-    worst_newton = std::max(worst_newton, largest(VecX(H * a + b - tau)) / size);
-    worst_articulated = std::max(worst_articulated, largest(VecX(model.forward_dynamics(q, u, tau) - a)) / 5);
-    worst_symmetry = std::max(worst_symmetry, largest(MatX(H - H.transpose())) / largest(H));
+    const double size = 1 + largest_of(tau);
+    worst_newton = std::max(worst_newton, largest_of(VecX(H * a + b - tau)) / size);
+    worst_articulated = std::max(worst_articulated, largest_of(VecX(model.forward_dynamics(q, u, tau) - a)) / 5);
+    worst_symmetry = std::max(worst_symmetry, largest_of(MatX(H - H.transpose())) / largest_of(H));
     EXPECT_EQ(Eigen::LLT<MatX>(H).info(), Eigen::Success) << "tree " << n << ": the mass matrix is not positive";
   }
   EXPECT_LT(worst_newton, 1e-13);
@@ -93,8 +93,8 @@ TEST(Reduced, PlacesAWorldWhereCoordinatesSay) {
   const VecX u = random_vector(random, model.velocities(), 1);
   model.place(q, u, world);
   EXPECT_LT(world.diagnostics().joint_error.position, 1e-13);
-  EXPECT_LT(largest(VecX(model.velocity(world) - u)), 1e-12);
-  EXPECT_LT(largest(model.difference(model.position(world), q)), 1e-12);
+  EXPECT_LT(largest_of(VecX(model.velocity(world) - u)), 1e-12);
+  EXPECT_LT(largest_of(model.difference(model.position(world), q)), 1e-12);
 }
 
 /// Accelerations of joints against those of bodies.
@@ -146,7 +146,7 @@ TEST(Reduced, DerivativesAreDifferences) {
     for (int k = 0; k < count; ++k) {
       const VecX e = d * VecX::Unit(count, k);
       const auto compare = [&](const VecX& plus, const VecX& minus, const VecX& column) {
-        worst = std::max(worst, largest(VecX((plus - minus) / (2 * d) - column)) / (1 + largest(column)));
+        worst = std::max(worst, largest_of(VecX((plus - minus) / (2 * d) - column)) / (1 + largest_of(column)));
       };
       const VecX ahead = model.displaced(q, e), behind = model.displaced(q, -e);
       compare(VecX(model.inverse_dynamics(ahead, u, a)), VecX(model.inverse_dynamics(behind, u, a)), inverse.by_position.col(k));
