@@ -97,7 +97,7 @@ Frame SoftCollider::frame_of(int body, const Way& way, double share) const {
 
 Aabb SoftCollider::box_of(const Part& part, const Way& way) const {
   const bool moves = model_.movable(part.body) || model_.kinematic(part.body);
-  const Aabb first = bounds(*part.part, frame_of(part.body, way, 0));
+  Aabb first = bounds(*part.part, frame_of(part.body, way, 0));
   if (!moves) return first;
   // Turning carries points off the straight line by less than their distance times the angle.
   const double angle = way.h * way.u.segment<3>(6 * part.body + 3).norm();

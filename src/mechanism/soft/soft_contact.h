@@ -6,7 +6,7 @@
 #include <rotule/types.h>
 
 #include <array>
-#include <cstdint>
+#include <tuple>
 
 #include "math/rotation.h"
 
@@ -34,8 +34,9 @@ struct SoftContact {
 struct SoftPair {
   int element = -1, other = -1;  // other: part of a body, or the second element among particles
   int triangle = 0;              // of the part, where it has any
-  bool operator==(const SoftPair&) const = default;
-  auto operator<=>(const SoftPair&) const = default;
+  bool operator<(const SoftPair& p) const {
+    return std::tie(element, other, triangle) < std::tie(p.element, p.other, p.triangle);
+  }
 };
 
 /// A frame about a unit normal.

@@ -42,7 +42,7 @@ bool SoftMotion::wanted(const Model& model, const Recipe& recipe) {
   return true;
 }
 
-SoftMotion::SoftMotion(const Model& model, const Recipe& recipe) : collider_(model), stage_(model, recipe) {
+SoftMotion::SoftMotion(const Model& model, const Recipe& recipe) : model_(model), collider_(model), stage_(model, recipe) {
   for (const ParticleSurface& surface : model.particle_surfaces) finest_ = std::min(finest_, surface.radius);
 }
 
@@ -66,7 +66,7 @@ void SoftMotion::solve(double t, const State& start, double h, const VecX& exter
     if (met == 0) return;
     break;
   }
-  // Whoever still meets somebody stops before he does, and whoever meets him then.
+  // Groups of which somebody still meets somebody stop before he does, and those who meet them then.
   report.converged = false;
   const int bodies = start.bodies();
   for (int round = 0; round < most_stops; ++round) {
@@ -75,8 +75,11 @@ void SoftMotion::solve(double t, const State& start, double h, const VecX& exter
     contacts_.resize(known);
     if (met == 0) return;
     const bool last = round + 1 == most_stops;
-    for (Eigen::Index k = 0; k < stops_.size(); ++k)
-      if (stops_[k] < 1) U.segment<3>(6 * bodies + 3 * k) *= last ? 0 : before_stop * stops_[k];
+    // All of a group together: along the straight line to where it was, its energy does not grow.
+    for (const ParticleSurface& surface : model_.particle_surfaces) {
+      const double share = stops_.segment(surface.first, surface.count).minCoeff();
+      if (share < 1) U.segment(6 * bodies + 3 * surface.first, 3 * surface.count) *= last ? 0 : before_stop * share;
+    }
   }
 }
 

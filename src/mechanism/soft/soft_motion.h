@@ -30,6 +30,7 @@ class SoftMotion {
   [[nodiscard]] double finest() const { return finest_; }
 
  private:
+  const Model& model_;
   SoftCollider collider_;
   SoftStage stage_;
   std::vector<SoftContact> contacts_;

@@ -85,7 +85,7 @@ void SoftStage::visit_sides(const SoftContact& c, const Visit& visit) const {
 
 void SoftStage::choose_places(std::span<const SoftContact> contacts) {
   const int bodies = model_.body_count();
-  place_.assign(static_cast<std::size_t>(2 * bodies + model_.particle_count()), -1);
+  place_.assign(2 * model_.bodies.size() + model_.particles.mass.size(), -1);
   std::vector<char> takes_part(static_cast<std::size_t>(bodies), 0);
   for (const SoftContact& c : contacts)
     if (c.body >= 0 && model_.movable(c.body)) takes_part[static_cast<std::size_t>(c.body)] = 1;
