@@ -175,12 +175,14 @@ MatX allowed_motions(const Linearisation& l) { return allowed_motions(l.J, l.M.r
 
 Modes normal_modes(const Linearisation& l) {
   const MatX N = allowed_motions(l);
+  if (N.cols() == 0) return {VecX(0), N};  // all is held
   const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(symmetric_part(reduced(l.K, N)), symmetric_part(reduced(l.M, N)));
   return {eigen.eigenvalues(), N * eigen.eigenvectors()};
 }
 
 std::vector<std::complex<double>> eigenvalues(const Linearisation& l) {
   const MatX N = allowed_motions(l);
+  if (N.cols() == 0) return {};
   const MatX inverse = reduced(l.M, N).inverse();
   const auto k = inverse.rows();
   MatX A = MatX::Zero(2 * k, 2 * k);

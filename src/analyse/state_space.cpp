@@ -54,6 +54,7 @@ std::vector<DampedMode> damped_modes(const Linearisation& l) {
   const Modes modes = normal_modes(l);
   const MatX& Phi = modes.shapes;
   const Eigen::Index n = Phi.cols();
+  if (n == 0) return {};
   MatX A = MatX::Zero(2 * n, 2 * n);
   A.topRightCorner(n, n).setIdentity();
   A.bottomLeftCorner(n, n) = -stiffness_on(l, modes);

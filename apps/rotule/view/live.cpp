@@ -259,7 +259,8 @@ Json Live::modes(std::optional<int> shape) const {
                       {"imaginary", mode.eigenvalue.imag()}});
     return {{"say", "modes"}, {"unbalance", l.unbalance}, {"modes", list}};
   }
-  if (*shape >= static_cast<int>(all.size())) throw Error("modes", fmt::format("there is no mode {}; there are {}", *shape, all.size()));
+  if (*shape >= static_cast<int>(all.size()))
+    throw Error("modes", fmt::format("there is no mode {}; there are {}", *shape, all.size()));
   const DampedMode& mode = all[static_cast<std::size_t>(*shape)];
   // Six numbers per body and three per particle, each as cosine and sine part; zero for those that cannot move.
   std::vector<double> bodies(12 * static_cast<std::size_t>(model.body_count()), 0);
@@ -281,12 +282,8 @@ Json Live::modes(std::optional<int> shape) const {
     copy(column, 3, &particles[6 * static_cast<std::size_t>(particle)]);
     column += 3;
   }
-  return {{"say", "mode"},
-          {"mode", *shape},
-          {"frequency", mode.frequency},
-          {"damping_ratio", mode.damping_ratio},
-          {"bodies", bodies},
-          {"particles", particles}};
+  return {{"say", "mode"},    {"mode", *shape},        {"frequency", mode.frequency}, {"damping_ratio", mode.damping_ratio},
+          {"bodies", bodies}, {"particles", particles}};
 }
 
 void Live::release(std::uint64_t who) { grips_.erase(who); }

@@ -48,11 +48,11 @@ class Live final : public Show {
   /// Whoever `who` is pulls at one body at a time. Throws Error where there is no such body, or it is fixed.
   void drag(std::uint64_t who, const Grip& grip);
   void release(std::uint64_t who);
-  /// Brings a point of a body to a place, or as near as its joints and their stops let it, and leaves all at rest there (A9). Throws
-  /// Error as `drag` does.
+  /// Brings a point of a body to a place, or as near as its joints and their stops let it, and leaves all at rest there (A9).
+  /// Throws Error as `drag` does.
   void pose(const Grip& grip);
-  /// The damped modes of the present pose, slowest first; with `shape`, how one of them moves bodies and particles. Throws Error where
-  /// the scene is too large for it, or there is no such mode.
+  /// The damped modes of the present pose, slowest first; with `shape`, how one of them moves bodies and particles. Throws Error
+  /// where the scene is too large for it, or there is no such mode.
   [[nodiscard]] nlohmann::ordered_json modes(std::optional<int> shape) const;
   /// A new ball; frames belong to a new generation from now on.
   void throw_ball(const Vec3& from, const Vec3& velocity, double radius, double mass);
