@@ -11,8 +11,9 @@ namespace rotule {
 
 namespace {
 
-/// Times what resists at a contact, M and stiffness together: multipliers then gain a factor of that much per round.
-constexpr double penalty_share = 200;
+/// Times what resists at a contact, M and stiffness together: multipliers then gain a factor of that much per round. Larger ones
+/// make minima with such steep sides that Newton, stopped at each of them, needs a hundred steps and more.
+constexpr double penalty_share = 5;
 /// What is to be left of errors in gaps and of creep, per step, of the rounding.
 constexpr double contact_tolerance = 1e-4;
 /// And of errors in impulses, of the largest.
@@ -21,7 +22,9 @@ constexpr double impulse_tolerance = 1e-3;
 constexpr double share_taken_out = 0.2;
 constexpr double finest_share = 1e-6, roughest_share = 0.1;
 constexpr int gradients_per_correction = 300;
-constexpr int multiplier_rounds = 40, newton_limit = 150, newton_per_round = 40, radius_updates = 2;
+constexpr int multiplier_rounds = 100, newton_limit = 200, newton_per_round = 4, radius_updates = 2;
+/// Iterations with a factor from which on a new one pays.
+constexpr int worn_out = 12;
 
 SpringLaw law_of(const SpringForce& s) { return {s.stiffness, s.damping, s.rest_length, s.slack}; }
 
@@ -413,12 +416,14 @@ SoftStage::Report SoftStage::solve(double t, const State& start, double h, const
   for (const SoftContact& c : contacts) smallest = std::min(smallest, c.radius);
   const double tolerance = 1e-8, wanted = contacts.empty() ? infinity : contact_tolerance * smallest / h;
   const bool by_factor = direct();
+  bool worn = true;
   double error = infinity, last = 0, left_before = 0, changed = 0, largest_impulse = 0;
   out.converged = false;
   for (int round = 0; round < multiplier_rounds && !out.converged && !Budget::spent(); ++round) {
-    // Minimise: as exactly as the multipliers deserve.
+    // Minimise: as exactly as the multipliers deserve. A few steps each, and a factor for several of them, are enough.
     bool still = false;
-    for (int inner = 0; !still && inner < newton_per_round && out.newton_iterations < newton_limit; ++inner) {
+    const int steps = contacts.empty() ? newton_limit : newton_per_round;
+    for (int inner = 0; !still && inner < steps && out.newton_iterations < newton_limit; ++inner) {
       // Friction follows the pressure of the first minimum as it is found; from then on that of the last one, or the minimum
       // would run away.
       if (round == 0 && inner < radius_updates) hold_radii(here_, contacts);
@@ -432,8 +437,10 @@ SoftStage::Report SoftStage::solve(double t, const State& start, double h, const
       }
       ++out.newton_iterations;
       assemble(false, contacts, H_);
-      assemble(true, contacts, P_);
-      gradients_.prepare(P_, by_factor);
+      if (worn || !by_factor) {
+        assemble(true, contacts, P_);
+        gradients_.prepare(P_, by_factor);
+      }
       ++report.solves;
       double fastest = 0;
       for (const int triple : triple_) fastest = std::max(fastest, here_.U.segment<3>(3 * triple).norm());
@@ -442,6 +449,7 @@ SoftStage::Report SoftStage::solve(double t, const State& start, double h, const
       const TruncatedGradients::Report solved =
           gradients_.solve(H_, local_r_, share, gradients_per_correction, recipe_.threads, local_d_);
       report.iterations += solved.iterations;
+      worn = solved.iterations > worn_out || !solved.downwards;
       left_before = left;
       d_.setZero(start.u.size());
       double size = 0;
@@ -456,7 +464,8 @@ SoftStage::Report SoftStage::solve(double t, const State& start, double h, const
       if (!go_down(contacts, !solved.downwards, part)) break;
       const double contraction = last > 0 ? std::clamp(size / last, 1e-3, 1.0) : 1.0;
       last = part == 1 && solved.downwards ? size : 0;
-      const double fine = std::max(tolerance * fastest, contacts.empty() ? 0.0 : 0.01 * wanted);
+      double fine = tolerance * fastest;
+      if (!contacts.empty()) fine = std::max({fine, 0.01 * wanted, round == 0 ? 0.01 * fastest : 0.1 * error});
       still = at_rounding || (part == 1 && solved.downwards && size * std::max(contraction, solved.residual) <= fine);
       changed = size * std::max(contraction, solved.residual);
     }
