@@ -1,15 +1,12 @@
 #include "analyse/contact_linearisation.h"
 
-#include <rotule/solvers/auto.h>
-
 #include <Eigen/LU>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
-#include "base/spans.h"
 #include "math/rotation.h"
 #include "model/support.h"
-#include "solve/solve.h"
 #include "step/contact_finder.h"
 
 namespace rotule {
@@ -26,7 +23,6 @@ using Tangents = Eigen::Matrix<double, 3, 2>;
 constexpr double tilt = 1e-4;           // rad: by which a surface's normal is moved to see how it is curved
 constexpr double flat_share = 100;      // of the body's size: a larger radius of curvature is none
 constexpr double pressed_share = 1e-9;  // of the largest force: what presses less does not press
-constexpr double shared_evenly = 1e-9;  // of a row's own answer: compliance by which forces that are not unique are shared
 
 /// The part of a shape that has the point on its surface, and the point's frame.
 const Shape& part_at(const Shape& shape, const Vec3& point, const Vec3& direction, Quat& turned) {
@@ -187,13 +183,12 @@ double along(const Model& model, const Contact& c, const Row12& J, const VecX& u
   return out;
 }
 
-/// Forces that keep accelerations along the directions at zero, normal ones pushing alone.
+/// The smallest forces that keep accelerations along the directions at zero.
 VecX holding_forces(JointedMechanism& mechanism, std::span<const Contact> contacts, std::span<const Direction> directions,
                     const VecX& udot) {
   const Model& model = mechanism.model;
   const int count = static_cast<int>(directions.size());
-  VecX x = VecX::Zero(count);
-  if (count == 0) return x;
+  if (count == 0) return VecX(0);
   MatX S(count, count);
   VecX response;
   for (int k = 0; k < count; ++k) {
@@ -202,28 +197,12 @@ VecX holding_forces(JointedMechanism& mechanism, std::span<const Contact> contac
     mechanism.respond(response);
     for (int i = 0; i < count; ++i) S(i, k) = along(model, contacts[directions[i].contact], directions[i].J, response);
   }
-  S = 0.5 * (S + S.transpose()).eval();
-  ConstraintProblem problem;
-  for (int k = 0; k < count; ++k) problem.blocks.push_back({k, 1, -1, -1, k});
-  problem.resize(0, count);
-  for (int i = 0; i < count; ++i) {
-    problem.lower[i] = directions[i].normal ? 0 : -infinity;
-    problem.upper[i] = infinity;
-    problem.b[i] = -along(model, contacts[directions[i].contact], directions[i].J, udot);
-    problem.matrix.start.push_back(i * count);
-    for (int k = 0; k < count; ++k) {
-      problem.matrix.column.push_back(k);
-      problem.matrix.value.push_back(S(i, k) * (i == k ? 1 + shared_evenly : 1));
-    }
-  }
-  problem.matrix.start.push_back(count * count);
-  problem.x0.setZero();
-  AutoSettings settings;
-  settings.tolerance = 1e-12;
-  Workspace workspace;
-  SolveReport report;
-  solve(problem, settings, workspace, view(x), report);
-  return x;
+  VecX b(count);
+  for (int i = 0; i < count; ++i) b[i] = -along(model, contacts[directions[i].contact], directions[i].J, udot);
+  Eigen::CompleteOrthogonalDecomposition<MatX> qr;
+  qr.setThreshold(1e-9);  // far above rounding, far below any contact that does something of its own
+  qr.compute(0.5 * (S + S.transpose()));
+  return qr.solve(b);
 }
 
 }  // namespace
@@ -269,9 +248,13 @@ std::vector<ContactShare> linearise_contacts(JointedMechanism& mechanism, const 
       (across ? normal[k] : tangential[k][number]) = x[static_cast<Eigen::Index>(i)];
       push(model, contacts[k], J, x[static_cast<Eigen::Index>(i)], mechanism.contact_forces);
     }
-    const double largest = normal.empty() ? 0 : *std::max_element(normal.begin(), normal.end());
+    // Who would have to pull lets go, one at a time, the strongest first; then all who bear nothing.
+    if (contacts.empty()) break;
+    const double largest = *std::max_element(normal.begin(), normal.end());
+    const double weakest = *std::min_element(normal.begin(), normal.end());
+    const double bearing = pressed_share * std::max(largest, -weakest);
     for (std::size_t k = 0; k < contacts.size(); ++k) {
-      if (!presses[k] || normal[k] > pressed_share * largest) continue;
+      if (!presses[k] || normal[k] > bearing || (weakest < -bearing && normal[k] > weakest)) continue;
       presses[k] = 0;
       normal[k] = 0;
       changed = true;
