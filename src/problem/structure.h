@@ -13,13 +13,15 @@ class Structure {
  public:
   /// Whether these blocks of the problem are those that were kept.
   [[nodiscard]] bool matches(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks) const {
-    return std::equal(blocks_.begin(), blocks_.end(), blocks.begin(), blocks.end(), same) && more_ == problem.more;
+    return bodies_ == problem.bodies() && std::equal(blocks_.begin(), blocks_.end(), blocks.begin(), blocks.end(), same) &&
+           more_ == problem.more;
   }
   [[nodiscard]] bool matches(const ConstraintProblem& problem) const { return matches(problem, problem.blocks); }
 
   void keep(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks) {
     blocks_.assign(blocks.begin(), blocks.end());
     more_ = problem.more;
+    bodies_ = problem.bodies();
   }
   void keep(const ConstraintProblem& problem) { keep(problem, problem.blocks); }
 
@@ -33,6 +35,7 @@ class Structure {
 
   std::vector<ConstraintBlock> blocks_;
   std::vector<BlockPartner> more_;
+  int bodies_ = 0;  // those that no block has count too: solvers have room for each
 };
 
 }  // namespace rotule

@@ -42,7 +42,7 @@ class SparseSystem {
  public:
   /// Whether the order and places found for these blocks serve again.
   [[nodiscard]] bool matches(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks) const {
-    if (bodies_ != problem.bodies() || !structure_.matches(problem, blocks)) return false;
+    if (!structure_.matches(problem, blocks)) return false;
     if (has_hubs() && rows_ != problem.rows()) return false;
     for (std::size_t body = 0; body < mobility_.size(); ++body)
       if (mobility_[body] != mobility_of(problem.inverse_mass[body])) return false;
