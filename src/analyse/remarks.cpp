@@ -124,7 +124,7 @@ void look_at_particles(const Patient& patient, std::vector<Remark>& out) {
   });
   // What joints hold is meant to hang on its bodies.
   if (in_the_way == 0 || !patient.model.joined.empty()) return;
-  Remark remark{.kind = "particles_pass", .grade = Grade::note, .text = {}, .flags = {}, .edits = {}};
+  Remark remark{.kind = "particles_pass", .grade = Grade::warning, .text = {}, .flags = {}, .edits = {}};
   std::string name;
   std::size_t passing = 0;
   const auto look = [&](const std::string& own, bool touches, std::size_t count, const std::string& place) {

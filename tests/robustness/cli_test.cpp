@@ -61,7 +61,7 @@ TEST_F(Cli, BadInputGivesStatusTwoAndOneLine) {
       {"run " + good + " --set integrater=rk4", "unknown key \"integrater\"; did you mean \"integrator\"?"},
       {"run " + good + " --set integrator=rk5", "did you mean \"rk4\"?"},
       {"run " + good + " --set solver.relaxation=1", "ldlt has no field \"relaxation\""},
-      {"run " + good + " --set formulation=velocity", "formulation velocity"},
+      {"run " + good + " --set formulation=velocity", "formulations velocity"},
       {"run " + heavy, "heavy.json: /bodies/3/mass: must be greater than 0, is -1"},
       {"run " + cut + " --record out.h5",
        "cut.json: /bodies/0/shape/triangle_mesh/file: ../in/cut.stl: is cut short: \"endsolid\" is missing"},
@@ -133,7 +133,7 @@ TEST_F(Cli, RunReportsAsDocumented) {
   for (const char* key :
        {"scene",      "stepper",     "integrator", "formulation", "solver",    "threads",     "steps",       "dt",
         "bodies",     "joints",      "contacts",   "energy",      "momentum",  "joint_error", "penetration", "residual",
-        "iterations", "ms_per_step", "state_hash", "warnings",    "particles", "remarks",     "final_state"})
+        "iterations", "ms_per_step", "state_hash", "warnings",    "particles", "remarks",     "final_state", "coordinates"})
     EXPECT_TRUE(report.contains(key)) << key;
   // And whatever else the list of quantities says of a run.
   std::size_t said = 0;
@@ -144,7 +144,7 @@ TEST_F(Cli, RunReportsAsDocumented) {
       ++said;
     }
   EXPECT_GE(said, 12u);
-  EXPECT_EQ(report.size(), 17 + said);
+  EXPECT_EQ(report.size(), 18 + said);
   EXPECT_EQ(report["scene"], "bob");
   EXPECT_EQ(report["solver"], "dense_ldlt");
   EXPECT_EQ(report["steps"], 30);

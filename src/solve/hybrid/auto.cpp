@@ -311,7 +311,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   const bool follows = problem.x0.squaredNorm() > 0;  // another problem, and will be followed by one: it has a warm start
   bool factored = false;
   if (!ladder.over()) {
-    constexpr int hybrid_iterations = 60, pivots = 200, two_level_sweeps = 24, newton_steps = 30;
+    constexpr int hybrid_iterations = 240, pivots = 200, two_level_sweeps = 24, newton_steps = 30;
     if (looks.joint_rows > 0) {
       if (looks.dear_complement(problem))
         sweep(settings.tolerance, ladder);
