@@ -140,8 +140,9 @@ void ContactFinder::joint_removed(const Joint& joint) {
 }
 
 void ContactFinder::refresh(const State& s, double h, std::vector<Contact>& contacts) {
-  if (current_ || !wanted_) return;
-  kinematics_.update(model_, s);
+  if (!wanted_) return;
+  kinematics_.update(model_, s);  // contacts may be those of a snapshot, and somebody may meet on the way all the same
+  if (current_) return;
   find(s, h, contacts);
   current_ = true;
 }

@@ -1,5 +1,7 @@
 #pragma once
 // What an exact snapshot saves of the reference stepper: all that its next step depends on besides the state.
+#include <rotule/error.h>
+
 #include <algorithm>
 #include <span>
 
@@ -45,6 +47,18 @@ void archive_memory(Archive& io, Memory<State>& memory, std::size_t bodies) {
   }
 }
 
+/// The bytes may come from a file: whom they speak of must be there.
+inline void require_known(const Model& model, const Attempt& read) {
+  const auto body = [&](int i) { return i >= 0 && i < model.body_count(); };
+  const auto partner = [&](int i) { return i == world_body || (i >= 0 && i < model.partner_count()); };
+  const auto joints = static_cast<int>(model.joints.size());
+  const bool all = std::ranges::all_of(read.contacts, [&](const Contact& c) { return body(c.a) && body(c.b); }) &&
+                   std::ranges::all_of(read.drives, [&](const DriveRow& d) {
+                     return d.joint >= 0 && d.joint < joints && d.axis >= 0 && d.axis < 6 && partner(d.a) && partner(d.b);
+                   });
+  if (!all) throw Error("snapshot", "speaks of bodies or joints that are not there; load it into the same world");
+}
+
 template <class Archive>
 void ReferenceStepper::archive(Archive& io) {
   io(totals);
@@ -66,6 +80,7 @@ void ReferenceStepper::archive(Archive& io) {
   io(mechanism.now.contacts);
   io(mechanism.now.struck);
   io(mechanism.now.drives);
+  if constexpr (!Archive::writes) require_known(mechanism.model, mechanism.now);
   finder.archive(io);
   if (touching_) touching_->archive(io);
   if (reduced_) reduced_->archive(io);
