@@ -168,10 +168,20 @@ TrajectoryWriter go_on(const Resumed& resumed) {
 
 Json counts_of(const World& world) {
   const WorldImplementation& w = implementation_of(world);
-  return {{"unconverged", w.unconverged_steps}, {"late", w.late_steps},       {"halved", w.halved_steps},
-          {"repeated", w.repeated_steps},       {"gaining", w.gaining_steps}, {"open", w.open_steps},
-          {"most_gained", w.most_gained},       {"most_open", w.most_open},   {"cut", w.cut_steps},
-          {"worst_cut", w.worst_cut},           {"broken", w.broken_joints},  {"warnings", w.start_warnings}};
+  return {{"unconverged", w.unconverged_steps},
+          {"late", w.late_steps},
+          {"halved", w.halved_steps},
+          {"repeated", w.repeated_steps},
+          {"gaining", w.gaining_steps},
+          {"open", w.open_steps},
+          {"most_gained", w.most_gained},
+          {"most_open", w.most_open},
+          {"cut", w.cut_steps},
+          {"worst_cut", w.worst_cut},
+          {"broken", w.broken_joints},
+          {"warnings", w.start_warnings},
+          {"held", w.held_steps},
+          {"most_held", w.most_held}};
 }
 
 void restore(World& world, const Resumed& resumed) {
@@ -187,6 +197,8 @@ void restore(World& world, const Resumed& resumed) {
     counts.at("halved").get_to(w.halved_steps);
     counts.at("repeated").get_to(w.repeated_steps);
     counts.at("gaining").get_to(w.gaining_steps);
+    counts.at("held").get_to(w.held_steps);
+    counts.at("most_held").get_to(w.most_held);
     counts.at("open").get_to(w.open_steps);
     counts.at("most_gained").get_to(w.most_gained);
     counts.at("most_open").get_to(w.most_open);
