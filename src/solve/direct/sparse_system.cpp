@@ -217,7 +217,6 @@ void SparseSystem::analyse_further(const ConstraintProblem& problem, std::span<c
         program_.push_back(i == j ? factor.offset(sides[i].block) : factor.offset(sides[j].block, sides[i].block));
   }
   refinement.resize(problem);
-  bodies_ = problem.bodies();
   rows_ = problem.rows();
   structure_.keep(problem, blocks);
 }
@@ -327,7 +326,6 @@ void SparseSystem::analyse(const ConstraintProblem& problem, std::span<const Con
   }
   program_.shrink_to_fit();
   refinement.resize(problem);
-  bodies_ = problem.bodies();
   rows_ = problem.rows();
   structure_.keep(problem, blocks);
 }

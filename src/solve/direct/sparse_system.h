@@ -77,7 +77,7 @@ class SparseSystem {
   template <int S, BodyKind kind>
   const std::int32_t* assemble_body(const ConstraintProblem& problem, const std::int32_t* at);
 
-  int bodies_ = -1, rows_ = 0;
+  int rows_ = 0;
   Structure structure_;
   // For every body with joints: its index, their count k; per joint, in order of elimination, 2 first_row + side (or -1 minus the
   // first row of J_more, of a body beyond the joint's first two) and its rows;
