@@ -1,8 +1,10 @@
 #include "record/hdf5_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <hdf5.h>
 #include <rotule/error.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,14 +26,24 @@ static_assert(std::is_same_v<Hdf5Id, hid_t> && std::is_same_v<Hdf5Size, hsize_t>
 
 constexpr hsize_t compress_above = 4096;  // bytes; smaller arrays are stored as they are
 
+/// Starts the library. Until it has started it prints what fails, and nothing turns that off: for so long its words go nowhere.
+bool start_library() {
+  H5dont_atexit();  // every handle closes itself; the library's own farewell would retry a failed write
+  std::fflush(stderr);
+  const int nowhere = ::memfd_create("hdf5", MFD_CLOEXEC), terminal = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+  if (nowhere >= 0 && terminal >= 0) ::dup2(nowhere, STDERR_FILENO);
+  const bool started = H5open() >= 0 && H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;  // from here on Error has the reasons
+  std::fflush(stderr);
+  if (terminal >= 0) ::dup2(terminal, STDERR_FILENO);
+  for (const int open : {nowhere, terminal})
+    if (open >= 0) ::close(open);
+  return started;
+}
+
+/// A library that did not start takes itself for started at the next call, and is not to be called again.
 void prepare_library() {
-  static const bool once = [] {
-    H5dont_atexit();  // every handle closes itself; the library's own farewell would retry a failed write
-    H5open();
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // reasons go into Error, not to stderr
-    return true;
-  }();
-  static_cast<void>(once);
+  static const bool started = start_library();
+  if (!started) throw Error("HDF5", "could not be started; most likely there is not enough memory");
 }
 
 /// What the library says was the cause: the innermost entry of its error stack, on one line.

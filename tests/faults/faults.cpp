@@ -1,8 +1,10 @@
 // A library that is loaded before all others (LD_PRELOAD) and makes the system fail on request, once or from then on:
 //   ROTULE_FAULT=memory:N    the N-th allocation finds no memory        ROTULE_FAULT=threads:N  the N-th thread cannot be started
+//   ROTULE_FAULT=hdf5:N      the same inside the HDF5 library, which does not bear it everywhere: memory:N leaves that out
 //   ROTULE_FAULT=disk:N      after N bytes no more can be written       ROTULE_FAULT=short:N    writes stop halfway, every N-th
 //   ROTULE_FAULT=clock:N     every N-th look at the clock finds it an hour off, forwards and backwards by turns
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -18,7 +20,7 @@ extern "C" void* __libc_realloc(void* old, size_t size);    // NOLINT
 
 namespace {
 
-enum class Fault { none, memory, threads, disk, short_writes, clock };
+enum class Fault { none, memory, hdf5, threads, disk, short_writes, clock };
 
 struct Plan {
   Fault fault = Fault::none;
@@ -36,6 +38,7 @@ const Plan& plan() {
     out.n = std::atol(colon + 1);
     const auto is = [&](const char* name) { return std::strncmp(text, name, std::strlen(name)) == 0; };
     out.fault = is("memory")    ? Fault::memory
+                : is("hdf5")    ? Fault::hdf5
                 : is("threads") ? Fault::threads
                 : is("disk")    ? Fault::disk
                 : is("short")   ? Fault::short_writes
@@ -48,8 +51,32 @@ const Plan& plan() {
 
 std::atomic<long> counted{0};
 
-/// Whether this is the one; memory is counted from the program's own beginning.
 bool is_due(Fault fault) { return plan().fault == fault && ++counted == plan().n; }
+
+std::atomic<bool> main_runs{false}, memory_has_failed{false};
+thread_local bool looking = false;  // into who calls, which may allocate too
+
+bool is_called_by_hdf5() {
+  looking = true;
+  void* callers[64];
+  const int depth = ::backtrace(callers, 64);
+  bool found = false;
+  for (int k = 0; k < depth && !found; ++k) {
+    Dl_info where{};
+    found = ::dladdr(callers[k], &where) != 0 && where.dli_fname != nullptr && std::strstr(where.dli_fname, "libhdf5") != nullptr;
+  }
+  looking = false;
+  return found;
+}
+
+/// Once, at the N-th allocation of main() or the first one after it that is asked for from the right place. Before main()
+/// libraries set themselves up, and nobody could hear of it.
+bool memory_fails() {
+  const Fault fault = plan().fault;
+  if ((fault != Fault::memory && fault != Fault::hdf5) || !main_runs || looking) return false;
+  if (++counted < plan().n || memory_has_failed || is_called_by_hdf5() != (fault == Fault::hdf5)) return false;
+  return !memory_has_failed.exchange(true);
+}
 
 template <class F>
 F next(const char* name) {
@@ -71,25 +98,38 @@ ssize_t allowed(int file, size_t size) {
 extern "C" {
 
 void* malloc(size_t size) {
-  if (is_due(Fault::memory)) {
+  if (memory_fails()) {
     errno = ENOMEM;
     return nullptr;
   }
   return __libc_malloc(size);
 }
 void* calloc(size_t count, size_t size) {
-  if (is_due(Fault::memory)) {
+  if (memory_fails()) {
     errno = ENOMEM;
     return nullptr;
   }
   return __libc_calloc(count, size);
 }
 void* realloc(void* old, size_t size) {
-  if (is_due(Fault::memory)) {
+  if (memory_fails()) {
     errno = ENOMEM;
     return nullptr;
   }
   return __libc_realloc(old, size);
+}
+
+using Main = int (*)(int, char**, char**);
+static Main program;
+static int counted_main(int count, char** arguments, char** environment) {
+  main_runs = true;
+  return program(count, arguments, environment);
+}
+// NOLINTNEXTLINE: the C library's own name
+int __libc_start_main(Main main, int count, char** arguments, void (*start)(), void (*end)(), void (*unload)(), void* stack) {
+  program = main;
+  return next<int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*)>("__libc_start_main")(
+      counted_main, count, arguments, start, end, unload, stack);
 }
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*work)(void*), void* argument) {

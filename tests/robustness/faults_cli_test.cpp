@@ -54,6 +54,26 @@ TEST_F(FaultsCli, NoMemoryAtTheNthCall) {
   }
 }
 
+/// The HDF5 library itself may crash then; what it leaves is as good as after any other sudden end.
+TEST_F(FaultsCli, NoMemoryInsideTheRecordingLibrary) {
+  std::mt19937 random(5);
+  for (int k = 0; k < moments(8); ++k) {
+    const std::string fault = fmt::format("hdf5:{}", std::uniform_int_distribution<>(1, 40000)(random));
+    const Result result = faulty(fault, recorded_run);
+    EXPECT_EQ(fs::exists(cwd() / "a.h5"), result.status == 0) << fault << "\n" << result.err;
+    if (result.status == 2) {
+      EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << fault << "\n" << result.err;
+    }
+    const Result resumed = rotule("run --resume a.h5 --quiet");
+    const bool has_frames = fs::exists(cwd() / "a.h5");
+    EXPECT_EQ(resumed.status, has_frames && result.status != 0 ? 0 : 2) << fault << "\n" << resumed.err;
+    if (has_frames) {
+      EXPECT_EQ(TrajectoryReader(cwd() / "a.h5").frames(), 61U) << fault;
+    }
+    for (const auto& entry : fs::directory_iterator(cwd())) fs::remove(entry.path());
+  }
+}
+
 TEST_F(FaultsCli, ADiskThatIsFullAtTheNthByte) {
   std::mt19937 random(4);
   for (int k = 0; k < moments(8); ++k) {
