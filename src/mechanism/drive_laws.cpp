@@ -536,7 +536,11 @@ DriveLaws::Parts DriveLaws::parts(const JointedMechanism& mechanism, const VecX&
   const auto& [number, drive] = joint.drives[law.drive];
   const Standing at = stand(mechanism.model, mechanism.kinematics, u, law);
   Parts out{.axis = number, .rate = at.rate, .motor = drive.motor_torque};
-  if (!switching_) return out;  // impulses do the rest
+  const double multiplier = law.row >= 0 ? mechanism.now.joints[law.linkage].lambda[law.row] : 0;
+  if (!switching_) {  // impulses do the rest, but for motions that are given, which are rows of the joint
+    if (law.given) out.motor += multiplier;
+    return out;
+  }
   out.spring = spring(drive, number, {at.axis, 0});
   if (law.saturated != 0)
     out.motor += law.saturated * drive.spring_strength - out.spring;
@@ -545,7 +549,6 @@ DriveLaws::Parts DriveLaws::parts(const JointedMechanism& mechanism, const VecX&
   const bool moves = std::abs(at.rate) > at_rest_share * law.rate_unit;
   out.friction = -drive.friction * (moves ? sign_of(at.rate) : law.way_of_zero);
   out.motor += law.push - out.friction;
-  const double multiplier = law.row >= 0 ? mechanism.now.joints[law.linkage].lambda[law.row] : 0;
   const bool by_motor = law.given || (drive.motor_strength > 0 && (moves || drive.motor_speed == 0));
   (by_motor ? out.motor : out.holding) += multiplier;
   return out;

@@ -20,6 +20,7 @@ void carry_over(const Contact& from, Contact& to) {
   if (from.rows() != to.rows()) return;
   to.x = from.x;
   to.sliding = from.sliding;
+  to.held = from.held;
   if (to.slides()) {
     const Vec3 friction = from.x[1] * from.tangent + from.x[2] * from.bitangent;
     to.x[1] = friction.dot(to.tangent);

@@ -660,8 +660,8 @@ std::vector<std::string> World::warnings() const {
         fmt::format("{} steps left joints open, up to {:.3g} m (or rad); take a smaller step", w.open_steps, w.most_open));
   if (w.held_steps)
     out.push_back(
-        fmt::format("{} steps left bodies in each other by up to {:.3g} m, where joints hold them; move them apart in "
-                    "the scene, or put them on layers that do not meet",
+        fmt::format("{} steps left bodies in each other by up to {:.3g} m, where joints or given motions hold them; move "
+                    "them apart in the scene, or put them on layers that do not meet",
                     w.held_steps, w.most_held));
   return out;
 }

@@ -30,7 +30,8 @@ struct Contact {
   SurfaceLaw law;                  // of the two surfaces together
   bool sliding = false;            // which coefficient is in force
   bool met = false;                // on the way: each body has its own point, which is not near the other's yet
-  std::array<char, 6> spare = {};  // no byte of a snapshot is left to chance
+  bool held = false;               // gave way to motions that are given, in the last solve
+  std::array<char, 5> spare = {};  // no byte of a snapshot is left to chance
   double closing = 0;              // m/s, at which the surfaces approach each other at the start of the step
   Vec6 x = Vec6::Zero();           // impulses of the last solve, N s and N m s
   Vec6 given = Vec6::Zero();       // velocities of its rows that nobody solves for: of kinematic bodies and belts

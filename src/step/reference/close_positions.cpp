@@ -55,6 +55,20 @@ bool overlaps(const ContactRules& rules, std::span<const Contact> contacts, cons
   return false;
 }
 
+/// Whether something with a motion of its own presses bodies against something else that does not move.
+bool is_pressed(const Model& model, std::span<const Contact> contacts, const Island& moved) {
+  int first = -1;
+  bool two = false, kinematic = false;
+  for (const int k : moved.contacts)
+    for (const int body : {contacts[k].a, contacts[k].b}) {
+      if (model.movable(body)) continue;
+      if (first < 0) first = body;
+      two = two || body != first;
+      kinematic = kinematic || model.kinematic(body);
+    }
+  return two && kinematic;
+}
+
 /// The weight's potential energy of an island's bodies, where they touch something: joints have no business lifting anything.
 double touching_potential(const Model& model, const Island& island, const State& s) {
   double sum = 0;
@@ -217,9 +231,9 @@ void PositionClosing::move_apart(const ContactRules& rules, const JointedMechani
     moved.local.setZero();
     moved.apply_impulses();
   };
-  // Joints may leave contacts no way out, and there is no answer then. Rows that give way by next to nothing always have one;
-  // those that gave way by all they had to are held, and the others solved for what they are.
-  if (!moved.linkages.empty() && overlaps(rules, contacts, moved)) {
+  // Joints and given motions may leave contacts no way out, and there is no answer then. Rows that give way by next to nothing
+  // always have one; those that gave way by all they had to are held, and the others solved for what they are.
+  if ((!moved.linkages.empty() || is_pressed(mechanism.model, contacts, moved)) && overlaps(rules, contacts, moved)) {
     give_way(held_share);
     solve();
     note_held(rules, contacts, moved);

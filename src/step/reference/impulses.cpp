@@ -61,6 +61,57 @@ bool release_slipping(const ImpulseStep& step, Island& island) {
   return changed;
 }
 
+/// Contacts of an island, by how much of what they move alone they give way (C over the diagonal of A).
+void give_way(const ImpulseStep& step, Island& island, double share) {
+  for (std::size_t k = 0; k < island.contacts.size(); ++k) {
+    const int row = island.contact_block(k).first_row;
+    if (step.parts.contacts[island.contacts[k]].law.stiffness == 0)
+      island.problem.C[row] = share * island.rows_judge.diagonal()[static_cast<std::size_t>(row)];
+  }
+}
+
+/// Motions that are given may leave contacts no way out: an arm that is told to pass through the floor, a crate in a press. No
+/// impulse is large enough then. Such contacts are known by impulses that grow as they are let give way less; they end up giving
+/// way as a body that is let go does, and what overlaps is said when positions are closed.
+void let_give_way(const ImpulseStep& step, Island& island) {
+  constexpr double more = 1e-3, less = 1e-4, grown = 5;
+  const SolverChoice& solver = step.mechanism.recipe.solver;
+  ConstraintProblem& p = island.problem;
+  std::vector<Contact>& contacts = step.mechanism.now.contacts;
+  const VecX C = p.C, x0 = p.x0;
+  island.rows_judge.begin(p);
+  give_way(step, island, more);
+  island.solve(solver);
+  p.x0 = island.x;
+  give_way(step, island, less);
+  island.solve(solver);
+  p.x0.swap(island.x);  // now the less they gave way, the more in x0
+  bool any = false;
+  for (std::size_t k = 0; k < island.contacts.size(); ++k) {
+    Contact& c = contacts[island.contacts[k]];
+    const int row = island.contact_block(k).first_row;
+    c.held = c.law.stiffness == 0 && island.x[row] > 0 && p.x0[row] > grown * island.x[row];
+    p.C[row] = c.held ? island.rows_judge.diagonal()[static_cast<std::size_t>(row)] : C[row];
+    any = any || c.held;
+  }
+  if (any)
+    p.x0 *= less;
+  else
+    p.x0 = x0;
+  island.solve(solver);
+}
+
+void solve_or_give_way(const ImpulseStep& step, Island& island) {
+  constexpr double impossible = 1e-4;  // a residual that is no lack of patience
+  const auto was_held = [&](int k) { return step.mechanism.now.contacts[k].held; };
+  if (std::ranges::any_of(island.contacts, was_held)) {
+    let_give_way(step, island);
+    return;
+  }
+  island.solve(step.mechanism.recipe.solver);
+  if (!island.report.converged && island.report.residual > impossible && !island.contacts.empty()) let_give_way(step, island);
+}
+
 void keep_answer(const ImpulseStep& step, const Island& island) {
   Attempt& now = step.mechanism.now;
   int row = 0;
@@ -147,7 +198,7 @@ void formulate(const ImpulseStep& step, const VecX& free, Island& island) {
 
 void solve(const ImpulseStep& step, Island& island) {
   const SolverChoice& solver = step.mechanism.recipe.solver;
-  island.solve(solver);
+  solve_or_give_way(step, island);
   constexpr int most_changes = 3;
   for (int round = 0; round < most_changes && release_slipping(step, island); ++round) {
     island.problem.x0 = island.x;
@@ -197,7 +248,7 @@ std::optional<double> bounce(const ImpulseStep& step, const VecX& free, Island& 
     const Contact& c = contacts[bouncing.contacts[k]];
     formulate_blow(c, bounces(c, step.rules) ? c.law.restitution * c.closing : 0, bouncing.contact_block(k), island.start, p);
   }
-  bouncing.solve(step.mechanism.recipe.solver);
+  solve_or_give_way(step, bouncing);
   island.report.iterations += bouncing.report.iterations;
   island.report.converged = island.report.converged && bouncing.report.converged;
   bouncing.apply_impulses();

@@ -115,6 +115,8 @@ class ReferenceStepper {
   /// One attempt at a step by impulses: the order of everything. Returns h; or, where it may stop, the time of the first blow
   /// that lies within, and then nothing has moved.
   double attempt(double t, double h, bool may_stop);
+  /// What the islands reached, and the work that was put in, into the report.
+  void count_islands(double h);
   /// Blows of what touches, then attempts until one neither gains energy nor leaves joints open. How far it went: until the next
   /// blow where it may stop there.
   double pass(double t, double left, bool may_stop);
