@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/printable.h"
 #include "base/text.h"
@@ -28,9 +29,12 @@ std::string report(const NamedScene& named, const Checkup& c) {
   out += fmt::format("  degrees of freedom   {} = 6 x {}{} - {}\n", c.degrees_of_freedom, c.bodies - c.fixed,
                      c.particles ? fmt::format(" + 3 x {}", c.particles) : "", c.rank);
   out += fmt::format("  equations            {}, {} redundant\n", c.rows, redundant);
-  for (const Redundancy& r : c.redundant)
+  constexpr std::size_t most_named = 12;
+  for (const Redundancy& r : std::span(c.redundant).first(std::min(c.redundant.size(), most_named)))
     out += fmt::format("    joint {}: {} of its equations follow from others{}\n", shown(r.joint), r.rows,
                        c.conflicts.empty() ? "; motion is right, forces are not unique" : "");
+  if (c.redundant.size() > most_named)
+    out += fmt::format("    and so do some of {} other joints (--json lists them)\n", c.redundant.size() - most_named);
   out += fmt::format("  largest mass ratio   {:.4g} across a joint\n", c.largest_mass_ratio);
   for (const Checkup::MassRatio& m : c.mass_ratios)
     out += fmt::format("    joint {}: {} weighs {:.4g} times {}\n", shown(m.joint), shown(m.heavy), m.ratio, shown(m.light));

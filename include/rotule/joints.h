@@ -7,6 +7,7 @@
 // A particle ("cloth/12") can be a partner too, where no rotation of it is spoken of: of a ball, a rod, as the second one of a
 // point on a line or of locked translations, and of a user's constraint. It has no other point than its own, so that `at` is left
 // out. Those that are pinned are part of the world.
+#include <rotule/formula.h>
 #include <rotule/jet.h>
 #include <rotule/moving.h>
 #include <rotule/types.h>
@@ -34,16 +35,19 @@ struct Breaking {
   friend bool operator==(const Breaking&, const Breaking&) = default;
 };
 
-/// A motion given as a function of time, offset + speed t + amplitude sin(frequency t + phase), with its derivatives.
+/// A motion given as a function of time, offset + speed t + amplitude sin(frequency t + phase) + formula(t), with its
+/// derivatives.
 struct GivenMotion {
   double offset = 0;     // rad or m
   double speed = 0;      // rad/s or m/s
   double amplitude = 0;  // rad or m
   double frequency = 0;  // rad/s
   double phase = 0;      // rad
+  Formula formula = {};  // rad or m
   /// In place of all that: the value, its rate and its acceleration, which must belong together.
   std::function<std::array<double, 3>(double time)> function = {};
 
+  /// Without the formula, which a World compiles into a function.
   [[nodiscard]] std::array<double, 3> at(double t) const {
     if (function) return function(t);
     const double s = amplitude * std::sin(frequency * t + phase), c = amplitude * std::cos(frequency * t + phase);
@@ -52,7 +56,7 @@ struct GivenMotion {
   /// Functions cannot be compared: a motion that has one is equal to none.
   friend bool operator==(const GivenMotion& a, const GivenMotion& b) {
     return !a.function && !b.function && a.offset == b.offset && a.speed == b.speed && a.amplitude == b.amplitude &&
-           a.frequency == b.frequency && a.phase == b.phase;
+           a.frequency == b.frequency && a.phase == b.phase && a.formula == b.formula;
   }
 };
 

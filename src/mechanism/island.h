@@ -38,6 +38,7 @@ struct Island {
   VecX local;             // likewise, whatever velocity or acceleration is being solved for
   VecX start;             // likewise, before any impulse
   VecX after;             // likewise, at the end of the step, where somebody asks
+  VecX ahead;             // rates that time gives the rows of joints at the step's end, where they have any
   VecX pull;              // what stabilisation adds to the rows' accelerations in this step; zero without it
   VecX x;                 // the answer to `problem`
   VecX given;             // impulses of forces that were solved for before it, where a formulation has those

@@ -437,8 +437,7 @@ SceneContent content_of(const Scene& scene) {
   out.realtime = unknown_to_realtime(scene).empty();
   for_each_drive(scene, [&](const JointDef&, const Drive& drive, bool turns) {
     if (turns && drive.motor_strength > 0) out.spin = std::max(out.spin, std::abs(drive.motor_speed));
-    if (turns && drive.motion)
-      out.spin = std::max(out.spin, std::abs(drive.motion->speed) + std::abs(drive.motion->amplitude * drive.motion->frequency));
+    if (turns && drive.motion) out.spin = std::max(out.spin, fastest(*drive.motion));
   });
   Meetings(scene).find(out);
   Stiffness(scene).find(out);

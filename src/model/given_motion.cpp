@@ -3,10 +3,46 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/text.h"
 #include "model/model.h"
 
 namespace rotule {
+
+Drive compiled(const Drive& drive) {
+  Drive out = drive;
+  if (!drive.motion || drive.motion->function || drive.motion->formula == Formula{}) return out;
+  out.motion->function = [plain = *drive.motion, formula = Expression(drive.motion->formula.text)](double t) {
+    std::array<double, 3> q = plain.at(t);
+    const TimeJet added = formula.at(t);
+    q[0] += added.value;
+    q[1] += added.first;
+    q[2] += added.second;
+    if (!std::isfinite(q[0]) || !std::isfinite(q[1]) || !std::isfinite(q[2]))
+      throw Error(
+          fmt::format("the motion \"{}\" of a joint is no number with two derivatives at t = {} s", plain.formula.text, t));
+    return q;
+  };
+  return out;
+}
+
+double fastest(const GivenMotion& motion) {
+  double out = std::abs(motion.speed) + std::abs(motion.amplitude * motion.frequency);
+  if (motion.formula == Formula{}) return out;
+  constexpr int samples = 1000;
+  constexpr double span = 10;
+  double own = 0;
+  try {
+    const Expression formula(motion.formula.text);
+    for (int k = 0; k <= samples; ++k)
+      if (const double rate = std::abs(formula.at(span * k / samples).first); std::isfinite(rate)) own = std::max(own, rate);
+  } catch (const Error&) {  // which the checks of the scene say
+    return out;
+  }
+  return out + own;
+}
 
 MotionAt motion_at(const Model& model, const BodyMotion& motion, double t) {
   const Body& body = model.bodies[motion.body];

@@ -3,6 +3,8 @@
 // and c the centre of mass in it:
 //   p = x + R c,   v = x' + omega x R c,   a = x'' + alpha x R c + omega x (omega x R c),   omega = angle' n,   alpha = angle''
 //   n.
+#include <rotule/joints.h>
+
 #include "model/expression.h"
 #include "model/state.h"
 
@@ -21,6 +23,11 @@ struct MotionAt {
   Quat theta = Quat::Identity();
   Vec6 velocity = Vec6::Zero(), acceleration = Vec6::Zero();
 };
+
+/// With the formula of its given motion, if there is one, as a function. That throws Error where it is not a number.
+Drive compiled(const Drive& drive);
+/// Largest rate of a joint's given motion in its first ten seconds, by samples; of a function of C++ nothing is known.
+double fastest(const GivenMotion& motion);
 
 struct Model;
 

@@ -104,10 +104,10 @@ void compile(const Def& def, const JointSite& site, Joint& joint) {
   }
   if constexpr (requires { def.drive; }) {
     const auto free = std::find(joint.locked.begin(), joint.locked.end(), false);
-    if (def.drive != Drive{}) joint.drives.push_back({static_cast<int>(free - joint.locked.begin()), def.drive});
+    if (def.drive != Drive{}) joint.drives.push_back({static_cast<int>(free - joint.locked.begin()), compiled(def.drive)});
   }
   if constexpr (requires { def.drives; })
-    for (const AxisDrive& drive : def.drives) joint.drives.push_back({axis_number(drive.axis), drive.drive});
+    for (const AxisDrive& drive : def.drives) joint.drives.push_back({axis_number(drive.axis), compiled(drive.drive)});
   std::sort(joint.drives.begin(), joint.drives.end(), [](const auto& p, const auto& q) { return p.axis < q.axis; });
 }
 
@@ -131,11 +131,14 @@ template <>
 struct SceneFields<GivenMotion> {
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
-    visit(Field{"offset", "rad, m", "of q = offset + speed t + amplitude sin(frequency t + phase)", -1e9, 1e9}, s.offset);
+    visit(Field{"offset", "rad, m", "of q = offset + speed t + amplitude sin(frequency t + phase) + formula", -1e9, 1e9},
+          s.offset);
     visit(Field{"speed", "rad/s, m/s", "constant part of the rate", -1e9, 1e9}, s.speed);
     visit(Field{"amplitude", "rad, m", "of the sine", -1e9, 1e9}, s.amplitude);
     visit(Field{"frequency", "rad/s", "of the sine", -1e9, 1e9}, s.frequency);
     visit(Field{"phase", "rad", "of the sine", -1e9, 1e9}, s.phase);
+    visit(Field{"formula", "rad, m", "an expression of t that is added; a motion that is nothing else may be its text alone"},
+          s.formula);
   }
 };
 

@@ -172,7 +172,13 @@ void read(const Json& json, const Place& place, ForceDef& out) { read_kind(json,
 void read(const Json& json, const Place& place, FlowDef& out) { read_kind(json, place, out, "flow"); }
 void read(const Json& json, const Place& place, StructureDef& out) { read_kind(json, place, out, "structure"); }
 void read(const Json& json, const Place& place, DecompositionSettings& out) { read_struct(json, place, out); }
-void read(const Json& json, const Place& place, GivenMotion& out) { read_struct(json, place, out); }
+/// An object, or its formula alone.
+void read(const Json& json, const Place& place, GivenMotion& out) {
+  if (json.is_object())
+    read_struct(json, place, out);
+  else
+    read(json, place, out.formula);
+}
 void read(const Json& json, const Place& place, ElasticMaterial& out) { read_struct(json, place, out); }
 void read(const Json& json, const Place& place, ParticleContact& out) { read_struct(json, place, out); }
 

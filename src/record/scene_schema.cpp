@@ -92,7 +92,7 @@ Json schema_of(const Field&, const NamedPoint&) { return object_schema<NamedPoin
 Json schema_of(const Field&, const NamedConstant&) { return object_schema<NamedConstant>(); }
 Json schema_of(const Field&, const ConstraintParameter&) { return object_schema<ConstraintParameter>(); }
 Json schema_of(const Field&, const DecompositionSettings&) { return object_schema<DecompositionSettings>(); }
-Json schema_of(const Field&, const GivenMotion&) { return object_schema<GivenMotion>(); }
+Json schema_of(const Field&, const GivenMotion&) { return one_of({object_schema<GivenMotion>(), reference("formula")}); }
 Json schema_of(const Field&, const Recipe&) { return reference("recipe"); }
 
 // What does not depend on the type is kept out of the templates below: there are a few hundred of them.

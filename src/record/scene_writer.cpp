@@ -123,8 +123,8 @@ std::string text_of(const DecompositionSettings& settings) { return struct_text(
 std::string text_of(const ElasticMaterial& material) { return struct_text(material); }
 std::string text_of(const ParticleContact& contact) { return struct_text(contact); }
 std::string text_of(const GivenMotion& motion) {
-  if (motion.function) throw Error("motion", "is a function, which files cannot hold; give it by its numbers");
-  return struct_text(motion);
+  if (motion.function) throw Error("motion", "is a function, which files cannot hold; give it by its numbers or as a formula");
+  return motion == GivenMotion{.formula = motion.formula} ? text_of(motion.formula) : struct_text(motion);
 }
 
 /// The name alone where all settings are the usual ones; `object` writes them after their first key.

@@ -623,15 +623,18 @@ std::vector<std::string> World::warnings() const {
   WorldImplementation& w = *implementation_;
   std::vector<std::string> out = w.start_warnings;
   out.insert(out.end(), w.mesh_remarks.begin(), w.mesh_remarks.end());
-  if (std::holds_alternative<RealtimeStepperSettings>(w.recipe.stepper))
-    out.emplace_back(w.keep_problems ? "the real-time stepper keeps no balance of energy yet"
-                                     : "the real-time stepper judges its answers only where problems are kept, and keeps no "
-                                       "balance of energy yet: its residual of 0 says nothing");
+  if (std::holds_alternative<RealtimeStepperSettings>(w.recipe.stepper) && !w.keep_problems)
+    out.emplace_back(
+        "the real-time stepper judges its answers only where problems are kept (run --record-problems): its "
+        "residual of 0 says nothing");
   if (w.fluid) out.insert(out.end(), w.fluid->remarks().begin(), w.fluid->remarks().end());
   const std::vector<Redundancy> redundant = redundancies();
   if (!redundant.empty()) {
+    constexpr std::size_t most_named = 6;
     std::string names;
-    for (const Redundancy& r : redundant) names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", r.joint, r.rows);
+    for (const Redundancy& r : std::span(redundant).first(std::min(redundant.size(), most_named)))
+      names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", r.joint, r.rows);
+    if (redundant.size() > most_named) names += fmt::format(" and {} other joints", redundant.size() - most_named);
     out.push_back("redundant constraints, so that joint forces are not unique (motion is): " + names);
   }
   const StepTotals& totals = w.ready().totals();

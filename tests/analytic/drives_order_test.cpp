@@ -149,6 +149,68 @@ TEST(DrivesAtFullOrder, ASineNeedsItsOwnTorqueToo) {
 }
 
 /// m x'' = -k x - F sgn(x'): half swings of cosine about +-F/k, until |k x| <= F.
+TEST(DrivesAtFullOrder, AFormulaNeedsTheTorqueOfItsNumbers) {
+  const FourBar bar;
+  const GivenMotion sine{.speed = 1, .amplitude = 0.4, .frequency = 7};
+  const Scene by_formula = bar.scene({.motion = GivenMotion{.speed = 0.25, .formula = "0.75*t + 0.4*sin(7*t)"}});
+  const Scene read = parse_scene(to_json(by_formula));
+  World numbers(bar.scene({.motion = sine}), by("rk4", 1e-3)), formula(read, by("rk4", 1e-3));
+  for (int i = 0; i < 300; ++i) {
+    numbers.step();
+    formula.step();
+    const double expected = numbers.joint_force("crank_pin").drive[5];
+    ASSERT_NEAR(formula.joint_force("crank_pin").drive[5], expected, 1e-9 * (1 + std::abs(expected))) << i;
+  }
+}
+
+/// By impulses the torque has the arm's inertia in it too, to first order in the step, and the books close on it.
+TEST(DrivesAtFullOrder, ByImpulsesAMotionTakesItsTorqueToFirstOrder) {
+  constexpr double l = 1.2, m = 5, omega = 2, amplitude = 0.7;
+  const double inertia = m * (l * l + 0.01) / 12 + m * l * l / 4;
+  double before = 0;
+  for (const double dt : {4e-3, 2e-3, 1e-3}) {
+    Scene scene;
+    scene.add({.name = "arm", .mass = m, .position = {l / 2, 0, 0}, .shape = Box{{l, 0.1, 0.1}}});
+    scene.add(Hinge{.name = "pin",
+                    .between = {"world", "arm"},
+                    .axis = Vec3::UnitY(),
+                    .drive = {.motion = GivenMotion{.formula = fmt::format("{}*(1 - cos({}*t))", amplitude, omega)}}});
+    Recipe recipe = recipes::realtime();
+    recipe.stepper = ReferenceStepperSettings{};
+    recipe.dt = dt;
+    World world(scene, recipe);
+    world.keep_books(true);
+    double worst = 0;
+    for (int i = 1; i * dt <= 3; ++i) {
+      world.step();
+      const double t = i * dt - 0.5 * dt, q = amplitude * (1 - std::cos(omega * t));
+      const double expected = inertia * amplitude * omega * omega * std::cos(omega * t) - m * g * l / 2 * std::cos(q);
+      worst = std::max(worst, std::abs(world.joint_force("pin").drive[5] - expected));
+    }
+    EXPECT_LT(worst, 40 * dt);
+    if (before > 0) EXPECT_NEAR(before / worst, 2, 0.3);
+    before = worst;
+    const EnergyBalance books = world.diagnostics().energy_balance;
+    EXPECT_LT(std::abs(books.left_over), 20 * dt);
+  }
+}
+
+TEST(DrivesAtFullOrder, FormulasThatMakeNoSenseAreRefusedByName) {
+  const auto told = [](const char* formula) {
+    Scene scene = FourBar().scene({.motion = GivenMotion{.formula = formula}});
+    try {
+      World world(scene, by("rk4", 1e-3));
+      for (int i = 0; i < 20; ++i) world.step();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(told("sin(").find("/motion/formula"), std::string::npos) << told("sin(");
+  EXPECT_NE(told("q + t").find("/motion/formula"), std::string::npos) << told("q + t");
+  EXPECT_NE(told("sqrt(0.01 - t)").find("sqrt(0.01 - t)"), std::string::npos) << told("sqrt(0.01 - t)");
+}
+
 TEST(DrivesAtFullOrder, AnOscillatorWithDryFrictionStopsWhereItMust) {
   constexpr double m = 2, k = 50, F = 3, x_0 = 0.4;
   for (const char* integrator : {"rk4", "dormand_prince_8", "gauss6", "gauss4", "implicit_midpoint", "rattle4"}) {

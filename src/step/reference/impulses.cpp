@@ -174,6 +174,12 @@ void formulate(const ImpulseStep& step, const VecX& free, Island& island) {
   ConstraintProblem& p = island.problem;
   island.assemble(step.parts, step.search.local_of);
   island.evaluate(step.parts, mechanism.model, mechanism.kinematics, step.t);
+  const bool timed = !island.values.C_t.isZero(0);
+  if (timed) {
+    island.evaluate(step.parts, mechanism.model, mechanism.kinematics, step.t + step.h);
+    island.ahead = island.values.C_t;
+    island.evaluate(step.parts, mechanism.model, mechanism.kinematics, step.t);
+  }
   island.gather(free, island.local);
   p.h = step.h;
   int row = 0;
@@ -186,6 +192,9 @@ void formulate(const ImpulseStep& step, const VecX& free, Island& island) {
     row += linkage.constraints.rows();
   }
   if (step.formulation.forces_first) apply_forces(step, island);
+  // Velocities are those of the step's end, and so is what time asks of them: its impulses then have the motion's inertia in
+  // them.
+  if (timed) island.values.C_t.swap(island.ahead);
   formulate_velocity(island.values, island.local, step.formulation.baumgarte / step.h, p);
   look_ahead(island.values, step.formulation.ahead * step.h, p);
   leave_room(island.values, 1 / step.h, p);
