@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -139,7 +140,8 @@ void print(const std::string& given) {
 void complain(std::string message) { std::fprintf(stderr, "rotule: %s\n", shown_message(message).c_str()); }
 
 double energy_scale(const Vec3& gravity, double initial_energy, double largest_kinetic) {
-  return gravity.isZero(0) && initial_energy > 0 ? initial_energy : largest_kinetic;
+  constexpr double at_rest = 1e-9;  // of all energy: what moves by less is rounding, and nothing to compare with
+  return gravity.isZero(0) && initial_energy > 0 ? initial_energy : std::max(largest_kinetic, at_rest * std::abs(initial_energy));
 }
 
 }  // namespace rotule::app

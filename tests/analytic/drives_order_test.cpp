@@ -188,7 +188,9 @@ TEST(DrivesAtFullOrder, ByImpulsesAMotionTakesItsTorqueToFirstOrder) {
       worst = std::max(worst, std::abs(world.joint_force("pin").drive[5] - expected));
     }
     EXPECT_LT(worst, 40 * dt);
-    if (before > 0) EXPECT_NEAR(before / worst, 2, 0.3);
+    if (before > 0) {
+      EXPECT_NEAR(before / worst, 2, 0.3);
+    }
     before = worst;
     const EnergyBalance books = world.diagnostics().energy_balance;
     EXPECT_LT(std::abs(books.left_over), 20 * dt);
