@@ -77,7 +77,7 @@ class ErrorWatch {
 /// All of `text` to stdout, printable (base/printable.h); throws Error where it cannot be written.
 void print(const std::string& text);
 /// One line on stderr, printable, whatever the message holds.
-void complain(std::string message);
+void complain(const std::string& message);
 
 struct RunOptions {
   std::string scene;

@@ -137,7 +137,7 @@ void print(const std::string& given) {
     throw Error("standard output cannot be written");
 }
 
-void complain(std::string message) { std::fprintf(stderr, "rotule: %s\n", shown_message(message).c_str()); }
+void complain(const std::string& message) { std::fprintf(stderr, "rotule: %s\n", shown_message(message).c_str()); }
 
 double energy_scale(const Vec3& gravity, double initial_energy, double largest_kinetic) {
   constexpr double at_rest = 1e-9;  // of all energy: what moves by less is rounding, and nothing to compare with
