@@ -1,10 +1,10 @@
 #include "analyse/contact_linearisation.h"
 
 #include <Eigen/LU>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
+#include "linalg/decompositions.h"
 #include "math/rotation.h"
 #include "model/support.h"
 #include "step/contact_finder.h"
@@ -199,10 +199,8 @@ VecX holding_forces(JointedMechanism& mechanism, std::span<const Contact> contac
   }
   VecX b(count);
   for (int i = 0; i < count; ++i) b[i] = -along(model, contacts[directions[i].contact], directions[i].J, udot);
-  Eigen::CompleteOrthogonalDecomposition<MatX> qr;
-  qr.setThreshold(1e-9);  // far above rounding, far below any contact that does something of its own
-  qr.compute(0.5 * (S + S.transpose()));
-  return qr.solve(b);
+  constexpr double dependent = 1e-9;  // far above rounding, far below any contact that does something of its own
+  return least_squares(0.5 * (S + S.transpose()), b, dependent);
 }
 
 }  // namespace

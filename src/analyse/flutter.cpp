@@ -3,11 +3,11 @@
 #include <rotule/flutter.h>
 #include <rotule/solvers/ldlt.h>
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
+#include "linalg/decompositions.h"
 #include "model/expression.h"
 #include "world/world_implementation.h"
 
@@ -84,10 +84,8 @@ Linearisation settle(World& world, int most_iterations) {
   for (int i = 0; i < most_iterations && l.unbalance > at_rest; ++i) {
     // Motions that joints allow and nothing resists are left where they are.
     const MatX N = allowed_motions(l);
-    Eigen::CompleteOrthogonalDecomposition<MatX> system;
-    system.setThreshold(1e-10);
-    system.compute(N.transpose() * l.K * N);
-    const VecX sigma = N * system.solve(N.transpose() * (l.M * accelerations_at_rest(mechanism, world, l)));
+    const VecX sigma =
+        N * least_squares(N.transpose() * l.K * N, N.transpose() * (l.M * accelerations_at_rest(mechanism, world, l)), 1e-10);
     VecX all = VecX::Zero(w.model.velocity_count());
     Eigen::Index at = 0;
     for (const BodyId body : l.bodies) {

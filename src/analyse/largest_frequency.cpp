@@ -3,11 +3,11 @@
 #include <rotule/analyse.h>
 #include <rotule/error.h>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/SparseCore>
 #include <cmath>
 
 #include "base/budget.h"
+#include "linalg/decompositions.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -81,10 +81,8 @@ LargestFrequency largest_frequency(const World& world, double tolerance) {
     ++out.iterations;
 
     const auto size = static_cast<Eigen::Index>(diagonal.size());
-    Eigen::SelfAdjointEigenSolver<MatX> eigen;
-    eigen.computeFromTridiagonal(Eigen::Map<const VecX>(diagonal.data(), size), Eigen::Map<const VecX>(beside.data(), size - 1),
-                                 Eigen::EigenvaluesOnly);
-    const double largest = eigen.eigenvalues()[size - 1];
+    const double largest = tridiagonal_eigenvalues(Eigen::Map<const VecX>(diagonal.data(), size),
+                                                   Eigen::Map<const VecX>(beside.data(), size - 1))[size - 1];
     out.frequency = std::sqrt(std::max(largest, 0.0));
     const double next = std::sqrt(q.dot(times(mass, q)));
     if (size == n || !(next > 1e-12 * std::abs(largest)) || (size > 8 && std::abs(largest - before) < tolerance * largest)) break;

@@ -2,12 +2,11 @@
 #include <rotule/error.h>
 #include <rotule/solvers/ldlt.h>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
-#include <Eigen/QR>
 
 #include "analyse/contact_linearisation.h"
 #include "dynamics/forces/added_mass.h"
+#include "linalg/decompositions.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -153,15 +152,11 @@ Linearisation linearise(const World& world, const LinearisationSettings& setting
 
 namespace {
 
-/// A basis of the motions that the joints allow, by a rank-revealing QR of J^T.
+/// A basis of the motions that the joints allow.
 MatX allowed_motions(const MatX& J, Eigen::Index size) {
   if (J.rows() == 0) return MatX::Identity(size, size);
   // Rows are of similar length; 1e-9 of the longest is far above rounding and far below any honest constraint.
-  Eigen::ColPivHouseholderQR<MatX> qr;
-  qr.setThreshold(1e-9);
-  qr.compute(J.transpose());
-  const MatX Q = qr.householderQ();
-  return Q.rightCols(Q.cols() - qr.rank());
+  return null_space(J, 1e-9);
 }
 
 /// A as the allowed motions see it.
@@ -176,8 +171,8 @@ MatX allowed_motions(const Linearisation& l) { return allowed_motions(l.J, l.M.r
 Modes normal_modes(const Linearisation& l) {
   const MatX N = allowed_motions(l);
   if (N.cols() == 0) return {VecX(0), N};  // all is held
-  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(symmetric_part(reduced(l.K, N)), symmetric_part(reduced(l.M, N)));
-  return {eigen.eigenvalues(), N * eigen.eigenvectors()};
+  const SymmetricEigen eigen = symmetric_eigen(symmetric_part(reduced(l.K, N)), symmetric_part(reduced(l.M, N)));
+  return {eigen.values, N * eigen.vectors};
 }
 
 std::vector<std::complex<double>> eigenvalues(const Linearisation& l) {
@@ -189,8 +184,8 @@ std::vector<std::complex<double>> eigenvalues(const Linearisation& l) {
   A.topRightCorner(k, k).setIdentity();
   A.bottomLeftCorner(k, k) = -inverse * reduced(l.K, N);
   A.bottomRightCorner(k, k) = -inverse * reduced(l.D, N);
-  const Eigen::EigenSolver<MatX> solver(A, false);
-  return {solver.eigenvalues().begin(), solver.eigenvalues().end()};
+  const Eigen::VectorXcd values = complex_eigenvalues(A);
+  return {values.begin(), values.end()};
 }
 
 }  // namespace rotule

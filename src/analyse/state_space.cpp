@@ -2,12 +2,12 @@
 #include <rotule/error.h>
 #include <rotule/state_space.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <numbers>
 
 #include "base/text.h"
 #include "constraint/joint_coordinates.h"
+#include "linalg/decompositions.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -59,14 +59,14 @@ std::vector<DampedMode> damped_modes(const Linearisation& l) {
   A.topRightCorner(n, n).setIdentity();
   A.bottomLeftCorner(n, n) = -stiffness_on(l, modes);
   A.bottomRightCorner(n, n) = -Phi.transpose() * l.D * Phi;
-  const Eigen::EigenSolver<MatX> solver(A);
+  const ComplexEigen eigen = complex_eigen(A);
   std::vector<DampedMode> out;
   for (Eigen::Index k = 0; k < 2 * n; ++k) {
-    const std::complex<double> lambda = solver.eigenvalues()[k];
+    const std::complex<double> lambda = eigen.values[k];
     if (lambda.imag() < 0) continue;
     DampedMode mode{.eigenvalue = lambda, .frequency = lambda.imag() / (2 * std::numbers::pi), .shape = {}};
     if (std::abs(lambda) > 0) mode.damping_ratio = (0.0 - lambda.real()) / std::abs(lambda);
-    mode.shape = Phi * solver.eigenvectors().col(k).head(n);
+    mode.shape = Phi * eigen.vectors.col(k).head(n);
     Eigen::Index largest = 0;
     if (mode.shape.size() > 0 && mode.shape.cwiseAbs().maxCoeff(&largest) > 0) mode.shape /= mode.shape[largest];
     out.push_back(std::move(mode));

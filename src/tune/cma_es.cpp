@@ -2,10 +2,11 @@
 
 #include <rotule/error.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "linalg/decompositions.h"
 
 namespace rotule::tune {
 
@@ -89,10 +90,10 @@ const Eigen::MatrixXd& CmaEs::ask() {
 
 void CmaEs::decompose() {
   C_ = (0.5 * (C_ + C_.transpose())).eval();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(C_);
-  B_ = eigen.eigenvectors();
-  const double largest = eigen.eigenvalues()[n_ - 1];
-  D_ = eigen.eigenvalues().cwiseMax(largest * 1e-20).cwiseSqrt();
+  const SymmetricEigen eigen = symmetric_eigen(C_);
+  B_ = eigen.vectors;
+  const double largest = eigen.values[n_ - 1];
+  D_ = eigen.values.cwiseMax(largest * 1e-20).cwiseSqrt();
   decomposed_at_ = generation_;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "linalg/decompositions.h"
 #include "problem/delassus.h"
 #include "problem/operators.h"
 
@@ -98,8 +99,8 @@ namespace {
 
 /// Eigenvalues that are not zero by rounding, of a part of A that shares no body with the rest.
 void add_eigenvalues(const Eigen::MatrixXd& symmetric, std::vector<double>& values) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(symmetric, Eigen::EigenvaluesOnly);
-  values.insert(values.end(), eigen.eigenvalues().data(), eigen.eigenvalues().data() + symmetric.rows());
+  const VecX found = symmetric_eigenvalues(symmetric);
+  values.insert(values.end(), found.begin(), found.end());
 }
 
 }  // namespace

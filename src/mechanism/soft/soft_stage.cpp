@@ -6,6 +6,7 @@
 
 #include "base/budget.h"
 #include "dynamics/forces/weight.h"
+#include "mechanism/line_search.h"
 
 namespace rotule {
 
@@ -348,32 +349,14 @@ bool SoftStage::go_down(std::span<const SoftContact> contacts, bool curved, doub
     evaluate(at, contacts);
     return change(here_, at);
   };
-  constexpr double enough = 1e-4, rounding = 1e-14;
-  constexpr int most_tries = 40;
-  part = 1;
-  for (int tries = 0; tries < most_tries; ++tries) {
-    const double gained = look(part, there_);
-    if (gained <= -enough * part * slope) break;
-    // Where the difference is lost in rounding, the slope at the end decides.
-    if (part * slope <= rounding * (here_.size + there_.size) * std::sqrt(static_cast<double>(triple_.size()))) {
-      residual(there_, contacts, r_);
-      if (std::abs(r_.dot(local_d_)) <= local_r_.dot(local_d_)) break;
-      part *= 0.5;
-    } else {
-      const double by_parabola = slope * part * part / (2 * (gained + slope * part));
-      part = std::isfinite(by_parabola) ? std::clamp(by_parabola, 0.1 * part, 0.5 * part) : 0.1 * part;
-    }
-    if (tries + 1 == most_tries) return false;
-  }
-  // A direction that does not curve upwards may lead on.
-  for (int tries = 0; curved && part >= 1 && tries < 60; ++tries) {
-    const double before = change(here_, there_), after = look(2 * part, further_);
-    if (!(after < before)) break;
-    part *= 2;
-    std::swap(there_, further_);
-  }
-  std::swap(here_, there_);
-  return true;
+  const auto noise = [&](const Point& at) {
+    return rounding_of_sums * (here_.size + at.size) * std::sqrt(static_cast<double>(triple_.size()));
+  };
+  const auto flatter = [&](const Point& at) {
+    residual(at, contacts, r_);
+    return std::abs(r_.dot(local_d_)) <= slope;
+  };
+  return search_line(here_, there_, further_, slope, curved, part, look, noise, flatter);
 }
 
 SoftStage::Report SoftStage::solve(double t, const State& start, double h, const VecX& external, const VecX& free,

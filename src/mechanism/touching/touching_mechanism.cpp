@@ -2,11 +2,11 @@
 
 #include <rotule/error.h>
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
 #include "dynamics/forces/weight.h"
+#include "linalg/decompositions.h"
 #include "model/content.h"
 
 namespace rotule {
@@ -151,10 +151,7 @@ void TouchingMechanism::respond_to_rows(bool slipping) {
 
 void TouchingMechanism::solve_rows() {
   const MatX scaled = unit_.asDiagonal() * matrix_ * unit_.asDiagonal();
-  Eigen::CompleteOrthogonalDecomposition<MatX> system;
-  system.setThreshold(dependent_rows);
-  system.compute(scaled);
-  answer_ = unit_.cwiseProduct(system.solve(unit_.cwiseProduct(rhs_)));
+  answer_ = unit_.cwiseProduct(least_squares(scaled, unit_.cwiseProduct(rhs_), dependent_rows));
 }
 
 void TouchingMechanism::solve_forces(VecX& udot) {
