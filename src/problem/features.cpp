@@ -24,16 +24,16 @@ double square_by(const Mat6& W, bool coupled, const double* j) {
   return sum;
 }
 
+auto row(const JacobianRows& J, int r) { return Eigen::Map<const Vec6>(J.data() + 6 * static_cast<std::ptrdiff_t>(r)); }
+
 /// y = A y, where J and M^-1 make A; M^-1 is asked once per body. `f` is scratch of six numbers per body.
 void multiply_by_bodies(const ConstraintProblem& problem, std::span<double> f, std::span<double> y) {
   std::fill(f.begin(), f.end(), 0.0);
   for (const ConstraintBlock& block : problem.blocks)
     for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
-      double* const to = f.data() + 6 * static_cast<std::ptrdiff_t>(body);
-      for (int r = 0; r < block.rows; ++r) {
-        const double *const j = J.data() + 6 * static_cast<std::ptrdiff_t>(first + r), push = y[block.first_row + r];
-        for (int k = 0; k < 6; ++k) to[k] += j[k] * push;
-      }
+      Vec6 push = Vec6::Zero();
+      for (int r = 0; r < block.rows; ++r) push += y[block.first_row + r] * row(J, first + r);
+      Eigen::Map<Vec6>(f.data() + 6 * static_cast<std::ptrdiff_t>(body)) += push;
     });
   for (int body = 0; body < problem.bodies(); ++body) {
     Eigen::Map<Vec6> velocity(f.data() + 6 * static_cast<std::ptrdiff_t>(body));
@@ -42,11 +42,8 @@ void multiply_by_bodies(const ConstraintProblem& problem, std::span<double> f, s
   for (int r = 0; r < problem.rows(); ++r) y[r] *= problem.C[r];
   for (const ConstraintBlock& block : problem.blocks)
     for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
-      const double* const u = f.data() + 6 * static_cast<std::ptrdiff_t>(body);
-      for (int r = 0; r < block.rows; ++r) {
-        const double* const j = J.data() + 6 * static_cast<std::ptrdiff_t>(first + r);
-        y[block.first_row + r] += (j[0] * u[0] + j[1] * u[1] + j[2] * u[2]) + (j[3] * u[3] + j[4] * u[4] + j[5] * u[5]);
-      }
+      const Vec6 u = Eigen::Map<const Vec6>(f.data() + 6 * static_cast<std::ptrdiff_t>(body));
+      for (int r = 0; r < block.rows; ++r) y[block.first_row + r] += row(J, first + r).dot(u);
     });
 }
 
@@ -114,7 +111,8 @@ ProblemFeatures FeatureFinder::find(const ConstraintProblem& problem) {
     double length = 0;
     for (const double v : x_) length += v * v;
     if (!(length > 0)) break;
-    for (int r = 0; r < n; ++r) y_[r] = x_[r] = scale_[r] * x_[r] / std::sqrt(length);
+    const double shorten = 1 / std::sqrt(length);
+    for (int r = 0; r < n; ++r) y_[r] = x_[r] = shorten * scale_[r] * x_[r];
     if (problem.has_matrix())
       multiply(problem, y_, u_, x_);
     else

@@ -4,6 +4,7 @@
 #include <rotule/error.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -76,7 +77,8 @@ constexpr std::size_t number_columns = 3 + feature_names.size();
 
 constexpr std::size_t block_width = 5, more_width = 2, friction_width = 4;  // columns
 
-/// Bits of numbers, mixed: any change of any of them changes the sum.
+/// Bits of numbers, mixed: any change of any of them changes the sum. In as many lanes as need not wait for each other.
+template <int lanes>
 class ProblemChecksum {
  public:
   template <class T>
@@ -84,28 +86,37 @@ class ProblemChecksum {
     const auto* bytes = reinterpret_cast<const unsigned char*>(values);
     const std::size_t size = count * sizeof(T);
     std::size_t at = 0;
-    for (; at + sizeof(lanes_) <= size; at += sizeof(lanes_)) {
-      std::uint64_t words[4];
+    for (; at + sizeof(sums_) <= size; at += sizeof(sums_)) {
+      std::uint64_t words[lanes];
       std::memcpy(words, bytes + at, sizeof(words));
-      for (int k = 0; k < 4; ++k) mix(lanes_[k], words[k]);
+      for (int k = 0; k < lanes; ++k) mix(sums_[k], words[k]);
     }
     std::uint64_t rest = size;
     for (; at < size; ++at) mix(rest, bytes[at]);
-    mix(lanes_[0], rest);
+    mix(sums_[0], rest);
   }
   [[nodiscard]] std::int64_t value() const {
     std::uint64_t sum = 0;
-    for (const std::uint64_t lane : lanes_) mix(sum, lane);
+    for (const std::uint64_t one : sums_) mix(sum, one);
     return std::bit_cast<std::int64_t>(sum);
   }
 
  private:
   static void mix(std::uint64_t& sum, std::uint64_t word) { sum = (std::rotl(sum, 23) ^ word) * 0x9e3779b97f4a7c15ULL; }
-  std::uint64_t lanes_[4] = {0x243f6a8885a308d3ULL, 0x13198a2e03707344ULL, 0xa4093822299f31d0ULL, 0x082efa98ec4e6c89ULL};
+  static constexpr std::uint64_t beginnings[] = {0x243f6a8885a308d3ULL, 0x13198a2e03707344ULL, 0xa4093822299f31d0ULL,
+                                                 0x082efa98ec4e6c89ULL, 0x452821e638d01377ULL, 0xbe5466cf34e90c6cULL,
+                                                 0xc0ac29b7c97c50ddULL, 0x3f84d5b5b5470917ULL};
+  static constexpr auto begin = [] {
+    std::array<std::uint64_t, lanes> out{};
+    std::copy_n(beginnings, lanes, out.begin());
+    return out;
+  };
+  std::array<std::uint64_t, lanes> sums_ = begin();
 };
 
+template <int lanes>
 std::int64_t checksum(const ConstraintProblem& p, const Flat& flat, std::span<const double> x) {
-  ProblemChecksum sum;
+  ProblemChecksum<lanes> sum;
   sum.add(flat.numbers.data(), 3);
   for (const auto* integers : {&flat.blocks, &flat.more, &flat.friction}) sum.add(integers->data(), integers->size());
   sum.add(flat.mu.data(), flat.mu.size());
@@ -116,6 +127,7 @@ std::int64_t checksum(const ConstraintProblem& p, const Flat& flat, std::span<co
   sum.add(x.data(), x.size());
   return sum.value();
 }
+constexpr int checksum_lanes = 8, checksum_lanes_before = 4;  // of version 3
 
 Hdf5File open_checked(const std::string& path) {
   Hdf5File file = Hdf5File::open(path);
@@ -230,7 +242,7 @@ ProblemWriter::ProblemWriter(ProblemWriter&&) noexcept = default;
 void ProblemWriter::append(std::int64_t frame, double time, int island, const ConstraintProblem& p, std::span<const double> x) {
   Tables& t = *tables_;
   t.flat.take(p, time);
-  ProblemEntry entry{.frame = frame, .island = island, .sum = checksum(p, t.flat, x)};
+  ProblemEntry entry{.frame = frame, .island = island, .sum = checksum<checksum_lanes>(p, t.flat, x)};
   const auto n = static_cast<std::size_t>(p.rows());
   const std::int64_t first[] = {t.b.rows(),  t.C.rows(),    t.blocks.rows(), t.inverse_mass.rows(),
                                 t.mu.rows(), t.more.rows(), t.J_more.rows()};
@@ -382,7 +394,10 @@ RecordedProblem read_entry(const Hdf5File& file, const ProblemEntry& entry, std:
     p.friction.push_back({links[4 * i], links[4 * i + 1], links[4 * i + 2], links[4 * i + 3] != 0, mu[i]});
   Flat flat;
   flat.take(p, out.time);
-  if (checksum(p, flat, view(out.x)) != entry.sum)
+  const bool before = file.number_attribute("/", "version") == version_without_shared_bounds;
+  const std::int64_t sum =
+      before ? checksum<checksum_lanes_before>(p, flat, view(out.x)) : checksum<checksum_lanes>(p, flat, view(out.x));
+  if (sum != entry.sum)
     throw Error(file.path(), fmt::format("is damaged: the numbers of frame {}, island {} are not those that were recorded",
                                          entry.frame, entry.island));
   return out;
