@@ -194,6 +194,8 @@ std::vector<std::pair<std::string, Recipe>> families(const Scene& scene) {
     out.emplace_back(std::move(name), recipe);
   };
   const auto described = [](const Recipe& r) {
+    if (const auto* stepper = std::get_if<RealtimeStepperSettings>(&r.stepper))
+      return fmt::format("realtime, {} substeps", stepper->substeps);
     if (by_impulses(r.formulation)) return fmt::format("impulses, {}", name_of(r.solver));
     const bool usual = std::holds_alternative<AccelerationSettings>(r.formulation);
     return fmt::format("{}{}{}", name_of(r.integrator), usual ? "" : ", ", usual ? "" : name_of(r.formulation));

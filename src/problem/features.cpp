@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "problem/operators.h"
 #include "problem/row_sets.h"
@@ -21,6 +22,29 @@ double square_by(const Mat6& W, bool coupled, const double* j) {
   if (coupled)
     for (int r = 0; r < 3; ++r) sum += 2 * j[r] * (W(r, 3) * j[3] + W(r, 4) * j[4] + W(r, 5) * j[5]);
   return sum;
+}
+
+auto row(const JacobianRows& J, int r) { return Eigen::Map<const Vec6>(J.data() + 6 * static_cast<std::ptrdiff_t>(r)); }
+
+/// y = A y, where J and M^-1 make A; M^-1 is asked once per body. `f` is scratch of six numbers per body.
+void multiply_by_bodies(const ConstraintProblem& problem, std::span<double> f, std::span<double> y) {
+  std::fill(f.begin(), f.end(), 0.0);
+  for (const ConstraintBlock& block : problem.blocks)
+    for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
+      Vec6 push = Vec6::Zero();
+      for (int r = 0; r < block.rows; ++r) push += y[block.first_row + r] * row(J, first + r);
+      Eigen::Map<Vec6>(f.data() + 6 * static_cast<std::ptrdiff_t>(body)) += push;
+    });
+  for (int body = 0; body < problem.bodies(); ++body) {
+    Eigen::Map<Vec6> velocity(f.data() + 6 * static_cast<std::ptrdiff_t>(body));
+    velocity = multiply_inverse_mass(problem, body, velocity);
+  }
+  for (int r = 0; r < problem.rows(); ++r) y[r] *= problem.C[r];
+  for (const ConstraintBlock& block : problem.blocks)
+    for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
+      const Vec6 u = Eigen::Map<const Vec6>(f.data() + 6 * static_cast<std::ptrdiff_t>(body));
+      for (int r = 0; r < block.rows; ++r) y[block.first_row + r] += row(J, first + r).dot(u);
+    });
 }
 
 }  // namespace
@@ -87,8 +111,12 @@ ProblemFeatures FeatureFinder::find(const ConstraintProblem& problem) {
     double length = 0;
     for (const double v : x_) length += v * v;
     if (!(length > 0)) break;
-    for (int r = 0; r < n; ++r) y_[r] = x_[r] = scale_[r] * x_[r] / std::sqrt(length);
-    multiply(problem, y_, u_, x_);
+    const double shorten = 1 / std::sqrt(length);
+    for (int r = 0; r < n; ++r) y_[r] = x_[r] = shorten * scale_[r] * x_[r];
+    if (problem.has_matrix())
+      multiply(problem, y_, u_, x_);
+    else
+      multiply_by_bodies(problem, u_, x_);
     double image = 0;
     for (int r = 0; r < n; ++r) {
       x_[r] *= scale_[r];

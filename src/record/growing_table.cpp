@@ -36,8 +36,11 @@ GrowingTable<T>::GrowingTable(Hdf5File& file, const std::string& name, std::vect
   // Numbers are written once: zeros before them would cost as much again. An index is known by its zeros where it was not
   // written.
   if constexpr (!std::is_same_v<T, std::int64_t>) file.check(H5Pset_fill_time(layout.id(), H5D_FILL_TIME_NEVER), what);
+  // Rows wait here and are written many at once: chunks that wait once more would be a copy of all of it for nothing.
+  const Hdf5Handle access = file.check(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, what);
+  file.check(H5Pset_chunk_cache(access.id(), 0, 0, H5D_CHUNK_CACHE_W0_DEFAULT), what);
   dataset_ =
-      file.check(H5Dcreate2(file.id(), name.c_str(), type_of_numbers<T>(), space.id(), H5P_DEFAULT, layout.id(), H5P_DEFAULT),
+      file.check(H5Dcreate2(file.id(), name.c_str(), type_of_numbers<T>(), space.id(), H5P_DEFAULT, layout.id(), access.id()),
                  H5Dclose, what);
   if (!columns.empty()) file.attribute(name, "columns", columns);
 }

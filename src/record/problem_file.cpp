@@ -4,6 +4,7 @@
 #include <rotule/error.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -45,20 +46,30 @@ namespace {
 using problem_tables::Flat;
 
 constexpr std::string_view problems_format_name = "rotule problems";
-constexpr int problems_format_version = 3, version_with_groups = 2;
+constexpr int problems_format_version = 4, version_without_shared_bounds = 3, version_with_groups = 2;
 constexpr std::size_t flush_above = 4 << 20;  // bytes that may wait in memory
 constexpr std::chrono::milliseconds flush_after{500};
 
-/// A row of `index`. Counts and beginnings of what a problem has, in the order of `ProblemPart`.
-enum ProblemPart : std::uint8_t { row_part, block_part, body_part, friction_part, more_part, more_row_part, part_count };
+/// A row of `index`. Counts and beginnings of what a problem has, in the order of `ProblemPart`. Where bounds, blocks, bodies or
+/// friction are those of the problem before, bit by bit, they are not written again: they begin where that one's do.
+enum ProblemPart : std::uint8_t {
+  row_part,
+  bound_part,
+  block_part,
+  body_part,
+  friction_part,
+  more_part,
+  more_row_part,
+  part_count
+};
 struct ProblemEntry {
   std::int64_t frame = 0, island = 0;
   std::int64_t first[part_count] = {}, count[part_count] = {};
   std::int64_t sum = 0;  // of all bits of the problem and its answer
 };
 constexpr std::string_view index_columns =
-    "frame, island, first row, block, body, friction, further body, its row; rows, blocks, bodies, frictions, further bodies, "
-    "their rows; checksum";
+    "frame, island, first row, bound, block, body, friction, further body, its row; rows, bounds, blocks, bodies, frictions, "
+    "further bodies, their rows; checksum";
 constexpr std::size_t entry_columns = sizeof(ProblemEntry) / sizeof(std::int64_t);
 
 // time, h, coupled, then the features.
@@ -66,7 +77,8 @@ constexpr std::size_t number_columns = 3 + feature_names.size();
 
 constexpr std::size_t block_width = 5, more_width = 2, friction_width = 4;  // columns
 
-/// Bits of numbers, mixed: any change of any of them changes the sum.
+/// Bits of numbers, mixed: any change of any of them changes the sum. In as many lanes as need not wait for each other.
+template <int lanes>
 class ProblemChecksum {
  public:
   template <class T>
@@ -74,28 +86,37 @@ class ProblemChecksum {
     const auto* bytes = reinterpret_cast<const unsigned char*>(values);
     const std::size_t size = count * sizeof(T);
     std::size_t at = 0;
-    for (; at + sizeof(lanes_) <= size; at += sizeof(lanes_)) {
-      std::uint64_t words[4];
+    for (; at + sizeof(sums_) <= size; at += sizeof(sums_)) {
+      std::uint64_t words[lanes];
       std::memcpy(words, bytes + at, sizeof(words));
-      for (int k = 0; k < 4; ++k) mix(lanes_[k], words[k]);
+      for (int k = 0; k < lanes; ++k) mix(sums_[k], words[k]);
     }
     std::uint64_t rest = size;
     for (; at < size; ++at) mix(rest, bytes[at]);
-    mix(lanes_[0], rest);
+    mix(sums_[0], rest);
   }
   [[nodiscard]] std::int64_t value() const {
     std::uint64_t sum = 0;
-    for (const std::uint64_t lane : lanes_) mix(sum, lane);
+    for (const std::uint64_t one : sums_) mix(sum, one);
     return std::bit_cast<std::int64_t>(sum);
   }
 
  private:
   static void mix(std::uint64_t& sum, std::uint64_t word) { sum = (std::rotl(sum, 23) ^ word) * 0x9e3779b97f4a7c15ULL; }
-  std::uint64_t lanes_[4] = {0x243f6a8885a308d3ULL, 0x13198a2e03707344ULL, 0xa4093822299f31d0ULL, 0x082efa98ec4e6c89ULL};
+  static constexpr std::uint64_t beginnings[] = {0x243f6a8885a308d3ULL, 0x13198a2e03707344ULL, 0xa4093822299f31d0ULL,
+                                                 0x082efa98ec4e6c89ULL, 0x452821e638d01377ULL, 0xbe5466cf34e90c6cULL,
+                                                 0xc0ac29b7c97c50ddULL, 0x3f84d5b5b5470917ULL};
+  static constexpr auto begin = [] {
+    std::array<std::uint64_t, lanes> out{};
+    std::copy_n(beginnings, lanes, out.begin());
+    return out;
+  };
+  std::array<std::uint64_t, lanes> sums_ = begin();
 };
 
+template <int lanes>
 std::int64_t checksum(const ConstraintProblem& p, const Flat& flat, std::span<const double> x) {
-  ProblemChecksum sum;
+  ProblemChecksum<lanes> sum;
   sum.add(flat.numbers.data(), 3);
   for (const auto* integers : {&flat.blocks, &flat.more, &flat.friction}) sum.add(integers->data(), integers->size());
   sum.add(flat.mu.data(), flat.mu.size());
@@ -106,23 +127,43 @@ std::int64_t checksum(const ConstraintProblem& p, const Flat& flat, std::span<co
   sum.add(x.data(), x.size());
   return sum.value();
 }
+constexpr int checksum_lanes = 8, checksum_lanes_before = 4;  // of version 3
 
 Hdf5File open_checked(const std::string& path) {
   Hdf5File file = Hdf5File::open(path);
   if (file.text_attribute("/", "format") != problems_format_name) throw Error(path, "is not a file of recorded problems");
   const double version = file.number_attribute("/", "version");
-  if (version != problems_format_version && version != version_with_groups)
-    throw Error(path, fmt::format("is version {} of the format; this program reads {} and {}", version, version_with_groups,
+  if (version < version_with_groups || version > problems_format_version)
+    throw Error(path, fmt::format("is version {} of the format; this program reads {} to {}", version, version_with_groups,
                                   problems_format_version));
   return file;
 }
 bool has_groups(const Hdf5File& file) { return file.number_attribute("/", "version") == version_with_groups; }
 
+/// An index of version 3, in which bounds begin and end with rows.
+std::vector<std::int64_t> with_bounds_of_rows(const std::vector<std::int64_t>& numbers) {
+  constexpr std::ptrdiff_t before = 2, parts = part_count - 1, columns = before + 2 * parts + 1;
+  std::vector<std::int64_t> out;
+  for (auto row = numbers.begin(); row < numbers.end(); row += columns) {
+    const auto first = row + before, count = first + parts;
+    out.insert(out.end(), row, first);
+    for (const auto part : {first, count}) {
+      out.push_back(*part);
+      out.insert(out.end(), part, part + parts);
+    }
+    out.push_back(row[columns - 1]);
+  }
+  return out;
+}
+
 /// All entries, in the order in which they were recorded.
 std::vector<ProblemEntry> read_index(const Hdf5File& file) {
-  const std::vector<std::int64_t> numbers = file.long_integers("/index");
-  if (const Extent shape = file.shape("/index"); shape.size() != 2 || shape[1] != entry_columns)
-    throw Error(file.path(), fmt::format("/index must have {} columns", entry_columns));
+  std::vector<std::int64_t> numbers = file.long_integers("/index");
+  const bool own_bounds = file.number_attribute("/", "version") == version_without_shared_bounds;
+  const std::size_t columns = entry_columns - (own_bounds ? 2 : 0);
+  if (const Extent shape = file.shape("/index"); shape.size() != 2 || shape[1] != columns)
+    throw Error(file.path(), fmt::format("/index must have {} columns", columns));
+  if (own_bounds) numbers = with_bounds_of_rows(numbers);
   std::vector<ProblemEntry> out(numbers.size() / entry_columns);
   if (!out.empty()) std::memcpy(static_cast<void*>(out.data()), numbers.data(), out.size() * sizeof(ProblemEntry));
   // Where a writer was killed, the last ones may be there without having been written.
@@ -164,10 +205,23 @@ struct ProblemWriter::Tables {
     each(index);
   }
 
+  /// Numbers of a part of the last problem, and whether this one's are the same: if not, they are from now on.
+  template <class T>
+  static bool repeats(const T* values, std::size_t count, std::vector<T>& last) {
+    if (last.size() == count && (count == 0 || std::memcmp(last.data(), values, count * sizeof(T)) == 0)) return true;
+    last.assign(values, values + count);
+    return false;
+  }
+
   GrowingTable<double> inverse_mass, J_a, J_b, J_more, b, C, lower, upper, x0, x, mu, numbers;
   GrowingTable<std::int32_t> blocks, more, friction;
   GrowingTable<std::int64_t> index;
   problem_tables::Flat flat;
+  struct {
+    std::vector<double> inverse_mass, C, lower, upper, mu;
+    std::vector<std::int32_t> blocks, friction;
+    std::int64_t first[part_count] = {};
+  } last;
 };
 
 ProblemWriter::ProblemWriter(const std::string& path, const std::string& scene, const std::string& recipe,
@@ -188,10 +242,12 @@ ProblemWriter::ProblemWriter(ProblemWriter&&) noexcept = default;
 void ProblemWriter::append(std::int64_t frame, double time, int island, const ConstraintProblem& p, std::span<const double> x) {
   Tables& t = *tables_;
   t.flat.take(p, time);
-  ProblemEntry entry{.frame = frame, .island = island, .sum = checksum(p, t.flat, x)};
-  const std::int64_t first[] = {t.b.rows(), t.blocks.rows(), t.inverse_mass.rows(), t.mu.rows(), t.more.rows(), t.J_more.rows()};
+  ProblemEntry entry{.frame = frame, .island = island, .sum = checksum<checksum_lanes>(p, t.flat, x)};
   const auto n = static_cast<std::size_t>(p.rows());
+  const std::int64_t first[] = {t.b.rows(),  t.C.rows(),    t.blocks.rows(), t.inverse_mass.rows(),
+                                t.mu.rows(), t.more.rows(), t.J_more.rows()};
   const std::size_t count[] = {n,
+                               n,
                                p.blocks.size(),
                                p.inverse_mass.size(),
                                p.friction.size(),
@@ -199,20 +255,35 @@ void ProblemWriter::append(std::int64_t frame, double time, int island, const Co
                                p.more.empty() ? 0 : static_cast<std::size_t>(p.J_more.rows())};
   std::copy_n(first, part_count, entry.first);
   std::copy_n(count, part_count, entry.count);
-  if (!p.inverse_mass.empty()) t.inverse_mass.append(p.inverse_mass[0].data(), p.inverse_mass.size());
+  // Each is asked, so that each is kept; & and not &&.
+  bool same[part_count] = {};
+  same[bound_part] = Tables::repeats(p.C.data(), n, t.last.C) & Tables::repeats(p.lower.data(), n, t.last.lower) &
+                     Tables::repeats(p.upper.data(), n, t.last.upper);
+  same[block_part] = Tables::repeats(t.flat.blocks.data(), t.flat.blocks.size(), t.last.blocks);
+  same[friction_part] = Tables::repeats(t.flat.friction.data(), t.flat.friction.size(), t.last.friction) &
+                        Tables::repeats(t.flat.mu.data(), t.flat.mu.size(), t.last.mu);
+  same[body_part] =
+      p.inverse_mass.empty() || Tables::repeats(p.inverse_mass[0].data(), 36 * p.inverse_mass.size(), t.last.inverse_mass);
+  for (int part = 0; part < part_count; ++part)
+    (same[part] ? entry.first[part] : t.last.first[part]) = same[part] ? t.last.first[part] : entry.first[part];
+  if (!same[body_part]) t.inverse_mass.append(p.inverse_mass[0].data(), p.inverse_mass.size());
   t.J_a.append(p.J_a.data(), n);
   t.J_b.append(p.J_b.data(), n);
   t.J_more.append(p.J_more.data(), count[more_row_part]);
   t.b.append(p.b.data(), n);
-  t.C.append(p.C.data(), n);
-  t.lower.append(p.lower.data(), n);
-  t.upper.append(p.upper.data(), n);
   t.x0.append(p.x0.data(), n);
   t.x.append(x.data(), n);
-  t.mu.append(t.flat.mu.data(), t.flat.mu.size());
-  t.blocks.append(t.flat.blocks.data(), p.blocks.size());
+  if (!same[bound_part]) {
+    t.C.append(p.C.data(), n);
+    t.lower.append(p.lower.data(), n);
+    t.upper.append(p.upper.data(), n);
+  }
+  if (!same[friction_part]) {
+    t.mu.append(t.flat.mu.data(), t.flat.mu.size());
+    t.friction.append(t.flat.friction.data(), p.friction.size());
+  }
+  if (!same[block_part]) t.blocks.append(t.flat.blocks.data(), p.blocks.size());
   t.more.append(t.flat.more.data(), p.more.size());
-  t.friction.append(t.flat.friction.data(), p.friction.size());
   for (const double feature : values_of(features_.find(p))) t.flat.numbers.push_back(feature);
   t.numbers.append(t.flat.numbers.data(), 1);
   t.index.append(reinterpret_cast<const std::int64_t*>(&entry), 1);
@@ -276,8 +347,8 @@ RecordedProblem read_entry(const Hdf5File& file, const ProblemEntry& entry, std:
       throw Error(file.path(), fmt::format("{} must have {} columns", name, columns));
     return out;
   };
-  const auto vector = [&](const char* name) -> VecX {
-    const std::vector<double> values = numbers(name, row_part);
+  const auto vector = [&](const char* name, ProblemPart part) -> VecX {
+    const std::vector<double> values = numbers(name, part);
     return Eigen::Map<const VecX>(values.data(), static_cast<Eigen::Index>(values.size()));
   };
   const auto jacobian = [&](const char* name, ProblemPart part) -> JacobianRows {
@@ -311,19 +382,22 @@ RecordedProblem read_entry(const Hdf5File& file, const ProblemEntry& entry, std:
     p.more.push_back({more[i + 1], static_cast<std::int32_t>(row)});
     row += tied.rows;
   }
-  p.b = vector("/b");
-  p.C = vector("/C");
-  p.lower = vector("/lower");
-  p.upper = vector("/upper");
-  p.x0 = vector("/x0");
-  out.x = vector("/x");
+  p.b = vector("/b", row_part);
+  p.C = vector("/C", bound_part);
+  p.lower = vector("/lower", bound_part);
+  p.upper = vector("/upper", bound_part);
+  p.x0 = vector("/x0", row_part);
+  out.x = vector("/x", row_part);
   const std::vector<std::int32_t> links = integers("/friction", friction_part, friction_width);
   const std::vector<double> mu = numbers("/mu", friction_part);
   for (std::size_t i = 0; i < mu.size(); ++i)
     p.friction.push_back({links[4 * i], links[4 * i + 1], links[4 * i + 2], links[4 * i + 3] != 0, mu[i]});
   Flat flat;
   flat.take(p, out.time);
-  if (checksum(p, flat, view(out.x)) != entry.sum)
+  const bool before = file.number_attribute("/", "version") == version_without_shared_bounds;
+  const std::int64_t sum =
+      before ? checksum<checksum_lanes_before>(p, flat, view(out.x)) : checksum<checksum_lanes>(p, flat, view(out.x));
+  if (sum != entry.sum)
     throw Error(file.path(), fmt::format("is damaged: the numbers of frame {}, island {} are not those that were recorded",
                                          entry.frame, entry.island));
   return out;

@@ -62,6 +62,37 @@ TEST(ProblemStream, ARecordedProblemIsSolvedToTheSameBits) {
   }
 }
 
+// What a problem has in common with the one before is written once; both are read as they were.
+TEST(ProblemStream, WritesWhatRepeatsOnce) {
+  const Folder folder("repeats");
+  const std::string path = folder.path / "problems.h5";
+  std::vector<ConstraintProblem> problems(4, testing::sphere_pile(20));
+  problems[1].b *= 2;                     // the same bounds, blocks, bodies and friction
+  problems[2].C[0] = 0.1;                 // another compliance, which is kept with the bounds
+  problems[3] = testing::jointed_arm(4);  // another problem altogether
+  ProblemWriter writer(path, "", "", {});
+  for (std::size_t k = 0; k < problems.size(); ++k) {
+    const std::vector<double> x(static_cast<std::size_t>(problems[k].rows()), 0.5 * static_cast<double>(k));
+    writer.append(static_cast<std::int64_t>(k), 0, 0, problems[k], x);
+  }
+  writer.finish();
+  for (std::size_t k = 0; k < problems.size(); ++k) {
+    const RecordedProblem back = read_problem(path, static_cast<std::int64_t>(k), 0);
+    EXPECT_EQ(back.problem.b, problems[k].b);
+    EXPECT_EQ(back.problem.lower, problems[k].lower);
+    EXPECT_EQ(back.problem.upper, problems[k].upper);
+    EXPECT_EQ(back.problem.C, problems[k].C);
+    EXPECT_EQ(back.problem.blocks.size(), problems[k].blocks.size());
+    EXPECT_EQ(back.problem.friction.size(), problems[k].friction.size());
+    EXPECT_EQ(back.problem.inverse_mass, problems[k].inverse_mass);
+  }
+  const Hdf5File file = Hdf5File::open(path);
+  const auto rows = [](const ConstraintProblem& p) { return static_cast<Hdf5Size>(p.rows()); };
+  EXPECT_EQ(file.shape("/b")[0], 3 * rows(problems[0]) + rows(problems[3]));
+  EXPECT_EQ(file.shape("/lower")[0], 2 * rows(problems[0]) + rows(problems[3]));
+  EXPECT_EQ(file.shape("/inverse_mass")[0], problems[0].inverse_mass.size() + problems[3].inverse_mass.size());
+}
+
 TEST(ProblemStream, AKilledWriterLeavesWhatItWrote) {
   const Folder folder("killed");
   const std::string path = folder.path / "problems.h5";
@@ -141,7 +172,16 @@ TEST(ProblemStream, RefusesWhatIsDamaged) {
   EXPECT_GT(refused, 20);
 }
 
-TEST(ProblemStream, ReadsTheFormatBefore) {
+TEST(ProblemStream, ReadsTheFormatsBefore) {
+  // Version 3, in which every problem has bounds of its own: four steps of a sliding block.
+  const std::string third = testing::source_dir() + "/tests/data/problems_version_3.h5";
+  ASSERT_EQ(recorded_frames(third).size(), 4u);
+  for (const std::int64_t frame : recorded_frames(third)) {
+    const RecordedProblem recorded = read_problem(third, frame, 0);
+    EXPECT_EQ(recorded.problem.rows(), 12);
+    EXPECT_LT(residual(recorded.problem, {recorded.x.data(), 12}).scale_free, 1e-8);
+  }
+  // Version 2, a group per step and island.
   const std::string path = testing::source_dir() + "/data/jam/tripods.hdf5";
   const std::vector<std::int64_t> frames = recorded_frames(path);
   ASSERT_EQ(frames.size(), 3u);

@@ -27,22 +27,28 @@ HWY_INLINE Lanes all(double x) { return hn::Set(RaceTag(), x); }
 HWY_INLINE Lanes load(const RaceLanes& from, int part) { return hn::Load(RaceTag(), from.lane + part); }
 HWY_INLINE void store(Lanes x, RaceLanes& to, int part) { hn::Store(x, RaceTag(), to.lane + part); }
 
-/// w of a row; two sums, so that additions need not wait for each other.
+/// w of a row; four sums, so that additions need not wait for each other: sweeps are as slow as what must.
 HWY_INLINE Lanes row_of(const RaceRows& rows, int r, int part) {
-  Lanes even = all(-rows.problem->b[r]), odd = all(0);
+  Lanes first = all(-rows.problem->b[r]), second = all(0), third = all(0), fourth = all(0);
   const RaceRows::Partners partners = rows.partners[r];
   const double* const line = rows.lines.data() + 24 * static_cast<std::ptrdiff_t>(r);
   if (partners.a >= 0)
-    for (int k = 0; k < 6; ++k) even = even + all(line[k]) * load(rows.state[partners.a + k], part);
+    for (int k = 0; k < 3; ++k) {
+      first = first + all(line[k]) * load(rows.state[partners.a + k], part);
+      second = second + all(line[k + 3]) * load(rows.state[partners.a + k + 3], part);
+    }
   if (partners.b >= 0)
-    for (int k = 0; k < 6; ++k) odd = odd + all(line[6 + k]) * load(rows.state[partners.b + k], part);
+    for (int k = 0; k < 3; ++k) {
+      third = third + all(line[6 + k]) * load(rows.state[partners.b + k], part);
+      fourth = fourth + all(line[9 + k]) * load(rows.state[partners.b + k + 3], part);
+    }
   const RaceRows::Term *term = rows.terms.data() + rows.term_start[r], *const end = rows.terms.data() + rows.term_start[r + 1];
   for (; term + 1 < end; term += 2) {
-    even = even + all(term[0].value) * load(rows.state[term[0].place], part);
-    odd = odd + all(term[1].value) * load(rows.state[term[1].place], part);
+    first = first + all(term[0].value) * load(rows.state[term[0].place], part);
+    third = third + all(term[1].value) * load(rows.state[term[1].place], part);
   }
-  if (term < end) even = even + all(term->value) * load(rows.state[term->place], part);
-  return even + odd;
+  if (term < end) first = first + all(term->value) * load(rows.state[term->place], part);
+  return (first + second) + (third + fourth);
 }
 
 HWY_INLINE void push_row(RaceRows& rows, int r, int part, Lanes dx) {
@@ -102,6 +108,7 @@ HWY_INLINE void relax_disk(RaceRows& rows, const RowUnit& unit, int part, Lanes 
   }
   const auto scale = [&](Lanes radius, Lanes squares) HWY_ATTR {
     const auto inside = hn::Le(squares, radius * radius);
+    if (hn::AllTrue(RaceTag(), inside)) return all(1);  // mostly: nobody waits for a root then
     return hn::IfThenElse(inside, all(1), radius / hn::Sqrt(hn::IfThenElse(inside, all(1), squares)));
   };
   const Lanes back = scale(limit, length), image_back = scale(D * limit, image_length);
