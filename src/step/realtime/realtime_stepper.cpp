@@ -70,7 +70,7 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   report_ = {};
   ++evaluations_;
   // A list that nobody asks for any more would be as large as the contacts themselves.
-  if (!std::exchange(listed_, false)) contacts_ = {};
+  if (!std::exchange(listed_, false)) std::vector<Contact>().swap(contacts_);
   // A few bodies are moved sooner than workers wake.
   std::optional<Gang::Shift> shift;
   if (!stages_.alone() && static_cast<int>(bodies_.rows.size()) >= least_shared_rows) shift.emplace(stages_.gang);

@@ -15,8 +15,8 @@ namespace {
 /// h^2 K over inertia from which on stiffness is taken in. A step by itself stands 4; neighbours in a chain double it.
 constexpr double least_stiffness = 0.25;
 
-/// The nearest symmetric matrix without negative eigenvalues: none of what pushes, which is most often all there is, and all of what
-/// pulls. (By the signs of leading minors.)
+/// The nearest symmetric matrix without negative eigenvalues: none of what pushes, which is most often all there is, and all of
+/// what pulls. (By the signs of leading minors.)
 Mat3 without_negative(const Mat3& K) {
   const double first = K(0, 0), second = K(0, 0) * K(1, 1) - K(0, 1) * K(0, 1);
   if (second > 0) {

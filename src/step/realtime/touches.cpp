@@ -11,7 +11,7 @@ namespace rotule::realtime {
 namespace {
 
 // Shares of the smaller part's size.
-constexpr double fat_share = 0.2;
+constexpr double fat_share = 0.1;
 constexpr double most_fat = 0.1;  // m
 
 }  // namespace
