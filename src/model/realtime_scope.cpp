@@ -10,19 +10,16 @@ namespace {
 
 std::string soft(const std::string& body) { return "soft surfaces (\"" + body + "\")"; }
 std::string added_mass(const std::string& body) { return "added mass (\"" + body + "\")"; }
-std::string rolling(const std::string& body) { return "rolling friction (\"" + body + "\")"; }
 
 }  // namespace
 
 std::string unknown_to_realtime(const Model& model) {
   if (model.particle_count() > 0) return "particles";
   if (!model.walls.empty()) return "walls";
-  if (model.belt_count > 0) return "surface velocities";
   if (model.has_added_mass()) return added_mass(model.bodies[model.forces.added_masses.front().body].name);
   for (const Body& body : model.bodies) {
     if (!body.touches) continue;
     if (body.surface.stiffness > 0) return soft(body.name);
-    if (body.surface.rolling_friction > 0) return rolling(body.name);
   }
   return {};
 }
@@ -32,15 +29,12 @@ std::string unknown_to_realtime(const Scene& scene) {
   if (!scene.walls.empty()) return "walls";
   for (const ForceDef& force : scene.forces)
     if (const auto* added = std::get_if<AddedMass>(&force)) return added_mass(added->on);
-  const auto some = [&](const auto& has) { return std::any_of(scene.bodies.begin(), scene.bodies.end(), has); };
-  if (some([](const BodyDef& body) { return !body.surface_velocity.isZero(0); })) return "surface velocities";
   for (const BodyDef& body : scene.bodies) {
     if (!body.contacts) continue;
     const auto material =
         std::find_if(scene.materials.begin(), scene.materials.end(), [&](const Material& m) { return m.name == body.material; });
     if (material == scene.materials.end()) continue;
     if (material->contact_stiffness > 0) return soft(body.name);
-    if (material->rolling_friction > 0) return rolling(body.name);
   }
   return {};
 }

@@ -14,7 +14,7 @@ namespace rotule {
 
 namespace {
 
-constexpr std::uint64_t magic = 0x36304c55544f52ull;  // "ROTUL06"
+constexpr std::uint64_t magic = 0x37304c55544f52ull;  // "ROTUL07"
 
 /// Copies numbers into bytes, or bytes into numbers: one description of the layout serves both ways.
 class Writer {

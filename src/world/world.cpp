@@ -189,6 +189,11 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
     w.model.surface_pairs.push_back({std::min(a, b), std::max(a, b), pair.friction, pair.static_friction, pair.restitution});
   }
   w.resize_state(static_cast<int>(named.bodies.size()));
+  // Exactly: large worlds would keep up to twice of what they need.
+  w.model.bodies.reserve(named.bodies.size());
+  w.model.inverse_mass.reserve(named.bodies.size());
+  w.model.inertia.reserve(named.bodies.size());
+  w.model.inverse_inertia.reserve(named.bodies.size());
   for (std::size_t i = 0; i < named.bodies.size(); ++i) w.add_body(named.bodies[i], fmt::format("/bodies/{}", i));
   const auto add_group = [&](const ParticleGroup& group, std::span<const std::array<int, 3>> outside) {
     add_particle_surface(group, outside, named.materials, w.model);
@@ -625,10 +630,6 @@ std::vector<std::string> World::warnings() const {
   WorldImplementation& w = *implementation_;
   std::vector<std::string> out = w.start_warnings;
   out.insert(out.end(), w.mesh_remarks.begin(), w.mesh_remarks.end());
-  if (std::holds_alternative<RealtimeStepperSettings>(w.recipe.stepper) && !w.keep_problems)
-    out.emplace_back(
-        "the real-time stepper judges its answers only where problems are kept (run --record-problems): its "
-        "residual of 0 says nothing");
   if (w.fluid) out.insert(out.end(), w.fluid->remarks().begin(), w.fluid->remarks().end());
   const std::vector<Redundancy> redundant = redundancies();
   if (!redundant.empty()) {

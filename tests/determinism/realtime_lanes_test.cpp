@@ -70,6 +70,28 @@ Scene ragdolls() {
   return scene;
 }
 
+/// What a belt brings along, and what rolls out on felt.
+Scene belts() {
+  Scene scene;
+  scene.materials.push_back({.name = "felt", .friction = 0.6, .rolling_friction = 0.01, .torsional_friction = 0.005});
+  scene.add({.name = "belt",
+             .fixed = true,
+             .position = {0, 0, -0.5},
+             .shape = Box{.size = {200, 200, 1}},
+             .material = "felt",
+             .surface_velocity = {1, 0.5, 0}});
+  for (int i = 0; i < 40 * scale(); ++i) {
+    BodyDef def{.mass = 1.0 + i % 2, .position = {0.35 * (i % 6), 0.33 * (i / 6 % 6), 0.3 + 0.4 * (i / 36)}, .material = "felt"};
+    def.angular_velocity = {1.0 * (i % 3), 0, 2};
+    if (i % 2 == 0)
+      def.shape = Sphere{.radius = 0.15};
+    else
+      def.shape = Box{.size = {0.3, 0.25, 0.2}};
+    scene.add(def);
+  }
+  return scene;
+}
+
 std::uint64_t hash_of(const Scene& scene, double sleep_after, int threads) {
   Recipe recipe = recipes::fastest();
   recipe.stepper = RealtimeStepperSettings{.sleep_after = sleep_after};
@@ -80,8 +102,8 @@ std::uint64_t hash_of(const Scene& scene, double sleep_after, int threads) {
 }
 
 TEST(RealtimeLanes, OneHashForAllWidthsAndThreads) {
-  for (const auto& [name, scene] :
-       {std::pair("pile", pile()), std::pair("pyramid", pyramid()), std::pair("ragdolls", ragdolls())})
+  for (const auto& [name, scene] : {std::pair("pile", pile()), std::pair("pyramid", pyramid()), std::pair("ragdolls", ragdolls()),
+                                    std::pair("belts", belts())})
     for (const double sleep_after : {0.0, 0.3}) {
       const std::uint64_t widest = hash_of(scene, sleep_after, 1);
       for (const int threads : {2, 4, 8})

@@ -127,14 +127,14 @@ TEST(Dial, ThoseWhoWatchBodiesTouchGetTheRealTimeStepper) {
   EXPECT_FALSE(realtime(recipe_of(scene_of(ball_on_floor, R"({"dial": "realtime", "solver": "pgs"})"))));
   EXPECT_FALSE(realtime(recipe_of(scene_of(ball_on_floor, R"({"dial": "realtime", "stepper": "reference"})"))));
   // What it does not know runs by the reference, and why is said.
-  const Scene belt =
-      scene_of(R"("bodies": [{"name": "floor", "fixed": true, "shape": {"plane": {}}, "surface_velocity": [1, 0, 0]},
+  const Scene soft = scene_of(R"("materials": [{"name": "rubber", "contact_stiffness": 1e4}],
+    "bodies": [{"name": "floor", "fixed": true, "shape": {"plane": {}}, "material": "rubber"},
     {"name": "ball", "mass": 1, "position": [0, 0, 1], "shape": {"sphere": {"radius": 0.1}}}])",
-               R"("realtime")");
-  World world(belt);
+                              R"("realtime")");
+  World world(soft);
   EXPECT_FALSE(realtime(world.recipe()));
   const std::vector<std::string> said = world.warnings();
-  EXPECT_TRUE(std::any_of(said.begin(), said.end(), [](const std::string& w) { return w.find("surface velocities") != w.npos; }));
+  EXPECT_TRUE(std::any_of(said.begin(), said.end(), [](const std::string& w) { return w.find("soft surfaces") != w.npos; }));
   EXPECT_NO_THROW(world.step());
 }
 

@@ -37,7 +37,7 @@ void Touches::archive(Archive& io) {
         proxies_[to] = before[from];
         proxies_[to].leaf = -1;
         proxies_[to].next = std::exchange(first_proxy_[body], to);
-        if (proxies_[to].endless) endless_.push_back(to);
+        if (proxies_[to].form->endless) endless_.push_back(to);
         const int row = to / row_lanes, lane = to % row_lanes, old_row = from / row_lanes, old_lane = from % row_lanes;
         const auto copy = [&](Rows3& rows, const Rows3& old) {
           put(rows, lane, old.x.lane[old_lane], old.y.lane[old_lane], old.z.lane[old_lane]);
@@ -48,8 +48,6 @@ void Touches::archive(Archive& io) {
         boxes_.rounding[row].lane[lane] = boxes.rounding[old_row].lane[old_lane];
         boxes_.fat[row].lane[lane] = boxes.fat[old_row].lane[old_lane];
       }
-      frames_.resize(parts.size());
-      framed_.assign(parts.size(), 0);
     }
   }
   for (ContactSlots* all : {&slots, &resting_})
@@ -58,6 +56,7 @@ void Touches::archive(Archive& io) {
       for (auto& colour : family.colours) {
         io(colour.hot);
         io(colour.cold);
+        io(colour.extras);
         io(colour.count);
       }
     });

@@ -26,7 +26,7 @@ void Articulations::rebuild() {
     for (std::size_t k = 0; k < blocks.size(); ++k) places_[blocks[k].source] = {static_cast<int>(i), static_cast<int>(k)};
   }
   // One row per drive that there is; numbers come with the first step.
-  kinematics_.bodies.resize(model_.partner_count());
+  kinematics_.bodies.resize(model_.joints.empty() ? 0 : model_.partner_count());
   evaluate_drives(model_, kinematics_, 1, drives_);
   groups_.assign(linkages_.size(), {});
   for (std::size_t k = 0; k < drives_.size(); ++k) groups_[places_[drives_[k].joint].first].drives.push_back(static_cast<int>(k));
@@ -162,7 +162,7 @@ void Articulations::body_removed(int body, int bodies_before) {
   for (std::size_t i = 0; i < linkages_.size(); ++i)
     std::transform(linkages_[i].bodies.begin(), linkages_[i].bodies.end(), groups_[i].lines.begin(), line_of);
   note_groups();
-  kinematics_.bodies.resize(model_.partner_count());
+  kinematics_.bodies.resize(model_.joints.empty() ? 0 : model_.partner_count());
 }
 
 void Articulations::joint_removed(int joint, int joints_before) {

@@ -76,6 +76,9 @@ class Articulations {
   /// After the last part, at t: closes the joints of what turned fast.
   void close(const State& s, double t, BodyLines& bodies, Stages& stages);
 
+  /// The worst row of joints after the last part, changes being noted (kernels.h), as the judge says: what is wrong of dC/dt
+  /// against what is at stake. Of all groups, or where there are many of an eighth, another in each step. Drives are not judged.
+  double judge(const BodyLines& bodies, std::int64_t step);
   /// What given motions and drives did in a substep that has just ended.
   void book_part(const BodyLines& bodies, Flow& flow);
 

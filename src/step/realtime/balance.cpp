@@ -85,7 +85,7 @@ void RealtimeStepper::open_step(const State& s, double t) {
 
 void RealtimeStepper::book_part() {
   Records& records = *records_;
-  if (!records.books && !model_.has_kinematic()) return;
+  if (!records.books && !model_.has_kinematic() && model_.belt_count == 0) return;
   const ContactWork work = stages_.work(touches_.slots, bodies_, false);
   records.flow[Agent::impacts] += work.normal;
   records.flow[Agent::contact_friction] += work.friction;

@@ -19,16 +19,6 @@ constexpr int batch_alone = 64, batch_together = 2048;
 
 }  // namespace
 
-void Touches::make_frames(const State& s, Stages& stages) {
-  unframed_.clear();
-  for (const Look& look : looks_)
-    for (const int proxy : {pairs_[look.pair].a, pairs_[look.pair].b})
-      if (std::exchange(framed_[proxy], search_) != search_) unframed_.push_back(proxy);
-  stages.in_parts(static_cast<int>(unframed_.size()), 32, [&](int first, int last, int) {
-    for (int k = first; k < last; ++k) frames_[unframed_[k]] = frame_of(unframed_[k], s);
-  });
-}
-
 void Touches::collide(std::span<const int> numbers, const State& s, const BodyLines& bodies, double h, Stages& stages) {
   const std::size_t batch = stages.alone() ? batch_alone : batch_together;
   if (static_cast<int>(desks_.size()) < stages.threads()) desks_.resize(static_cast<std::size_t>(stages.threads()));
@@ -40,11 +30,11 @@ void Touches::collide(std::span<const int> numbers, const State& s, const BodyLi
       desk.manifolds.clear();
       desk.goes_on.clear();
     }
-    make_frames(s, stages);
     stages.in_parts(static_cast<int>(some.size()), 8, [&](int first, int last, int worker) {
       for (int k = first; k < last; ++k) {
         looks_[k].worker = worker;
         look_at(looks_[k], desks_[worker], s, bodies, h);
+        settle_own(looks_[k], desks_[worker], bodies);
       }
     });
     writings_.clear();
@@ -57,7 +47,8 @@ void Touches::collide(std::span<const int> numbers, const State& s, const BodyLi
         const Manifold& m = desks_[look.worker].manifolds[writing.manifold];
         const SlotPlace at = touches_[writing.touch].slot;
         const Before* before = writing.before >= 0 ? &befores_[writing.before] : nullptr;
-        slots.visit(at.family, [&](auto& family) { write_lane(family, at, m, look.margin, before, bodies, pairs_[look.pair]); });
+        slots.visit(at.family,
+                    [&](auto& family) { write_lane(family, at, m, look.margin, before, true, bodies, pairs_[look.pair]); });
       }
     });
   }
@@ -67,20 +58,23 @@ void Touches::look_at(Look& look, Desk& desk, const State& s, const BodyLines& b
   Pair& pair = pairs_[look.pair];
   const Proxy &p = proxies_[pair.a], &q = proxies_[pair.b];
   // Those that are apart, and whose boxes no longer meet, are forgotten.
-  if (pair.apart >= 0 && !p.endless && !q.endless && !box(pair.a).overlaps(box(pair.b))) return;
+  if (pair.place >= 0 && !p.form->endless && !q.form->endless && !box(pair.a).overlaps(box(pair.b))) return;
   look.outcome = Look::Outcome::apart;
 
-  const double size = std::min(p.size, q.size), share = margin_share * size,
+  const double size = std::min(p.form->size, q.form->size), share = margin_share * size,
                least_margin = settings_.margin > 0 ? std::min(settings_.margin, share) : share;
   // What may close within the step is a contact ahead of time.
   const Vec3 dv = s.v(p.body) - s.v(q.body);
   const double fall = p.moves && q.moves ? 0 : h * h * model_.gravity.norm();
-  const double margin = least_margin + h * (dv.norm() + p.arm * s.omega(p.body).norm() + q.arm * s.omega(q.body).norm()) + fall;
+  const double margin =
+      least_margin + h * (dv.norm() + p.form->arm * s.omega(p.body).norm() + q.form->arm * s.omega(q.body).norm()) + fall;
 
   // The axis that parted them last time may still do.
-  const bool convex = p.part.kind != CollisionPart::Kind::surface && q.part.kind != CollisionPart::Kind::surface;
+  const CollisionPart &part_p = p.form->part, &part_q = q.form->part;
+  const bool convex = part_p.kind != CollisionPart::Kind::surface && part_q.kind != CollisionPart::Kind::surface;
+  const Frame A = frame_of(p, s), B = frame_of(q, s);
   if (convex)
-    if (const double gap = parted_gap(pair); gap > margin) {
+    if (const double gap = parted_gap(pair, A, B); gap > margin) {
       look.gap = gap - least_margin;
       return;
     }
@@ -89,7 +83,7 @@ void Touches::look_at(Look& look, Desk& desk, const State& s, const BodyLines& b
   CastHit hit;
   const bool fast = margin - least_margin > fast_share * size;
   if (fast) {
-    hit = cast(p.part, steady(p.body, s), q.part, steady(q.body, s), {.t_max = h, .tolerance = least_margin});
+    hit = cast(part_p, steady(p.body, s), part_q, steady(q.body, s), {.t_max = h, .tolerance = least_margin});
     if (!hit.hit) return;
   }
 
@@ -98,7 +92,7 @@ void Touches::look_at(Look& look, Desk& desk, const State& s, const BodyLines& b
   std::vector<Manifold>& found = desk.found;
   found.clear();
   PairMemory memory{Vec3(pair.axis[0], pair.axis[1], pair.axis[2])};
-  collide_parts(p.part, frames_[pair.a], q.part, frames_[pair.b], margin + ahead, memory, desk.scratch, found);
+  collide_parts(part_p, A, part_q, B, margin + ahead, memory, desk.scratch, found);
   for (int k = 0; k < 3; ++k) pair.axis[k] = static_cast<float>(memory.axis[k]);
   const bool nothing = found.empty();
   std::erase_if(found, [&](const Manifold& m) { return m.count == 0 || m.gap() > margin; });
@@ -108,7 +102,7 @@ void Touches::look_at(Look& look, Desk& desk, const State& s, const BodyLines& b
     if (found.empty()) found.push_back(manifold_of(hit, steady(p.body, s), steady(q.body, s)));
   }
   if (found.empty()) {
-    look.gap = convex ? parted_gap(pair) - least_margin : nothing ? ahead : 0;
+    look.gap = convex ? parted_gap(pair, A, B) - least_margin : nothing ? ahead : 0;
     return;
   }
 
@@ -145,14 +139,32 @@ int Touches::take_match(Pair& pair, const Manifold& m, int of) {
   return best;
 }
 
+/// What touches nothing but the pair's own memory: most looks need no more, and whoever looked does it.
+void Touches::settle_own(Look& look, const Desk& desk, const BodyLines& bodies) {
+  Pair& pair = pairs_[look.pair];
+  if (look.outcome == Look::Outcome::apart && pair.place >= 0) {
+    set_budget(pair, look.gap, bodies);
+    look.settled = true;
+    return;
+  }
+  // All its manifolds go on in their slots, and none is left over.
+  if (look.outcome != Look::Outcome::touching || pair.place >= 0 || pair.touch >= 0) return;
+  for (int k = look.first; k < look.first + look.count; ++k)
+    if (const int touch = desk.goes_on[k]; touch < 0 || touches_[touch].slot.family != family_of(desk.manifolds[k])) return;
+  for (int k = look.first; k < look.first + look.count; ++k)
+    touches_[desk.goes_on[k]].next = std::exchange(pair.touch, desk.goes_on[k]);
+  look.settled = true;
+}
+
 void Touches::settle(const Look& look, int number, const BodyLines& bodies) {
+  points_ += look.points;
+  if (look.settled) return;
   if (look.outcome == Look::Outcome::forgotten) return drop(look.pair);
   if (look.outcome == Look::Outcome::apart) return part(pairs_[look.pair], look.pair, look.gap, bodies);
   Pair& pair = pairs_[look.pair];
   leave_apart(pair);
   for (const int body : {proxies_[pair.a].body, proxies_[pair.b].body})
     if (sleepers.asleep(body)) come_upon_.push_back(sleepers.island_of(body));
-  points_ += look.points;
   const Desk& desk = desks_[look.worker];
   int kept = -1;
   for (int k = look.first; k < look.first + look.count; ++k) {

@@ -67,6 +67,13 @@ struct ColdBlock {
   WholeRow touch;  // whose it is; -1: nobody's
 };
 
+/// What few scenes have: belts, and friction against rolling. Beside the other blocks, in scenes with one of them.
+struct ExtraBlock {
+  Row belt_1, belt_2;  // m/s: of the belt on B against that on A, along the tangents
+  Row rolling;         // m: the lever at which the normal force resists rolling
+  Row roll_1, roll_2;  // N m s, about the tangents
+};
+
 /// A place for one manifold.
 struct SlotPlace {
   std::int32_t index = -1;
@@ -85,7 +92,8 @@ class SlotFamily {
   struct Colour {
     std::vector<HotBlock<N>> hot;
     std::vector<ColdBlock<N>> cold;
-    int count = 0;  // manifolds
+    std::vector<ExtraBlock> extras;  // as many, or none
+    int count = 0;                   // manifolds
     int stride = 1;
 
     /// Lanes in use of a block, from the first on.
@@ -97,6 +105,12 @@ class SlotFamily {
   SlotFamily() { colours[crowded].stride = row_lanes; }
 
   void resize(int lines) { taken_.resize(lines, 0); }
+  /// From now on there are extras.
+  void add_extras() {
+    extras_ = true;
+    for (Colour& colour : colours) colour.extras.resize(colour.hot.size(), ExtraBlock{});
+  }
+  [[nodiscard]] bool has_extras() const { return extras_; }
 
   /// `moves`: whether the bodies do; fixed ones may be in as many manifolds of a colour as there are. Returns colour and index.
   std::pair<int, int> take(int touch, int a, int b, bool a_moves, bool b_moves) {
@@ -107,12 +121,7 @@ class SlotFamily {
       if (b_moves) taken_[b] |= std::uint64_t(1) << free;
     }
     Colour& colour = colours[free];
-    const int index = colour.stride * colour.count++;
-    if (index / row_lanes >= static_cast<int>(colour.hot.size())) {
-      colour.hot.emplace_back();
-      colour.cold.emplace_back();
-      for (int lane = 0; lane < row_lanes; ++lane) clear(colour, index / row_lanes * row_lanes + lane);
-    }
+    const int index = next_lane(colour);
     colour.hot[index / row_lanes].a.lane[index % row_lanes] = a;
     colour.hot[index / row_lanes].b.lane[index % row_lanes] = b;
     colour.cold[index / row_lanes].touch.lane[index % row_lanes] = touch;
@@ -133,12 +142,16 @@ class SlotFamily {
     if (last != index) {
       copy_lane(colour.hot[last / row_lanes], last % row_lanes, hot, index % row_lanes);
       copy_lane(colour.cold[last / row_lanes], last % row_lanes, colour.cold[index / row_lanes], index % row_lanes);
+      if (extras_)
+        copy_lane(colour.extras[last / row_lanes], last % row_lanes, colour.extras[index / row_lanes], index % row_lanes);
       moved = colour.cold[index / row_lanes].touch.lane[index % row_lanes];
     }
     clear(colour, last);
     if (last % row_lanes == 0) {
       colour.hot.pop_back();
       colour.cold.pop_back();
+      if (extras_) colour.extras.pop_back();
+      if (colour.hot.capacity() > 2 * colour.hot.size() + 8) make_room(colour);
     }
     return moved;
   }
@@ -146,12 +159,7 @@ class SlotFamily {
   /// At the end of a colour, whatever its bodies: a copy of a lane of another. For contacts that nobody sweeps.
   int append(int colour_number, const Colour& from, int from_index) {
     Colour& colour = colours[colour_number];
-    const int index = colour.stride * colour.count++;
-    if (index / row_lanes >= static_cast<int>(colour.hot.size())) {
-      colour.hot.emplace_back();
-      colour.cold.emplace_back();
-      for (int lane = 0; lane < row_lanes; ++lane) clear(colour, index / row_lanes * row_lanes + lane);
-    }
+    const int index = next_lane(colour);
     copy(from, from_index, colour, index);
     return index;
   }
@@ -159,6 +167,9 @@ class SlotFamily {
   static void copy(const Colour& from, int from_index, Colour& to, int to_index) {
     copy_lane(from.hot[from_index / row_lanes], from_index % row_lanes, to.hot[to_index / row_lanes], to_index % row_lanes);
     copy_lane(from.cold[from_index / row_lanes], from_index % row_lanes, to.cold[to_index / row_lanes], to_index % row_lanes);
+    if (!from.extras.empty())
+      copy_lane(from.extras[from_index / row_lanes], from_index % row_lanes, to.extras[to_index / row_lanes],
+                to_index % row_lanes);
   }
 
   [[nodiscard]] std::vector<std::uint64_t>& taken() { return taken_; }
@@ -166,6 +177,28 @@ class SlotFamily {
   std::array<Colour, colour_count> colours;
 
  private:
+  /// Blocks are most of a pile's memory: a quarter is kept in reserve, and what has long been empty given back.
+  static void make_room(Colour& colour) {
+    const auto move = [&](auto& blocks) {
+      std::remove_reference_t<decltype(blocks)> roomier;
+      roomier.reserve(blocks.size() + blocks.size() / 4 + 1);
+      roomier.assign(blocks.begin(), blocks.end());
+      blocks.swap(roomier);
+    };
+    move(colour.hot);
+    move(colour.cold);
+  }
+  /// At the end of a colour, in a new block where the last is full.
+  int next_lane(Colour& colour) {
+    const int index = colour.stride * colour.count++;
+    if (index / row_lanes < static_cast<int>(colour.hot.size())) return index;
+    if (colour.hot.size() == colour.hot.capacity()) make_room(colour);
+    colour.hot.emplace_back();
+    colour.cold.emplace_back();
+    if (extras_) colour.extras.push_back({});
+    for (int lane = 0; lane < row_lanes; ++lane) clear(colour, index / row_lanes * row_lanes + lane);
+    return index;
+  }
   template <class Block>
   static void copy_lane(const Block& from, int from_lane, Block& to, int to_lane) {
     static_assert(sizeof(Block) % sizeof(Row) == 0);
@@ -187,9 +220,13 @@ class SlotFamily {
     cold.turn_a[3].lane[lane] = cold.turn_b[3].lane[lane] = 1;
     cold.tolerance.lane[lane] = 1e9F;
     cold.touch.lane[lane] = -1;
+    if (colour.extras.empty()) return;
+    ExtraBlock& extra = colour.extras[index / row_lanes];
+    for (Row* row : {&extra.belt_1, &extra.belt_2, &extra.rolling, &extra.roll_1, &extra.roll_2}) row->lane[lane] = 0;
   }
 
   std::vector<std::uint64_t> taken_;  // per line, which colours it is in
+  bool extras_ = false;
 };
 
 /// All manifolds there are.

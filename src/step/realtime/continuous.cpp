@@ -44,21 +44,21 @@ double Touches::free_share(int body, const SteadyMotion& motion, const State& s,
   CastLimits limits{.t_max = h};
   for (int number = first_proxy_[body]; number >= 0; number = proxies_[number].next) {
     const Proxy& p = proxies_[number];
-    if (p.sensor || p.endless) continue;
+    if (p.sensor || p.form->endless) continue;
     const auto meet = [&](int other) {
       const Proxy& q = proxies_[other];
       if (q.sensor || q.moves || !may_touch(p, q)) return true;
-      limits.tolerance = closed_share * std::min(p.core, q.core);
-      limits.graze = graze_share * std::min(p.core, q.core);
-      const CastHit hit = cast(p.part, motion, q.part, steady(q.body, s), limits);
+      limits.tolerance = closed_share * std::min(p.form->core, q.form->core);
+      limits.graze = graze_share * std::min(p.form->core, q.form->core);
+      const CastHit hit = cast(p.form->part, motion, q.form->part, steady(q.body, s), limits);
       if (hit.hit) limits.before = std::min(limits.before, hit.t);
       return true;
     };
-    Aabb way = bounds(p.part, motion.X);
-    const Aabb end = bounds(p.part, motion.at(h));
+    Aabb way = bounds(p.form->part, motion.X);
+    const Aabb end = bounds(p.form->part, motion.at(h));
     way.low = way.low.cwiseMin(end.low);
     way.high = way.high.cwiseMax(end.high);
-    fixed_.overlapping(way.grown(h * motion.spin.norm() * p.arm), meet);
+    fixed_.overlapping(way.grown(h * motion.spin.norm() * p.form->arm), meet);
     for (const int other : endless_) meet(other);
   }
   return std::min(limits.before / h, 1.0);

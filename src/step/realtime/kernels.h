@@ -48,6 +48,13 @@ struct ContactWork {
 /// Adds to it; `bounced`: of what bouncing gave, velocities before it being the last ones.
 void add_work(ContactSlots& slots, const BlockRange& range, const BodyLines& bodies, bool bounced, ContactWork& out);
 
+/// At the end of the last substep: what all its impulses together did to velocities, in the place of those at its start, and the
+/// lengths of that (linear, angular).
+void note_changes(BodyLines& bodies, std::span<const int> rows);
+/// The worst law among these contacts after a last substep of h, changes being noted: as the reference's judge says
+/// (judging.cpp).
+float judge(ContactSlots& slots, const BlockRange& range, const BodyLines& bodies, float h);
+
 /// A manifold, by touch, that has begun to press or ceased to.
 struct Pressing {
   int touch;

@@ -16,7 +16,7 @@ class PairTable {
   }
   /// False where it is there already.
   bool insert(std::uint64_t key) {
-    if (2 * used_ >= keys_.size()) grow();
+    if (4 * used_ >= 3 * keys_.size()) grow();
     std::size_t place = first(key), grave = keys_.size();
     for (; keys_[place] != empty; place = next(place)) {
       if (keys_[place] == key) return false;
@@ -50,7 +50,7 @@ class PairTable {
   [[nodiscard]] std::size_t next(std::size_t place) const { return (place + 1) & (keys_.size() - 1); }
   void grow() {
     std::size_t size = 4096;
-    while (size < 4 * count_) size *= 2;
+    while (size < 2 * count_) size *= 2;
     std::vector<std::uint64_t> before(size, empty);
     before.swap(keys_);
     count_ = used_ = 0;

@@ -18,6 +18,7 @@ std::span<const Contact> RealtimeStepper::contacts(const State& s, double h) {
   else
     find(s, h);
   touches_.list(s, settings_.substeps, contacts_);
+  listed_ = true;
   return contacts_;
 }
 
@@ -48,7 +49,7 @@ Diagnostics RealtimeStepper::diagnose(const State& s, double t, double h) {
     joints_->measure(s, t);
     out.joint_error = joints_->largest_error();
   }
-  for (const Island& island : islands()) out.residual = std::max(out.residual, island.residual);
+  out.residual = report_.residual;
   const std::span<const Contact> touching = contacts(s, h);
   out.contacts = static_cast<int>(touching.size());
   out.penetration = penetration(touching);

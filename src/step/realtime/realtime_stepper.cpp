@@ -69,6 +69,8 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   const StageClock::Run timed(clock_);
   report_ = {};
   ++evaluations_;
+  // A list that nobody asks for any more would be as large as the contacts themselves.
+  if (!std::exchange(listed_, false)) std::vector<Contact>().swap(contacts_);
   // A few bodies are moved sooner than workers wake.
   std::optional<Gang::Shift> shift;
   if (!stages_.alone() && static_cast<int>(bodies_.rows.size()) >= least_shared_rows) shift.emplace(stages_.gang);
@@ -116,6 +118,9 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
       if (records_->problems) records_->add_part(s, touches_, *joints_);
     }
     joints_->close(s, t + h, bodies_, stages_);
+    if (!records_->problems)
+      report_.residual =
+          std::max(stages_.judge(touches_.slots, bodies_, sweep.h, evaluations_), joints_->judge(bodies_, evaluations_));
     if (touches_.bouncy()) {
       const bool booked = records_->books || model_.has_kinematic();
       if (booked) mark(bodies_, rows);

@@ -75,8 +75,11 @@ class RealtimeStepper {
   int project(const ProjectionSettings& settings, State& s, double t);
 
   void set_external(const VecX& external) {
-    external_ = external;
     forced_ = external.size() > 0 && !external.isZero(0);
+    if (forced_)
+      external_ = external;
+    else
+      external_.resize(0);
     pushed_ = true;
   }
   void keep_problems(bool keep);
@@ -207,6 +210,7 @@ class RealtimeStepper {
   std::vector<double> shares_, group_shares_;  // of the fast ones' ways
   ForceScratch scratch_;
   std::vector<Contact> contacts_;
+  bool listed_ = false;  // whether they were asked for since the last step
   StepReport report_;
   std::int64_t evaluations_ = 0;
   mutable StageClock clock_;

@@ -93,11 +93,12 @@ void Touches::wake_found(const State& s, const BodyLines& bodies, double h, Stag
 void Touches::look_around_woken(std::size_t from) {
   for (std::size_t k = from; k < woken.size(); ++k)
     for (int proxy = first_proxy_[woken[k]]; proxy >= 0; proxy = proxies_[proxy].next)
-      if (!proxies_[proxy].endless) look_around(proxy);
+      if (!proxies_[proxy].form->endless) look_around(proxy);
 }
 
 bool Touches::presses(int touch) const {
-  return at_slot(touches_[touch].slot, [](const auto&, const auto& cold, int lane) { return cold.pressed.lane[lane] > 0; });
+  return at_slot(touches_[touch].slot,
+                 [](const auto&, const auto& cold, const ExtraBlock*, int lane) { return cold.pressed.lane[lane] > 0; });
 }
 
 bool Touches::press_asleep(int a, int b) const {

@@ -92,6 +92,7 @@ void RealtimeStepper::find_islands() {
         place_[line] = static_cast<int>(awake_.size());
         awake_.push_back(body_of(line));
       }
+  const auto runs = [&](int line) { return line != nobody && !model_.bodies[body_of(line)].surface_velocity.isZero(0); };
   hang_together_.reset(awake_.size());
   restless_.assign(awake_.size(), 0);
   rooted_.clear();
@@ -105,9 +106,9 @@ void RealtimeStepper::find_islands() {
           if (bodies_.moves(a) && bodies_.moves(b)) hang_together_.join(place_[a], place_[b]);
           const int place = bodies_.moves(a) ? place_[a] : place_[b];
           rooted_.emplace_back(place, touch);
-          // Kinematic bodies may begin to move at any time.
+          // Kinematic bodies may begin to move at any time, and belts do.
           for (const int line : {a, b})
-            if (bodies_.goes(line) && !bodies_.moves(line)) restless_[place] = 1;
+            if ((bodies_.goes(line) && !bodies_.moves(line)) || (model_.belt_count > 0 && runs(line))) restless_[place] = 1;
         }
   });
   joints_->for_each_awake([&](std::span<const int> bodies, bool driven) {
@@ -175,6 +176,7 @@ void RealtimeStepper::fall_asleep(State& s, double h) {
       start_u_.segment<6>(6 * body).setZero();
       bodies_.set_mass(body, model_, true);
       bodies_.kick[line_of(body)] = {};
+      bodies_.last[line_of(body)] = {};
       // From now on its neighbours compare with where it lies.
       const int row = line_of(body) / row_lanes, lane = line_of(body) % row_lanes;
       bodies_.expected[row].lane[lane] = bodies_.wandered[row].lane[lane];

@@ -76,6 +76,25 @@ ContactWork Stages::work(ContactSlots& slots, const BodyLines& bodies, bool boun
   return sum;
 }
 
+double Stages::judge(ContactSlots& slots, BodyLines& bodies, float h, std::int64_t step) {
+  constexpr int few = 4, share = 8;  // ranges that are all looked at; else one in so many
+  over_rows(bodies.rows, [&](std::span<const int> rows) { note_changes(bodies, rows); });
+  list_blocks(slots);
+  if (static_cast<int>(ranges_.size()) > few * share) {
+    std::size_t kept = 0;
+    for (std::size_t k = static_cast<std::size_t>(step % share); k < ranges_.size(); k += share) ranges_[kept++] = ranges_[k];
+    ranges_.resize(kept);
+  }
+  worst_.assign(ranges_.size(), 0);
+  in_parts(static_cast<int>(ranges_.size()), 1, [&](int first, int last, int) {
+    for (int k = first; k < last; ++k)
+      worst_[static_cast<std::size_t>(k)] = realtime::judge(slots, ranges_[static_cast<std::size_t>(k)], bodies, h);
+  });
+  double worst = 0;
+  for (const float of : worst_) worst = std::max(worst, double(of));
+  return worst;
+}
+
 bool Stages::finish(BodyLines& bodies, float h, State& s) {
   std::atomic<bool> finite = true;
   over_rows(bodies.rows, [&](std::span<const int> rows) {

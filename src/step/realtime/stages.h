@@ -61,6 +61,8 @@ class Stages {
   void sweep(Pass pass, ContactSlots& slots, BodyLines& bodies, const SweepSettings& settings);
   void find_moved(ContactSlots& slots, const BodyLines& bodies, std::vector<int>& moved);
   void find_pressing(ContactSlots& slots, std::vector<Pressing>& changed);
+  /// The worst law of contacts after a last substep of h: of all, or where there are many of an eighth, another in each step.
+  double judge(ContactSlots& slots, BodyLines& bodies, float h, std::int64_t step);
   /// What contacts did in a substep, or bouncing at the end.
   ContactWork work(ContactSlots& slots, const BodyLines& bodies, bool bounced);
   /// False where a number is no longer finite.
@@ -79,6 +81,7 @@ class Stages {
   std::vector<BlockRange> ranges_, colours_;
   std::vector<std::vector<Pressing>> pressing_;
   std::vector<ContactWork> work_;
+  std::vector<float> worst_;
 };
 
 }  // namespace rotule::realtime

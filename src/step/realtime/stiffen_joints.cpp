@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "constraint/geometric_stiffness.h"
 #include "step/realtime/articulations.h"
@@ -14,8 +15,15 @@ namespace {
 /// h^2 K over inertia from which on stiffness is taken in. A step by itself stands 4; neighbours in a chain double it.
 constexpr double least_stiffness = 0.25;
 
-/// The nearest symmetric matrix without negative eigenvalues.
+/// The nearest symmetric matrix without negative eigenvalues: none of what pushes, which is most often all there is, and all of
+/// what pulls. (By the signs of leading minors.)
 Mat3 without_negative(const Mat3& K) {
+  const double first = K(0, 0), second = K(0, 0) * K(1, 1) - K(0, 1) * K(0, 1);
+  if (second > 0) {
+    const double third = K.determinant();
+    if (first < 0 && third < 0) return Mat3::Zero();
+    if (first > 0 && third > 0) return K;
+  }
   Eigen::SelfAdjointEigenSolver<Mat3> axes;
   axes.computeDirect(K);
   const Vec3 values = axes.eigenvalues().cwiseMax(0.0);
@@ -113,16 +121,20 @@ void Articulations::stiffen(const Linkage& linkage, const VecX& x, Group& group,
     stiff.resize(group.lines.size());
     std::iota(stiff.begin(), stiff.end(), 0);
   }
-  const RigidMotion rigid = motion_as_one(group, bodies);
+  std::optional<RigidMotion> whole;  // where somebody needs it
   Vec3 push_lost = Vec3::Zero(), spin_lost = Vec3::Zero();
   for (const int i : stiff) {
     Line &motion = bodies.motion[group.lines[i]], &pose = bodies.pose[group.lines[i]];
     const Mat3 linear = group.balls ? Mat3(Mat3::Zero()) : K.linear[i],
                angular = group.balls ? without_negative(group.stiffness[i] / part_) : K.angular[i];
-    const double mass_root = 1 / double(motion.at[6]), heavier = std::sqrt(mass_root * mass_root + square * linear.norm());
-    const Mat3 S = inverse_inertia_root(pose.at), inertia_root = S.inverse(), inertia = inertia_root * inertia_root;
+    const double mass_root = 1 / double(motion.at[6]);
+    const Mat3 S = inverse_inertia_root(pose.at);
     const double turning = (S * angular * S).norm(), sliding = linear.norm() / (mass_root * mass_root);
     if (std::max(turning, sliding) * square < least_stiffness) continue;
+    if (!whole) whole = motion_as_one(group, bodies);
+    const RigidMotion& rigid = *whole;
+    const double heavier = std::sqrt(mass_root * mass_root + square * linear.norm());
+    const Mat3 inertia_root = S.inverse(), inertia = inertia_root * inertia_root;
     Eigen::SelfAdjointEigenSolver<Mat3> axes;
     axes.computeDirect(inertia + square * angular);
     const Mat3 root = axes.operatorInverseSqrt();
@@ -142,7 +154,8 @@ void Articulations::stiffen(const Linkage& linkage, const VecX& x, Group& group,
     constexpr int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
     for (int k = 0; k < 6; ++k) pose.at[10 + k] = static_cast<float>(root(at[k][0], at[k][1]));
   }
-  if (!group.free) return;
+  if (!group.free || !whole) return;
+  const RigidMotion& rigid = *whole;
   // Nothing holds it from outside: what damping took from its momentum and angular momentum goes to all of it alike.
   const Vec3 faster = push_lost / rigid.mass, turning = rigid.inertia.ldlt().solve(spin_lost);
   for (const int line : group.lines) {

@@ -11,76 +11,15 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "step/realtime/lanes-inl.h"
+#include "step/realtime/contact_lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace rotule::realtime::HWY_NAMESPACE {
 namespace {
 
-/// Half a line of each lane's body: velocities, or what they moved in this step.
-struct Motion {
-  Vector linear, angular;
-  Lanes inverse_root, load;
-};
-
-HWY_INLINE Motion fetch_motion(const BodyLines& bodies, const std::int32_t* lines, int offset) {
-  const auto first = fetch([&](int i) { return bodies.motion[lines[i]].at + offset; });
-  const auto second = fetch([&](int i) { return bodies.motion[lines[i]].at + offset + 4; });
-  return {{first.v[0], first.v[1], first.v[2]}, {first.v[3], second.v[0], second.v[1]}, second.v[2], second.v[3]};
-}
-HWY_INLINE void put_motion(const Motion& m, BodyLines& bodies, const std::int32_t* lines) {
-  put_back({{m.linear.x, m.linear.y, m.linear.z, m.angular.x}}, [&](int i) { return bodies.motion[lines[i]].at; });
-  put_back({{m.angular.y, m.angular.z, m.inverse_root, m.load}}, [&](int i) { return bodies.motion[lines[i]].at + 4; });
-}
-
-/// Only of those that move: what is fixed or led may be in several lanes and blocks at once, on several threads, and stays.
-HWY_INLINE void put_motion(const Motion& m, Lanes mass, BodyLines& bodies, const std::int32_t* lines) {
-  const unsigned moves = bits_of(hn::Gt(mass, all(least_inverse_root)));
-  if (moves == (1U << width) - 1) return put_motion(m, bodies, lines);
-  alignas(32) float nowhere[8];
-  const auto at = [&](int i) { return (moves >> i & 1U) != 0 ? bodies.motion[lines[i]].at : nowhere; };
-  put_back({{m.linear.x, m.linear.y, m.linear.z, m.angular.x}}, at);
-  put_back({{m.angular.y, m.angular.z, m.inverse_root, m.load}}, [&](int i) { return at(i) + 4; });
-}
-
-struct BodyPose {
-  Vector high, low;
-  Rotation turn;
-  Symmetric inverse_root;
-};
-HWY_INLINE BodyPose fetch_pose(const BodyLines& bodies, const std::int32_t* lines) {
-  Quad q[4];
-  for (int k = 0; k < 4; ++k) q[k] = fetch([&](int i) { return bodies.pose[lines[i]].at + 4 * k; });
-  return {{q[0].v[0], q[0].v[1], q[0].v[2]},
-          {q[0].v[3], q[1].v[0], q[1].v[1]},
-          {{q[1].v[2], q[1].v[3], q[2].v[0]}, q[2].v[1]},
-          {{q[2].v[2], q[2].v[3], q[3].v[0], q[3].v[1], q[3].v[2], q[3].v[3]}}};
-}
-
-HWY_INLINE Rotation load_turn(const Row (&rows)[4], int first) {
-  return {{load(rows[0], first), load(rows[1], first), load(rows[2], first)}, load(rows[3], first)};
-}
-
-/// work(hot block, cold block, first lane) for all lanes of these blocks, in order.
-template <class Colour, class Work>
-HWY_INLINE void for_lanes(Colour& colour, const BlockRange& range, const Work& work) {
-  for (auto block = static_cast<std::size_t>(range.first); block < static_cast<std::size_t>(range.last); ++block)
-    for (int first = 0; first < colour.lanes(static_cast<int>(block)); first += width)
-      work(colour.hot[block], colour.cold[block], first);
-}
-template <class Work>
-HWY_INLINE void for_lanes(ContactSlots& slots, const BlockRange& range, const Work& work) {
-  const auto colour = static_cast<std::size_t>(range.colour);
-  if (range.family == 0) {
-    for_lanes(slots.single.colours[colour], range, work);
-  } else {
-    for_lanes(slots.patches.colours[colour], range, work);
-  }
-}
-
 void find_moved_in(ContactSlots& slots, const BlockRange& range, const BodyLines& bodies, std::vector<int>& moved) {
   constexpr float most_turn = 0.0019F;  // sin^2 of half of 5 degrees: normals stay fixed in the world
-  for_lanes(slots, range, [&](const auto& hot, const auto& cold, int first) HWY_ATTR {
+  for_lanes(slots, range, [&](const auto& hot, const auto& cold, const ExtraBlock*, int first) HWY_ATTR {
     const BodyPose A = fetch_pose(bodies, hot.a.lane + first), B = fetch_pose(bodies, hot.b.lane + first);
     // How B has moved as seen from A: its centre, and how far its turning may have carried its points.
     const Vector between = (B.high - A.high) + (B.low - A.low);
@@ -97,9 +36,16 @@ void find_moved_in(ContactSlots& slots, const BlockRange& range, const BodyLines
   });
 }
 
+/// Velocities of one surface against the other along the tangents: belts besides.
+HWY_INLINE void run_belts(const ExtraBlock& extra, int first, Lanes& v1, Lanes& v2) {
+  v1 = v1 + load(extra.belt_1, first);
+  v2 = v2 + load(extra.belt_2, first);
+}
+
 /// The rows of one vector of manifolds, and their impulses of the last step applied.
 template <int N>
-HWY_INLINE void prepare_block(HotBlock<N>& hot, ColdBlock<N>& cold, int first, BodyLines& bodies, const SweepSettings& settings) {
+HWY_INLINE void prepare_block(HotBlock<N>& hot, ColdBlock<N>& cold, ExtraBlock* extra, int first, BodyLines& bodies,
+                              const SweepSettings& settings) {
   const BodyPose A = fetch_pose(bodies, hot.a.lane + first), B = fetch_pose(bodies, hot.b.lane + first);
   Motion a = fetch_motion(bodies, hot.a.lane + first, 0), b = fetch_motion(bodies, hot.b.lane + first, 0);
   const Lanes one = all(1), tiny = all(1e-30F), scale = all(settings.impulse_scale);
@@ -166,8 +112,9 @@ HWY_INLINE void prepare_block(HotBlock<N>& hot, ColdBlock<N>& cold, int first, B
   store(b1, hot.slide_b1, first);
   store(a2, hot.slide_a2, first);
   store(b2, hot.slide_b2, first);
-  const Lanes v1 = dot(t1, dv) + dot(a1, a0.angular) + dot(b1, b0.angular),
-              v2 = dot(t2, dv) + dot(a2, a0.angular) + dot(b2, b0.angular);
+  Lanes v1 = dot(t1, dv) + dot(a1, a0.angular) + dot(b1, b0.angular),
+        v2 = dot(t2, dv) + dot(a2, a0.angular) + dot(b2, b0.angular);
+  if (extra != nullptr) run_belts(*extra, first, v1, v2);
   const Mask slides = hn::Gt(v1 * v1 + v2 * v2, all(settings.stick_speed * settings.stick_speed));
   store(choose(slides, load(cold.sliding_friction, first), load(cold.static_friction, first)), hot.friction, first);
   const Vector spin_a = A.inverse_root * (n * all(-1)), spin_b = B.inverse_root * n;
@@ -188,6 +135,14 @@ HWY_INLINE void prepare_block(HotBlock<N>& hot, ColdBlock<N>& cold, int first, B
   b.linear = b.linear + force * mass_b;
   a.angular = a.angular + a1 * slide_1 + a2 * slide_2 + spin_a * spin;
   b.angular = b.angular + b1 * slide_1 + b2 * slide_2 + spin_b * spin;
+  if (extra != nullptr) {
+    const Lanes roll_1 = load(extra->roll_1, first) * scale, roll_2 = load(extra->roll_2, first) * scale;
+    store(roll_1, extra->roll_1, first);
+    store(roll_2, extra->roll_2, first);
+    const Vector roll = t1 * roll_1 + t2 * roll_2;
+    a.angular = a.angular - A.inverse_root * roll;
+    b.angular = b.angular + B.inverse_root * roll;
+  }
   put_motion(a, mass_a, bodies, hot.a.lane + first);
   put_motion(b, mass_b, bodies, hot.b.lane + first);
 }
@@ -230,8 +185,49 @@ HWY_INLINE void push_block(HotBlock<N>& hot, int first, BodyLines& bodies, const
   put_motion(b, mass_b, bodies, hot.b.lane + first);
 }
 
+/// Two rows of friction under one bound: their velocities, and the inverse of their block. Where the solution of both is within
+/// the bound, they stick. Else they slide, against their velocity: a step of one size in all directions, shortened to the bound,
+/// comes to rest only there. What is added to the impulses.
+struct Inverse2 {
+  Lanes k11, k12, k22;
+};
+struct Rubbed {
+  Lanes d1, d2;
+};
+HWY_INLINE Rubbed rub(const Inverse2& k, Lanes v1, Lanes v2, Lanes most, Row& impulse_1, Row& impulse_2, int first) {
+  const Lanes old_1 = load(impulse_1, first), old_2 = load(impulse_2, first);
+  const Lanes stick_1 = old_1 - (k.k11 * v1 + k.k12 * v2), stick_2 = old_2 - (k.k12 * v1 + k.k22 * v2);
+  const Lanes size = all(2) * (k.k11 * k.k22 - k.k12 * k.k12) / (k.k11 + k.k22 + all(1e-30F));
+  const Lanes slide_1 = old_1 - size * v1, slide_2 = old_2 - size * v2;
+  const Mask sticks = hn::Le(stick_1 * stick_1 + stick_2 * stick_2, most * most);
+  const Lanes shorter = most / largest(root(slide_1 * slide_1 + slide_2 * slide_2), largest(most, all(1e-30F)));
+  const Lanes new_1 = choose(sticks, stick_1, slide_1 * shorter), new_2 = choose(sticks, stick_2, slide_2 * shorter);
+  store(new_1, impulse_1, first);
+  store(new_2, impulse_2, first);
+  return {new_1 - old_1, new_2 - old_2};
+}
+
+/// Rolling, about the two tangents: the normal force at its lever bounds it. Few scenes have it, so that rows are made here, each
+/// time, and not kept.
 template <int N>
-HWY_INLINE void relax_block(HotBlock<N>& hot, int first, BodyLines& bodies, const SweepSettings& settings) {
+HWY_INLINE void roll(const HotBlock<N>& hot, ExtraBlock& extra, int first, const BodyLines& bodies, Lanes total, Motion& a,
+                     Motion& b) {
+  const Lanes rolling = load(extra.rolling, first);
+  if (bits_of(hn::Gt(rolling, none())) == 0) return;
+  const Symmetric A = fetch_inverse_root(bodies, hot.a.lane + first), B = fetch_inverse_root(bodies, hot.b.lane + first);
+  const Vector t1 = load(hot.tangent, first), t2 = cross(t1, load(hot.normal, first));
+  const Vector a1 = A * t1, a2 = A * t2, b1 = B * t1, b2 = B * t2;
+  const Lanes k11 = dot(a1, a1) + dot(b1, b1), k22 = dot(a2, a2) + dot(b2, b2), k12 = dot(a1, a2) + dot(b1, b2);
+  const Lanes inverse = all(1) / (k11 * k22 - k12 * k12 + all(1e-30F));
+  const Lanes v1 = dot(b1, b.angular) - dot(a1, a.angular), v2 = dot(b2, b.angular) - dot(a2, a.angular);
+  const auto [d1, d2] =
+      rub({k22 * inverse, none() - k12 * inverse, k11 * inverse}, v1, v2, rolling * total, extra.roll_1, extra.roll_2, first);
+  a.angular = a.angular - (a1 * d1 + a2 * d2);
+  b.angular = b.angular + (b1 * d1 + b2 * d2);
+}
+
+template <int N>
+HWY_INLINE void relax_block(HotBlock<N>& hot, ExtraBlock* extra, int first, BodyLines& bodies, const SweepSettings& settings) {
   Motion a = fetch_motion(bodies, hot.a.lane + first, 0), b = fetch_motion(bodies, hot.b.lane + first, 0);
   const Motion da = fetch_motion(bodies, hot.a.lane + first, 8), db = fetch_motion(bodies, hot.b.lane + first, 8);
   const Vector n = load(hot.normal, first);
@@ -271,29 +267,20 @@ HWY_INLINE void relax_block(HotBlock<N>& hot, int first, BodyLines& bodies, cons
     b.angular = b.angular + spin_b * d;
   }
 
-  // Sliding, with Coulomb's cone. Where the two-row solution is within it, the patch sticks. Else it slides, against its
-  // velocity: a step of one size in all directions, shortened to the cone, comes to rest only there.
+  // Sliding, with Coulomb's cone.
   const Vector t1 = load(hot.tangent, first), t2 = cross(t1, n), a1 = load(hot.slide_a1, first), b1 = load(hot.slide_b1, first),
                a2 = load(hot.slide_a2, first), b2 = load(hot.slide_b2, first);
   const Vector dv = (b.linear + force * mass_b) * mass_b - (a.linear - force * mass_a) * mass_a;
-  const Lanes v1 = dot(t1, dv) + dot(a1, a.angular) + dot(b1, b.angular),
-              v2 = dot(t2, dv) + dot(a2, a.angular) + dot(b2, b.angular);
-  const Lanes old_1 = load(hot.slide_1, first), old_2 = load(hot.slide_2, first);
-  const Lanes k11 = load(hot.k11, first), k12 = load(hot.k12, first), k22 = load(hot.k22, first), most = friction * total;
-  const Lanes stick_1 = old_1 - (k11 * v1 + k12 * v2), stick_2 = old_2 - (k12 * v1 + k22 * v2);
-  const Lanes size = all(2) * (k11 * k22 - k12 * k12) / (k11 + k22 + all(1e-30F));
-  const Lanes slide_1 = old_1 - size * v1, slide_2 = old_2 - size * v2;
-  const Mask sticks = hn::Le(stick_1 * stick_1 + stick_2 * stick_2, most * most);
-  const Lanes shorter = most / largest(root(slide_1 * slide_1 + slide_2 * slide_2), largest(most, all(1e-30F)));
-  const Lanes new_1 = choose(sticks, stick_1, slide_1 * shorter), new_2 = choose(sticks, stick_2, slide_2 * shorter);
-  store(new_1, hot.slide_1, first);
-  store(new_2, hot.slide_2, first);
-  const Lanes d1 = new_1 - old_1, d2 = new_2 - old_2;
+  Lanes v1 = dot(t1, dv) + dot(a1, a.angular) + dot(b1, b.angular), v2 = dot(t2, dv) + dot(a2, a.angular) + dot(b2, b.angular);
+  if (extra != nullptr) run_belts(*extra, first, v1, v2);
+  const auto [d1, d2] = rub({load(hot.k11, first), load(hot.k12, first), load(hot.k22, first)}, v1, v2, friction * total,
+                            hot.slide_1, hot.slide_2, first);
   force = force + t1 * d1 + t2 * d2;
   a.angular = a.angular + a1 * d1 + a2 * d2;
   b.angular = b.angular + b1 * d1 + b2 * d2;
   a.linear = a.linear - force * mass_a;
   b.linear = b.linear + force * mass_b;
+  if (extra != nullptr) roll(hot, *extra, first, bodies, total, a, b);
   put_motion(a, mass_a, bodies, hot.a.lane + first);
   put_motion(b, mass_b, bodies, hot.b.lane + first);
 }
@@ -345,8 +332,8 @@ HWY_INLINE void add_lanes(Lanes x, double& sum) {
 }
 
 template <int N>
-HWY_INLINE void add_work(const HotBlock<N>& hot, const ColdBlock<N>& cold, int first, const BodyLines& bodies, bool bounced,
-                         ContactWork& out) {
+HWY_INLINE void add_work(const HotBlock<N>& hot, const ColdBlock<N>& cold, const ExtraBlock* extra, int first,
+                         const BodyLines& bodies, bool bounced, ContactWork& out) {
   const Motion a = mean_motion(bodies, hot.a.lane + first), b = mean_motion(bodies, hot.b.lane + first);
   const Vector n = load(hot.normal, first);
   const Lanes mass_a = load(hot.mass_a, first), mass_b = load(hot.mass_b, first);
@@ -373,6 +360,17 @@ HWY_INLINE void add_work(const HotBlock<N>& hot, const ColdBlock<N>& cold, int f
     add_lanes(slide_1 * v1 + slide_2 * v2 + spin * turning, out.friction);
     force = force + t1 * slide_1 + t2 * slide_2;
     twist = twist + a1 * slide_1 + a2 * slide_2 + spin_a * spin;
+    if (extra != nullptr) {
+      // What surfaces lose by sliding is more than what bodies get, where a belt drives them.
+      const Lanes driven = slide_1 * load(extra->belt_1, first) + slide_2 * load(extra->belt_2, first);
+      add_lanes(driven, out.friction);
+      add_lanes(none() - driven, out.led);
+      const Vector rolled = t1 * load(extra->roll_1, first) + t2 * load(extra->roll_2, first);
+      const Vector roll_a = fetch_inverse_root(bodies, hot.a.lane + first) * rolled,
+                   roll_b = fetch_inverse_root(bodies, hot.b.lane + first) * rolled;
+      add_lanes(dot(roll_b, b.angular) - dot(roll_a, a.angular), out.friction);
+      twist = twist - roll_a;
+    }
   }
   // Who is led works against what pushes it: of the two, the first.
   const Mask led = hn::And(hn::Gt(mass_a, none()), hn::Lt(mass_a, all(least_inverse_root)));
@@ -381,27 +379,33 @@ HWY_INLINE void add_work(const HotBlock<N>& hot, const ColdBlock<N>& cold, int f
 }
 
 void add_work_in(ContactSlots& slots, const BlockRange& range, const BodyLines& bodies, bool bounced, ContactWork& out) {
-  for_lanes(slots, range,
-            [&](const auto& hot, const auto& cold, int first) HWY_ATTR { add_work(hot, cold, first, bodies, bounced, out); });
+  for_lanes(slots, range, [&](const auto& hot, const auto& cold, const ExtraBlock* extra, int first) HWY_ATTR {
+    add_work(hot, cold, extra, first, bodies, bounced, out);
+  });
 }
 
 void sweep_in(Pass pass, ContactSlots& slots, const BlockRange& range, BodyLines& bodies, const SweepSettings& settings) {
   switch (pass) {
     case Pass::prepare:
-      return for_lanes(slots, range,
-                       [&](auto& hot, auto& cold, int first) HWY_ATTR { prepare_block(hot, cold, first, bodies, settings); });
+      return for_lanes(slots, range, [&](auto& hot, auto& cold, ExtraBlock* extra, int first) HWY_ATTR {
+        prepare_block(hot, cold, extra, first, bodies, settings);
+      });
     case Pass::push:
-      return for_lanes(slots, range, [&](auto& hot, auto&, int first) HWY_ATTR { push_block(hot, first, bodies, settings); });
-    case Pass::relax:
-      return for_lanes(slots, range, [&](auto& hot, auto&, int first) HWY_ATTR { relax_block(hot, first, bodies, settings); });
-    case Pass::bounce:
       return for_lanes(slots, range,
-                       [&](auto& hot, auto& cold, int first) HWY_ATTR { bounce_block(hot, cold, first, bodies, settings); });
+                       [&](auto& hot, auto&, ExtraBlock*, int first) HWY_ATTR { push_block(hot, first, bodies, settings); });
+    case Pass::relax:
+      return for_lanes(slots, range, [&](auto& hot, auto&, ExtraBlock* extra, int first) HWY_ATTR {
+        relax_block(hot, extra, first, bodies, settings);
+      });
+    case Pass::bounce:
+      return for_lanes(slots, range, [&](auto& hot, auto& cold, ExtraBlock*, int first) HWY_ATTR {
+        bounce_block(hot, cold, first, bodies, settings);
+      });
   }
 }
 
 void find_pressing_in(ContactSlots& slots, const BlockRange& range, std::vector<Pressing>& changed) {
-  for_lanes(slots, range, [&](const auto& hot, auto& cold, int first) HWY_ATTR {
+  for_lanes(slots, range, [&](const auto& hot, auto& cold, const ExtraBlock*, int first) HWY_ATTR {
     Lanes total = none();
     for (const auto& point : hot.point) total = total + load(point.impulse, first);
     const Lanes now = choose(hn::Gt(total, none()), all(1), none()), before = load(cold.pressed, first);

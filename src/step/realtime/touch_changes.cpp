@@ -52,47 +52,48 @@ void Touches::remove_body(int body) {
   sleepers.body_removed(body);
   std::erase(woken, body);
   for (int& other : woken) other -= other > body;
-  shapes_.erase(shapes_.begin() + body);
+  store_.give_up(forms_[body]);
+  forms_.erase(forms_.begin() + body);
 }
 
 void Touches::leave_sensing(Pair& pair) {
-  if (pair.sensing < 0) return;
-  sensing_[pair.sensing] = sensing_.back();
-  pairs_[sensing_[pair.sensing]].sensing = pair.sensing;
+  sensing_[pair.place] = sensing_.back();
+  pairs_[sensing_[pair.place].pair].place = pair.place;
   sensing_.pop_back();
-  pair.sensing = -1;
+  pair.place = -1;
 }
 
-void Touches::look_at_sensor(int number, const State& s, const BodyLines& bodies) {
-  Pair& pair = pairs_[number];
+void Touches::look_at_sensor(Sensing& sensing, const State& s, const BodyLines& bodies) {
+  Pair& pair = pairs_[sensing.pair];
   const Proxy &p = proxies_[pair.a], &q = proxies_[pair.b];
   const std::uint32_t way = bodies.way(line_of(p.body)) + bodies.way(line_of(q.body));
-  if (way == pair.looked) return;
-  if (pair.overlap == 0 && pair.looked != ~0u && static_cast<std::int32_t>(pair.until - way) > 0) return;
+  if (way == sensing.looked) return;
+  if (sensing.overlap == 0 && sensing.looked != ~0u && static_cast<std::int32_t>(sensing.until - way) > 0) return;
   std::vector<Manifold>& found = desks_.front().found;
   found.clear();
   PairMemory memory{Vec3(pair.axis[0], pair.axis[1], pair.axis[2])};
-  collide_parts(p.part, frame(pair.a, s), q.part, frame(pair.b, s), 0, memory, desks_.front().scratch, found);
+  const CollisionPart &part_p = p.form->part, &part_q = q.form->part;
+  const Frame A = frame_of(p, s), B = frame_of(q, s);
+  collide_parts(part_p, A, part_q, B, 0, memory, desks_.front().scratch, found);
   for (int k = 0; k < 3; ++k) pair.axis[k] = static_cast<float>(memory.axis[k]);
-  pair.overlap = std::any_of(found.begin(), found.end(), [](const Manifold& m) { return m.count > 0 && m.gap() <= 0; });
-  const bool convex = p.part.kind != CollisionPart::Kind::surface && q.part.kind != CollisionPart::Kind::surface;
-  const double gap = pair.overlap == 0 && convex ? std::clamp(parted_gap(pair), 0.0, most_budget) : 0;
-  pair.looked = way;
-  pair.until = way + static_cast<std::uint32_t>(gap / double(wander_unit));
+  sensing.overlap = std::any_of(found.begin(), found.end(), [](const Manifold& m) { return m.count > 0 && m.gap() <= 0; });
+  const bool convex = part_p.kind != CollisionPart::Kind::surface && part_q.kind != CollisionPart::Kind::surface;
+  const double gap = sensing.overlap == 0 && convex ? std::clamp(parted_gap(pair, A, B), 0.0, most_budget) : 0;
+  sensing.looked = way;
+  sensing.until = way + static_cast<std::uint32_t>(gap / double(wander_unit));
 }
 
 void Touches::sense(const State& s, const BodyLines& bodies, std::vector<std::pair<int, int>>& out) {
-  ++search_;  // frames of another state
   for (int k = static_cast<int>(sensing_.size()) - 1; k >= 0; --k) {
-    const int number = sensing_[k];
+    const int number = sensing_[k].pair;
     const Pair& pair = pairs_[number];
-    const bool near = proxies_[pair.a].endless || proxies_[pair.b].endless || box(pair.a).overlaps(box(pair.b));
+    const bool near = proxies_[pair.a].form->endless || proxies_[pair.b].form->endless || box(pair.a).overlaps(box(pair.b));
     if (!near) {
       drop(number);
       continue;
     }
-    look_at_sensor(number, s, bodies);
-    if (pair.overlap != 0) out.emplace_back(std::minmax(proxies_[pair.a].body, proxies_[pair.b].body));
+    look_at_sensor(sensing_[k], s, bodies);
+    if (sensing_[k].overlap != 0) out.emplace_back(std::minmax(proxies_[pair.a].body, proxies_[pair.b].body));
   }
 }
 
@@ -114,7 +115,7 @@ void Touches::joints_changed() {
     if (std::binary_search(tied_.begin(), tied_.end(), freed)) continue;
     for (int number = 0; number < static_cast<int>(proxies_.size()); ++number) {
       const Proxy& proxy = proxies_[number];
-      if ((proxy.body != freed.first && proxy.body != freed.second) || proxy.endless) continue;
+      if ((proxy.body != freed.first && proxy.body != freed.second) || proxy.form->endless) continue;
       put(boxes_.low[number / row_lanes], number % row_lanes, 1e30, 1e30, 1e30);
       put(boxes_.high[number / row_lanes], number % row_lanes, -1e30, -1e30, -1e30);
     }
@@ -128,11 +129,10 @@ void Touches::restore() {
     if (pair.a >= 0) known_.insert(PairTable::key(pair.a, pair.b));
   }
   search_ = 0;
-  framed_.assign(framed_.size(), 0);
   moving_ = fixed_ = {};
   for (int number = 0; number < static_cast<int>(proxies_.size()); ++number) {
     Proxy& proxy = proxies_[number];
-    if (proxy.body < 0 || proxy.endless) continue;
+    if (proxy.body < 0 || proxy.form->endless) continue;
     const Aabb where = box(number);
     proxy.leaf = (where.low.array() <= where.high.array()).all() ? tree(proxy).insert(where, number) : -1;
   }
@@ -154,7 +154,7 @@ void Touches::list(const State& s, int substeps, std::vector<Contact>& out) {
     const Pair& pair = pairs_[touches_[t].pair];
     const Proxy &p = proxies_[pair.a], &q = proxies_[pair.b];
     const SurfaceLaw law = surface_between(model_, p.body, q.body);
-    at_slot(at, [&](const auto& hot, const auto& cold, int lane) {
+    at_slot(at, [&](const auto& hot, const auto& cold, const ExtraBlock* extra, int lane) {
       const auto vector = [&](const Rows3& rows) { return Vec3(rows.x.lane[lane], rows.y.lane[lane], rows.z.lane[lane]); };
       const auto turn = [&](const Row(&rows)[4]) {
         return Quat(rows[3].lane[lane], rows[0].lane[lane], rows[1].lane[lane], rows[2].lane[lane]).normalized();
@@ -200,11 +200,19 @@ void Touches::list(const State& s, int substeps, std::vector<Contact>& out) {
         c.x[0] = substeps * double(hot.point[k].impulse.lane[lane]);
         c.x[1] = substeps * bears[k] * (double(hot.slide_1.lane[lane]) + spin * arm.dot(c.tangent));
         c.x[2] = substeps * bears[k] * (double(hot.slide_2.lane[lane]) + spin * arm.dot(c.bitangent));
+        if (extra != nullptr && law.rolling_friction > 0) {
+          const int row = c.rows() - 2;
+          c.x[row] = substeps * bears[k] * double(extra->roll_1.lane[lane]);
+          c.x[row + 1] = substeps * bears[k] * double(extra->roll_2.lane[lane]);
+        }
         if (c.a < c.b) continue;
         std::swap(c.a, c.b);
         std::swap(c.on_a, c.on_b);
+        // The bitangent stays; what acts along it turns round with the bodies.
         c.normal = -c.normal;
         c.tangent = -c.tangent;
+        c.x[2] = -c.x[2];
+        if (law.rolling_friction > 0) c.x[c.rows() - 1] = -c.x[c.rows() - 1];
       }
     });
   }

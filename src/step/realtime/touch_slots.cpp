@@ -14,6 +14,11 @@ constexpr double same_point = 5;  // margins
 /// Moved by before it is collided again, of the smaller part's size.
 constexpr double reuse_share = 0.03;
 
+Mat3 rotation_of(const BodyLines& bodies, int body) {
+  const float* at = bodies.pose[line_of(body)].at;
+  return Quat(at[9], at[6], at[7], at[8]).toRotationMatrix();
+}
+
 Vec3 at_lane(const Rows3& rows, int lane) { return {rows.x.lane[lane], rows.y.lane[lane], rows.z.lane[lane]}; }
 
 }  // namespace
@@ -51,6 +56,10 @@ void Touches::take_down(const SlotFamily<N>& family, const SlotPlace& at, Before
   const Vec3 t = at_lane(hot.tangent, lane), n = at_lane(hot.normal, lane);
   out.slide = double(hot.slide_1.lane[lane]) * t + double(hot.slide_2.lane[lane]) * t.cross(n);
   out.spin = hot.spin.lane[lane];
+  if (const auto& extras = family.colours[at.colour].extras; !extras.empty()) {
+    const ExtraBlock& extra = extras[at.index / row_lanes];
+    out.roll = double(extra.roll_1.lane[lane]) * t + double(extra.roll_2.lane[lane]) * t.cross(n);
+  }
   out.pressed = cold.pressed.lane[lane];
 }
 
@@ -76,14 +85,14 @@ int Touches::write_again(int touch, const Manifold& m, double margin, const Body
   Before before;
   slots.visit(at.family, [&](auto& family) {
     take_down(family, at, before);
-    write_lane(family, at, m, margin, &before, bodies, pairs_[touches_[touch].pair]);
+    write_lane(family, at, m, margin, &before, false, bodies, pairs_[touches_[touch].pair]);
   });
   return m.count - before.count;
 }
 
 template <int N>
 void Touches::write_lane(SlotFamily<N>& family, const SlotPlace& at, const Manifold& m, double margin, const Before* before,
-                         const BodyLines& bodies, const Pair& pair) {
+                         bool begins, const BodyLines& bodies, const Pair& pair) {
   HotBlock<N>& hot = family.colours[at.colour].hot[at.index / row_lanes];
   ColdBlock<N>& cold = family.colours[at.colour].cold[at.index / row_lanes];
   const int lane = at.index % row_lanes;
@@ -141,30 +150,50 @@ void Touches::write_lane(SlotFamily<N>& family, const SlotPlace& at, const Manif
     cold.turn_a[k].lane[lane] = A.at[6 + k];
     cold.turn_b[k].lane[lane] = B.at[6 + k];
   }
-  const double gap = m.gap(), size = std::min(p.size, q.size), tolerance = reuse_share * size;
+  const double gap = m.gap(), size = std::min(p.form->size, q.form->size), tolerance = reuse_share * size;
   cold.tolerance.lane[lane] = static_cast<float>(gap > 0 ? std::min(tolerance, 0.25 * tolerance + 0.5 * gap) : tolerance);
-  cold.arm.lane[lane] = static_cast<float>(q.arm);
+  cold.patch.lane[lane] = static_cast<float>(m.lever);
+  if (begins) write_pair(family, at, margin, pair);
+  auto& extras = family.colours[at.colour].extras;
+  if (extras.empty()) return;
+  ExtraBlock& extra = extras[at.index / row_lanes];
+  const auto belt = [&](int body) -> Vec3 { return rotation_of(bodies, body) * model_.bodies[body].surface_velocity; };
+  const Vec3 runs = belt(q.body) - belt(p.body);
+  extra.belt_1.lane[lane] = static_cast<float>(t1.dot(runs));
+  extra.belt_2.lane[lane] = static_cast<float>(t2.dot(runs));
+  extra.roll_1.lane[lane] = before ? static_cast<float>(before->roll.dot(t1)) : 0;
+  extra.roll_2.lane[lane] = before ? static_cast<float>(before->roll.dot(t2)) : 0;
+}
+
+template <int N>
+void Touches::write_pair(SlotFamily<N>& family, const SlotPlace& at, double margin, const Pair& pair) {
+  HotBlock<N>& hot = family.colours[at.colour].hot[at.index / row_lanes];
+  ColdBlock<N>& cold = family.colours[at.colour].cold[at.index / row_lanes];
+  const int lane = at.index % row_lanes;
+  const Proxy &p = proxies_[pair.a], &q = proxies_[pair.b];
+  cold.arm.lane[lane] = static_cast<float>(q.form->arm);
   // What rides on a body that is led round would be taken along by velocities of where it was: it is collided again sooner.
   constexpr float sooner = 1e4F;  // squares of angles
-  cold.flat_a.lane[lane] = p.arm > 0 ? (p.led ? sooner : 1) : 0;
-  cold.flat_b.lane[lane] = q.arm > 0 ? 1 : 0;
-  cold.round_a.lane[lane] = static_cast<float>(p.rounding);
-  cold.round_b.lane[lane] = static_cast<float>(q.rounding);
-  cold.patch.lane[lane] = static_cast<float>(m.lever);
+  cold.flat_a.lane[lane] = p.form->arm > 0 ? (p.led ? sooner : 1) : 0;
+  cold.flat_b.lane[lane] = q.form->arm > 0 ? 1 : 0;
+  cold.round_a.lane[lane] = static_cast<float>(p.form->rounding);
+  cold.round_b.lane[lane] = static_cast<float>(q.form->rounding);
   cold.inverse_margin.lane[lane] = static_cast<float>(0.5 / margin);
   const SurfaceLaw law = surface_between(model_, p.body, q.body);
   cold.static_friction.lane[lane] = static_cast<float>(law.static_friction);
   cold.sliding_friction.lane[lane] = static_cast<float>(law.friction);
   cold.restitution.lane[lane] = static_cast<float>(law.restitution);
   hot.torsion.lane[lane] = static_cast<float>(law.torsional_friction);
+  if (auto& extras = family.colours[at.colour].extras; !extras.empty())
+    extras[at.index / row_lanes].rolling.lane[lane] = static_cast<float>(law.rolling_friction);
 }
 
 // Written from collide_touches.cpp too.
 template void Touches::take_down(const SlotFamily<1>&, const SlotPlace&, Before&) const;
 template void Touches::take_down(const SlotFamily<4>&, const SlotPlace&, Before&) const;
-template void Touches::write_lane(SlotFamily<1>&, const SlotPlace&, const Manifold&, double, const Before*, const BodyLines&,
-                                  const Pair&);
-template void Touches::write_lane(SlotFamily<4>&, const SlotPlace&, const Manifold&, double, const Before*, const BodyLines&,
-                                  const Pair&);
+template void Touches::write_lane(SlotFamily<1>&, const SlotPlace&, const Manifold&, double, const Before*, bool,
+                                  const BodyLines&, const Pair&);
+template void Touches::write_lane(SlotFamily<4>&, const SlotPlace&, const Manifold&, double, const Before*, bool,
+                                  const BodyLines&, const Pair&);
 
 }  // namespace rotule::realtime

@@ -11,15 +11,8 @@ namespace rotule::realtime {
 namespace {
 
 // Shares of the smaller part's size.
-constexpr double fat_share = 0.2;
+constexpr double fat_share = 0.1;
 constexpr double most_fat = 0.1;  // m
-
-/// The core's box in body axes, from the centre of mass: centre, half.
-std::pair<Vec3, Vec3> core_box(const CollisionPart& part, const Vec3& center_of_mass) {
-  const Aabb box = bounds(part, Frame(Mat3::Identity(), -center_of_mass));
-  const double radius = part.kind == CollisionPart::Kind::convex ? part.convex.radius : 0;
-  return {box.center(), (0.5 * (box.high - box.low) - Vec3::Constant(radius)).cwiseMax(0)};
-}
 
 }  // namespace
 
@@ -31,8 +24,6 @@ int Touches::free_proxy() {
   }
   proxies_.emplace_back();
   boxes_.resize(static_cast<int>(proxies_.size()));
-  frames_.emplace_back();
-  framed_.push_back(0);
   return static_cast<int>(proxies_.size()) - 1;
 }
 
@@ -40,50 +31,41 @@ void Touches::add_body(int body, BodyLines& bodies) {
   const Body& of = model_.bodies[body];
   sleepers.resize(body + 1);
   first_proxy_.resize(std::max<std::size_t>(first_proxy_.size(), body + 1), -1);
-  shapes_.resize(std::max<std::size_t>(shapes_.size(), body + 1));
+  forms_.resize(std::max<std::size_t>(forms_.size(), body + 1));
   slots.for_each([&](auto& family) { family.resize(bodies.count); });
   if (!of.touches || std::holds_alternative<std::monostate>(of.shape)) return;
   bouncy_ = bouncy_ || of.surface.restitution > 0;
-  shapes_[body] = CollisionShape(of.shape);
-  const auto& parts = shapes_[body].parts();
-  double arm = 0, core = infinity;
+  if (of.surface.rolling_friction > 0 || !of.surface_velocity.isZero(0))
+    for (ContactSlots* all : {&slots, &resting_}) all->for_each([](auto& family) { family.add_extras(); });
+  forms_[body] = store_.form_of(of.shape, of.center_of_mass);
+  const std::vector<PartForm>& parts = forms_[body]->parts;
   for (int k = 0; k < static_cast<int>(parts.size()); ++k) {
+    const PartForm& form = parts[k];
     const int number = free_proxy();
     Proxy& proxy = proxies_[number];
     proxy.body = body;
     proxy.number = k;
     proxy.next = std::exchange(first_proxy_[body], number);
-    proxy.part = parts[k];
+    proxy.form = &form;
     proxy.moves = !of.fixed;
     proxy.led = of.kinematic;
     proxy.sensor = of.sensor;
-    proxy.endless = parts[k].kind == CollisionPart::Kind::plane;
-    proxy.rounding = parts[k].kind == CollisionPart::Kind::convex ? parts[k].convex.radius : 0;
-    framed_[number] = 0;
     const int row = number / row_lanes, lane = number % row_lanes;
     boxes_.line[row].lane[lane] = line_of(body);
-    proxy.size = proxy.core = infinity;
-    if (proxy.endless) {
+    if (form.endless) {
       endless_.push_back(number);
       continue;
     }
-    const auto [centre, half] = core_box(parts[k], of.center_of_mass);
-    if (parts[k].kind == CollisionPart::Kind::convex) proxy.size = half.norm() + proxy.rounding;
-    proxy.arm = centre.norm() + half.norm();
-    arm = std::max(arm, proxy.arm);
-    if (parts[k].kind == CollisionPart::Kind::convex) proxy.core = half.minCoeff() + proxy.rounding;
-    core = std::min(core, proxy.core);
-    put(boxes_.centre[row], lane, centre.x(), centre.y(), centre.z());
-    put(boxes_.half[row], lane, half.x(), half.y(), half.z());
-    boxes_.rounding[row].lane[lane] = static_cast<float>(proxy.rounding);
-    boxes_.fat[row].lane[lane] =
-        proxy.moves || proxy.led ? static_cast<float>(std::min(fat_share * proxy.size, most_fat)) : 1e-5F;
+    put(boxes_.centre[row], lane, form.box_centre.x(), form.box_centre.y(), form.box_centre.z());
+    put(boxes_.half[row], lane, form.box_half.x(), form.box_half.y(), form.box_half.z());
+    boxes_.rounding[row].lane[lane] = static_cast<float>(form.rounding);
+    boxes_.fat[row].lane[lane] = proxy.moves || proxy.led ? static_cast<float>(std::min(fat_share * form.size, most_fat)) : 1e-5F;
     // A box that it has left already, so that the next search finds it.
     put(boxes_.low[row], lane, 1e30, 1e30, 1e30);
     put(boxes_.high[row], lane, -1e30, -1e30, -1e30);
   }
-  bodies.arm[line_of(body) / row_lanes].lane[line_of(body) % row_lanes] = static_cast<float>(arm);
-  bodies.core[line_of(body) / row_lanes].lane[line_of(body) % row_lanes] = static_cast<float>(core);
+  bodies.arm[line_of(body) / row_lanes].lane[line_of(body) % row_lanes] = static_cast<float>(forms_[body]->arm);
+  bodies.core[line_of(body) / row_lanes].lane[line_of(body) % row_lanes] = static_cast<float>(forms_[body]->core);
 }
 
 Aabb Touches::box(int proxy) const {
@@ -95,7 +77,7 @@ Aabb Touches::box(int proxy) const {
 double Touches::smallest() const {
   double size = infinity;
   for (const Proxy& proxy : proxies_)
-    if (proxy.body >= 0 && proxy.moves) size = std::min(size, proxy.size);
+    if (proxy.body >= 0 && proxy.moves) size = std::min(size, proxy.form->size);
   return std::isfinite(size) ? size : 0;
 }
 
@@ -103,7 +85,7 @@ bool Touches::may_touch(const Proxy& p, const Proxy& q) const {
   if (p.body == q.body || !model_.may_meet(p.body, q.body)) return false;
   const bool sensor = p.sensor || q.sensor;
   if (!sensor && std::binary_search(tied_.begin(), tied_.end(), std::pair<int, int>(std::minmax(p.body, q.body)))) return false;
-  return p.part.kind == CollisionPart::Kind::convex || q.part.kind == CollisionPart::Kind::convex;
+  return p.form->part.kind == CollisionPart::Kind::convex || q.form->part.kind == CollisionPart::Kind::convex;
 }
 
 void Touches::meet(int p, int q) {
@@ -128,9 +110,8 @@ void Touches::meet(int p, int q) {
   pairs_[number].a = p;
   pairs_[number].b = q;
   if (sensor) {
-    pairs_[number].sensing = static_cast<int>(sensing_.size());
-    pairs_[number].looked = pairs_[number].until = ~0u;
-    sensing_.push_back(number);
+    pairs_[number].place = static_cast<int>(sensing_.size());
+    sensing_.push_back({number, ~0u, ~0u, 0});
     return;
   }
   fresh_.push_back(number);
@@ -215,20 +196,24 @@ void Touches::find(const State& s, BodyLines& bodies, double h, bool anew, Stage
 }
 
 void Touches::leave_apart(Pair& pair) {
-  if (pair.apart < 0) return;
-  apart_[pair.apart] = apart_.back();
-  pairs_[apart_[pair.apart].pair].apart = pair.apart;
+  if (pair.place < 0) return;
+  apart_[pair.place] = apart_.back();
+  pairs_[apart_[pair.place].pair].place = pair.place;
   apart_.pop_back();
-  pair.apart = -1;
+  pair.place = -1;
 }
 
 void Touches::part(Pair& pair, int number, double gap, const BodyLines& bodies) {
   while (pair.touch >= 0) release(pair.touch);
-  if (pair.apart < 0) {
-    pair.apart = static_cast<int>(apart_.size());
+  if (pair.place < 0) {
+    pair.place = static_cast<int>(apart_.size());
     apart_.push_back({number, line_of(proxies_[pair.a].body), line_of(proxies_[pair.b].body), 0});
   }
-  Apart& apart = apart_[pair.apart];
+  set_budget(pair, gap, bodies);
+}
+
+void Touches::set_budget(const Pair& pair, double gap, const BodyLines& bodies) {
+  Apart& apart = apart_[pair.place];
   const double budget = std::clamp(gap, 0.0, most_budget);
   apart.until = bodies.way(apart.line_a) + bodies.way(apart.line_b) + static_cast<std::uint32_t>(budget / double(wander_unit));
 }
@@ -236,35 +221,29 @@ void Touches::part(Pair& pair, int number, double gap, const BodyLines& bodies) 
 void Touches::drop(int number) {
   Pair& pair = pairs_[number];
   while (pair.touch >= 0) release(pair.touch);
-  leave_apart(pair);
-  leave_sensing(pair);
+  if (senses(pair))
+    leave_sensing(pair);
+  else
+    leave_apart(pair);
   known_.erase(PairTable::key(pair.a, pair.b));
   pair = {};
   free_pairs_.push_back(number);
 }
 
-Frame Touches::frame_of(int number, const State& s) const {
-  const Proxy& proxy = proxies_[number];
+Frame Touches::frame_of(const Proxy& proxy, const State& s) const {
+  const CollisionPart& part = proxy.form->part;
   const Mat3 R = s.theta[proxy.body].toRotationMatrix();
-  return {proxy.part.at_origin ? R : R * proxy.part.X_BP.R,
-          s.p[proxy.body] + R * (proxy.part.X_BP.p - model_.bodies[proxy.body].center_of_mass)};
+  return {part.at_origin ? R : R * part.X_BP.R, s.p[proxy.body] + R * proxy.form->place};
 }
 
-const Frame& Touches::frame(int number, const State& s) {
-  if (std::exchange(framed_[number], search_) != search_) frames_[number] = frame_of(number, s);
-  return frames_[number];
-}
-
-double Touches::parted_gap(const Pair& pair) const {
-  const Proxy &p = proxies_[pair.a], &q = proxies_[pair.b];
-  if (p.part.kind == CollisionPart::Kind::plane) {
-    const Frame &A = frames_[pair.a], &B = frames_[pair.b];
+double Touches::parted_gap(const Pair& pair, const Frame& A, const Frame& B) const {
+  const CollisionPart &p = proxies_[pair.a].form->part, &q = proxies_[pair.b].form->part;
+  const Convex &a = p.convex, &b = q.convex;
+  if (p.kind == CollisionPart::Kind::plane) {
     const Vec3 n = A.R.col(2);
-    return n.dot(B * support(q.part.convex, -(B.R.transpose() * n)) - A.p);
+    return n.dot(B * support(b, -(B.R.transpose() * n)) - A.p);
   }
-  if (p.part.kind != CollisionPart::Kind::convex || q.part.kind != CollisionPart::Kind::convex) return 0;
-  const Frame &A = frames_[pair.a], &B = frames_[pair.b];
-  const Convex &a = p.part.convex, &b = q.part.convex;
+  if (p.kind != CollisionPart::Kind::convex || q.kind != CollisionPart::Kind::convex) return 0;
   if (a.kind <= Convex::Kind::capsule && b.kind <= Convex::Kind::capsule) {
     PairMemory none;
     return separation_in_world(a, A, b, B, infinity, none).gap;

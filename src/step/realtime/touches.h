@@ -14,6 +14,7 @@
 #include "constraint/pool/contact.h"
 #include "step/realtime/kernels.h"
 #include "step/realtime/pair_table.h"
+#include "step/realtime/part_forms.h"
 #include "step/realtime/sleepers.h"
 #include "step/realtime/stages.h"
 
@@ -94,29 +95,27 @@ class Touches {
 
  private:
   struct Proxy {
+    const PartForm* form = nullptr;
     int body = -1, number = 0;  // whose, and which part of it
-    CollisionPart part;
-    double size = 0;         // half the diagonal of its box; infinite for half-spaces and surfaces
-    double core = infinity;  // half its thickness where it is thinnest; infinite for half-spaces and surfaces
-    double arm = 0;          // how far turning by one radian carries its core
-    double rounding = 0;     // of its surface
     int leaf = -1;
     int next = -1;  // of the same body
-    bool moves = false, endless = false;
+    bool moves = false;
     bool led = false;     // of a kinematic body
     bool sensor = false;  // tells who overlaps it, and touches nobody
   };
   struct Pair {
     int a = -1, b = -1;      // proxies: what is fixed first, else by number
-    int apart = -1;          // place among those, or -1
+    int place = -1;          // among those that are apart, or where one is a sensor among those; or -1
     int touch = -1;          // the first of its manifolds, or -1
     float axis[3] = {};      // that parted them last, in A's frame; zero: none known
     std::uint32_t seen = 0;  // the last search that collided them
-    // Where one is a sensor: place among those pairs, or -1; how far both had wandered when it was looked at last, and up to
-    // which they need not be again; whether they overlapped.
-    int sensing = -1;
-    std::uint32_t looked = 0, until = 0;
-    std::int32_t overlap = 0;
+  };
+  /// A pair with a sensor: how far both had wandered when it was looked at last, and up to which they need not be again; whether
+  /// they overlapped.
+  struct Sensing {
+    int pair;
+    std::uint32_t looked, until;
+    std::int32_t overlap;
   };
   /// One manifold's hold on its slot.
   struct Touch {
@@ -131,6 +130,7 @@ class Touches {
   struct Before {
     int count = 0;
     Vec3 anchor[4], slide = Vec3::Zero();
+    Vec3 roll = Vec3::Zero();
     float impulse[4], spin = 0, pressed = 0;
     std::uint32_t feature[4];
   };
@@ -144,6 +144,7 @@ class Touches {
     double margin = 0;                     // touching
     int worker = 0, first = 0, count = 0;  // manifolds, on that worker's desk
     int points = 0;                        // more than before, of those that were written into their slots
+    bool settled = false;                  // nothing is left to be done in order
   };
   /// One thread's memory.
   struct Desk {
@@ -170,37 +171,42 @@ class Touches {
   void look_around_woken(std::size_t from);
   void lay_down(int touch);
   void take_up(int touch);
-  /// f(hot block, cold block, lane) of a manifold, awake or not.
+  /// f(hot block, cold block, extras or null, lane) of a manifold, awake or not.
   template <class F>
   decltype(auto) at_slot(const SlotPlace& at, F&& f) const;
   void meet(int p, int q);
   [[nodiscard]] bool may_touch(const Proxy& p, const Proxy& q) const;
   /// These pairs, each once: looked at by many threads, settled by one, in their order (collide_touches.cpp).
   void collide(std::span<const int> numbers, const State& s, const BodyLines& bodies, double h, Stages& stages);
-  void make_frames(const State& s, Stages& stages);
   void look_at(Look& look, Desk& desk, const State& s, const BodyLines& bodies, double h);
   int take_match(Pair& pair, const Manifold& m, int of);
+  void settle_own(Look& look, const Desk& desk, const BodyLines& bodies);
   void settle(const Look& look, int number, const BodyLines& bodies);
   void part(Pair& pair, int number, double gap, const BodyLines& bodies);
+  /// When it has to be looked at again.
+  void set_budget(const Pair& pair, double gap, const BodyLines& bodies);
   void drop(int number);
   void release(int touch);
   /// Into the slot that it has, whose last manifold it follows; how many points there are more.
   int write_again(int touch, const Manifold& m, double margin, const BodyLines& bodies);
   template <int N>
   void take_down(const SlotFamily<N>& family, const SlotPlace& at, Before& out) const;
+  /// `begins`: the slot has nothing of the pair yet.
   template <int N>
-  void write_lane(SlotFamily<N>& family, const SlotPlace& at, const Manifold& m, double margin, const Before* before,
+  void write_lane(SlotFamily<N>& family, const SlotPlace& at, const Manifold& m, double margin, const Before* before, bool begins,
                   const BodyLines& bodies, const Pair& pair);
+  /// Of bodies and surfaces, not of where they are.
+  template <int N>
+  void write_pair(SlotFamily<N>& family, const SlotPlace& at, double margin, const Pair& pair);
   SlotPlace take(int touch, int family, const Pair& pair);
   void give_back(const SlotPlace& slot, const Pair& pair);
   void leave_apart(Pair& pair);
   void leave_sensing(Pair& pair);
+  [[nodiscard]] bool senses(const Pair& pair) const { return proxies_[pair.a].sensor || proxies_[pair.b].sensor; }
   [[nodiscard]] static Manifold manifold_of(const CastHit& hit, const SteadyMotion& a, const SteadyMotion& b);
-  void look_at_sensor(int number, const State& s, const BodyLines& bodies);
-  [[nodiscard]] Frame frame_of(int proxy, const State& s) const;
-  [[nodiscard]] const Frame& frame(int proxy, const State& s);
-  /// Their frames being made.
-  [[nodiscard]] double parted_gap(const Pair& pair) const;
+  void look_at_sensor(Sensing& sensing, const State& s, const BodyLines& bodies);
+  [[nodiscard]] Frame frame_of(const Proxy& proxy, const State& s) const;
+  [[nodiscard]] double parted_gap(const Pair& pair, const Frame& A, const Frame& B) const;
   [[nodiscard]] Aabb box(int proxy) const;
   DynamicTree& tree(const Proxy& p) { return p.moves ? moving_ : fixed_; }
   int free_proxy();
@@ -208,7 +214,8 @@ class Touches {
 
   const Model& model_;
   ContactSettings settings_;
-  std::vector<CollisionShape> shapes_;  // by body
+  FormStore store_;
+  std::vector<std::shared_ptr<const BodyForm>> forms_;  // by body
   std::vector<Proxy> proxies_;
   std::vector<int> first_proxy_;  // by body; -1: it has none
   ProxyBoxes boxes_;
@@ -220,11 +227,9 @@ class Touches {
   std::vector<Touch> touches_;
   std::vector<int> free_pairs_, free_touches_, free_proxies_;
   std::vector<Apart> apart_;
-  std::vector<int> sensing_;  // pairs with a sensor
-  std::vector<Frame> frames_;
-  std::vector<std::uint32_t> framed_;  // the search for which each of them was made
+  std::vector<Sensing> sensing_;
   std::uint32_t search_ = 0;
-  std::vector<int> left_, moved_, used_up_, fresh_, order_, unframed_;
+  std::vector<int> left_, moved_, used_up_, fresh_, order_;
   std::vector<std::vector<std::pair<int, int>>> neighbours_;
   std::vector<std::pair<int, int>> met_;
   std::vector<Look> looks_;
@@ -258,7 +263,8 @@ decltype(auto) Touches::at_slot(const SlotPlace& at, F&& f) const {
   const ContactSlots& all = at.colour == resting_colour ? resting_ : slots;
   const auto visit = [&](const auto& family) -> decltype(auto) {
     const auto& colour = family.colours[at.colour == resting_colour ? 0 : at.colour];
-    return f(colour.hot[at.index / row_lanes], colour.cold[at.index / row_lanes], at.index % row_lanes);
+    const ExtraBlock* const extra = colour.extras.empty() ? nullptr : &colour.extras[at.index / row_lanes];
+    return f(colour.hot[at.index / row_lanes], colour.cold[at.index / row_lanes], extra, at.index % row_lanes);
   };
   return at.family == 0 ? visit(all.single) : visit(all.patches);
 }
