@@ -60,7 +60,8 @@ struct ErrorEstimate {
   std::string second;         // how the second run was made
 };
 /// A second run beside the first, with half the step or a tighter tolerance. Methods of order p have errors that fall by 2^p
-/// where the step is halved: what both differ by, times 2^p / (2^p - 1), is the error of the first.
+/// where the step is halved: what both differ by, times 2^p / (2^p - 1), is the error of the first. Beside the real-time stepper
+/// the reference stepper runs.
 class ErrorWatch {
  public:
   ErrorWatch(const Scene& scene, const Recipe& recipe);

@@ -37,6 +37,17 @@ struct ErrorWatch::Inside {
 ErrorWatch::Inside::Second ErrorWatch::Inside::second_of(const Scene& scene, const Recipe& recipe) {
   Second out;
   out.recipe = recipe;
+  if (std::holds_alternative<RealtimeStepperSettings>(recipe.stepper)) {
+    // Its sweeps leave errors that no shorter step takes away: only another method can tell.
+    out.recipe = recipe_for(scene, Dial::balanced);
+    out.recipe.contacts = recipe.contacts;
+    out.recipe.threads = recipe.threads;
+    out.steps = static_cast<int>(std::ceil(recipe.dt / out.recipe.dt));
+    out.recipe.dt = recipe.dt / out.steps;
+    out.order = infinity;
+    out.words = fmt::format("the reference stepper and steps of {:.3g} s", out.recipe.dt);
+    return out;
+  }
   const IntegratorTraits traits = std::visit([](const auto& method) { return method.traits; }, recipe.integrator);
   if (traits.adaptive) {
     std::visit(
@@ -44,10 +55,13 @@ ErrorWatch::Inside::Second ErrorWatch::Inside::second_of(const Scene& scene, con
           if constexpr (requires { method.relative_tolerance; }) {
             method.relative_tolerance = std::max(tighter * method.relative_tolerance, 1e-14);
             method.absolute_tolerance *= tighter;
-            out.words = fmt::format("a tolerance of {:.3g}", method.relative_tolerance);
+            out.words = fmt::format("a tolerance of {:.3g} and half the step", method.relative_tolerance);
           }
         },
         out.recipe.integrator);
+    // Where steps are as long as dt, a tolerance alone would change nothing.
+    out.recipe.dt = recipe.dt / 2;
+    out.steps = 2;
     out.order = infinity;  // the second run is taken for exact
     return out;
   }

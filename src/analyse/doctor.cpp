@@ -100,6 +100,10 @@ Checkup examine(const Scene& given, bool measure) {
     if (const double error = inside.stepper->joint_error(j).position; error > open_joint)
       out.open.push_back({inside.model.joints[j].name, error});
 
+  const SceneContent content = content_of(scene);
+  const Patient patient{scene, recipe, content, inside.model};
+  if (out.open.empty()) look_at_velocities(patient, world, out.remarks);
+
   world.project();
   static_cast<void>(world.diagnostics());  // rows and errors of the pose that was reached
   for (int j = 0; j < out.joints; ++j)
@@ -108,8 +112,6 @@ Checkup examine(const Scene& given, bool measure) {
   look_at_rank(world, out);
   look_at_masses(inside.model, out);
 
-  const SceneContent content = content_of(scene);
-  const Patient patient{scene, recipe, content, inside.model};
   look_at_solver(patient, out, out.remarks);
   look_at_emptiness(patient, out.remarks);
   for (const Checkup::Gap& gap : out.conflicts)
@@ -129,13 +131,18 @@ Checkup examine(const Scene& given, bool measure) {
   look_at_locks(patient, out, out.remarks);
   look_at_contacts(patient, out.remarks);
   look_at_particles(patient, out.remarks);
+  look_at_groups(patient, out.remarks);
+  look_at_gravity(patient, out.remarks);
+  look_at_supports(patient, out.remarks);
   look_at_drives(patient, out.remarks);
+  look_at_strength(patient, out.remarks);
   look_at_places(patient, out.remarks);
   look_at_angles(patient, out.remarks);
   look_at_lengths(patient, out.remarks);
   look_at_bodies(patient, out.remarks);
   look_at_overlaps(patient, out.remarks);
   look_at_meshes(patient, out.remarks);
+  look_at_swinging(patient, out.remarks);
   out.stable_step = look_at_stability(patient, world, measure, out.remarks);
   std::stable_sort(out.remarks.begin(), out.remarks.end(), [](const Remark& a, const Remark& b) { return a.grade > b.grade; });
   if (measure) out.ms_per_step = measured_ms_per_step(scene, recipe);

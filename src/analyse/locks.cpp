@@ -106,6 +106,26 @@ std::optional<std::pair<int, Vec3>> axis_that_frees(const Scene& scene, const Li
   return std::nullopt;
 }
 
+/// The joint without which the linkage could move, the one of most equations first.
+std::optional<int> joint_that_locks(const Scene& scene, const Model& model, const LinkageCount& linkage) {
+  constexpr std::size_t most_trials = 40;
+  std::vector<int> joints = linkage.joints;
+  if (joints.size() < 2) return std::nullopt;
+  std::stable_sort(joints.begin(), joints.end(), [&](int a, int b) { return model.joints[a].rows() > model.joints[b].rows(); });
+  if (joints.size() > most_trials) joints.resize(most_trials);
+  for (const int j : joints) {
+    Scene trial = scene;
+    trial.joints.erase(trial.joints.begin() + j);
+    const int other = linkage.joints[linkage.joints[0] == j ? 1 : 0];
+    const World world(trial, recipes::exact());
+    for (const LinkageCount& found : count_linkages(implementation_of(world).model, world.redundancies()))
+      if (std::find(found.joints.begin(), found.joints.end(), other - (other > j ? 1 : 0)) != found.joints.end() &&
+          found.freedom() > 0)
+        return j;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void look_at_locks(const Patient& patient, const Checkup& checkup, std::vector<Remark>& out) {
@@ -137,6 +157,9 @@ void look_at_locks(const Patient& patient, const Checkup& checkup, std::vector<R
       remark.text += fmt::format("; with the axis of joint {} along its neighbours' it could", in_quotes(name_of(joint)));
       remark.edits.push_back({fmt::format("/joints/{}/{}/axis", j, kind_of(joint)),
                               fmt::format("[{}, {}, {}]", shortest(axis[0]), shortest(axis[1]), shortest(axis[2]))});
+    } else if (const auto locking = joint_that_locks(scene, patient.model, linkage)) {
+      remark.text +=
+          fmt::format("; without joint {} it could", in_quotes(name_of(scene.joints[static_cast<std::size_t>(*locking)])));
     }
     out.push_back(std::move(remark));
   }

@@ -19,16 +19,16 @@
 #include "world/world_implementation.h"
 
 namespace rotule {
-namespace {
-
-using Grade = Remark::Grade;
 
 std::string json_of(double value) { return shortest(value); }
 std::string json_of(const Vec3& v) { return fmt::format("[{}, {}, {}]", shortest(v[0]), shortest(v[1]), shortest(v[2])); }
 
-/// Three digits are enough for what somebody will look at again.
 double in_short(double value) { return to_double(fmt::format("{:.3g}", value)).value_or(value); }
 Vec3 in_short(const Vec3& v) { return {in_short(v[0]), in_short(v[1]), in_short(v[2])}; }
+
+namespace {
+
+using Grade = Remark::Grade;
 
 bool has_extent(const Shape& shape) {
   return !std::holds_alternative<std::monostate>(shape) && !std::holds_alternative<Plane>(shape) &&
@@ -48,15 +48,14 @@ const BodyDef* body_called(const Scene& scene, const std::string& name) {
   return found == scene.bodies.end() ? nullptr : &*found;
 }
 
-/// One remark for many of a kind: the first few by name, the rest by number.
+}  // namespace
+
 std::string and_others(const std::vector<std::string>& names) {
   std::string out;
   for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 3); ++i) out += (i == 0 ? "" : ", ") + in_quotes(names[i]);
   if (names.size() > 3) out += fmt::format(" and {} more", names.size() - 3);
   return out;
 }
-
-}  // namespace
 
 Scene undriven(const Scene& scene) {
   Scene out = scene;
@@ -65,6 +64,22 @@ Scene undriven(const Scene& scene) {
         [](auto& j) {
           if constexpr (requires { j.drive; }) j.drive = {};
           if constexpr (requires { j.drives; }) j.drives.clear();
+        },
+        joint);
+  return out;
+}
+
+Scene with_springs_alone(const Scene& scene) {
+  const auto spring = [](const Drive& drive) {
+    return Drive{.stiffness = drive.stiffness, .damping = drive.damping, .rest = drive.rest};
+  };
+  Scene out = scene;
+  for (JointDef& joint : out.joints)
+    std::visit(
+        [&](auto& j) {
+          if constexpr (requires { j.drive; }) j.drive = spring(j.drive);
+          if constexpr (requires { j.drives; })
+            for (auto& axis : j.drives) axis.drive = spring(axis.drive);
         },
         joint);
   return out;
@@ -84,36 +99,6 @@ void look_at_emptiness(const Patient& patient, std::vector<Remark>& out) {
                                       "{{\"radius\": 0.1}}}}}}{}",
                                       bodies == 0 ? "[" : "", bodies == 0 ? "]" : "")});
   out.push_back(std::move(remark));
-}
-
-void look_at_contacts(const Patient& patient, std::vector<Remark>& out) {
-  const auto& content = patient.content;
-  if (!std::holds_alternative<NoContactSettings>(patient.recipe.contacts)) return;
-  if (!content.could_meet && !content.folds) return;
-  Recipe touching = patient.recipe;
-  touching.contacts = ConeContactSettings{};
-  const Remedy remedy = remedy_for(touching, content.needs);
-  const std::string flags = "--set contacts=cone" + (remedy.flags.empty() ? "" : " " + remedy.flags);
-  const auto& [a, b] = content.could_meet ? content.pair : content.folding_pair;
-  const BodyDef *first = body_called(patient.scene, a), *second = body_called(patient.scene, b);
-  const double apart = first != nullptr && second != nullptr ? (first->position - second->position).norm() : 0;
-  if (content.could_meet)
-    out.push_back({.kind = "contacts_off",
-                   .grade = Grade::warning,
-                   .text = fmt::format("contacts are off, and bodies that are {:.3g} m apart at the start could meet: {} and {} "
-                                       "(others perhaps) pass through each other",
-                                       apart, in_quotes(a), in_quotes(b)),
-                   .flags = flags,
-                   .edits = {}});
-  else
-    out.push_back(
-        {.kind = "mechanism_passes_itself",
-         .grade = Grade::note,
-         .text = fmt::format("contacts are off: parts of one mechanism pass through each other where they meet, such as "
-                             "{} and {}, {:.3g} m apart at the start",
-                             in_quotes(a), in_quotes(b), apart),
-         .flags = flags,
-         .edits = {}});
 }
 
 void look_at_particles(const Patient& patient, std::vector<Remark>& out) {
@@ -452,17 +437,20 @@ void look_at_solver(const Patient& patient, const Checkup& checkup, std::vector<
        .edits = {}});
 }
 
-void look_at_overlaps(const Patient& patient, std::vector<Remark>& out) {
-  if (std::holds_alternative<NoContactSettings>(patient.recipe.contacts)) return;
+namespace {
+
+struct Overlap {
+  double depth = 0;
+  Vec3 normal = Vec3::UnitZ();
+};
+
+/// Pairs of bodies that stand in each other by more than a hundredth of the smaller one's size.
+std::map<std::pair<int, int>, Overlap> overlaps(const Patient& patient, const ContactChoice& contacts) {
   Recipe recipe = recipes::realtime();
-  recipe.contacts = patient.recipe.contacts;
+  recipe.contacts = contacts;
   const World world(undriven(patient.scene), recipe);
   constexpr double notable_depth = 0.01;  // of the smaller one's size
-  struct Pair {
-    double depth = 0;
-    Vec3 normal = Vec3::UnitZ();
-  };
-  std::map<std::pair<int, int>, Pair> pairs;
+  std::map<std::pair<int, int>, Overlap> pairs;
   const WorldImplementation& inside = implementation_of(world);
   for (const ContactResult& c : world.contacts()) {
     const int a = inside.body_slots.place(c.body_a), b = inside.body_slots.place(c.body_b);
@@ -470,14 +458,77 @@ void look_at_overlaps(const Patient& patient, std::vector<Remark>& out) {
     for (const int i : {a, b})
       if (const double reach = reach_of(patient.model.bodies[i].shape); reach > 0) size = std::min(size, 2 * reach);
     if (!(-c.gap > notable_depth * size)) continue;
-    Pair& pair = pairs[{a, b}];
+    Overlap& pair = pairs[{a, b}];
     if (-c.gap > pair.depth) pair = {-c.gap, c.normal};
   }
+  return pairs;
+}
+
+}  // namespace
+
+namespace {
+
+/// How many pairs would stand in each other at the start if bodies touched by this recipe with these flags; nothing where that is
+/// refused.
+std::optional<std::size_t> pairs_in_each_other(const Patient& patient, Recipe recipe, std::string_view flags) {
+  try {
+    for (std::size_t at = 0; (at = flags.find("--set ", at)) != std::string_view::npos;) {
+      at += 6;
+      const std::string_view word = flags.substr(at, flags.find(' ', at) - at);
+      const std::size_t equals = word.find('=');
+      set(recipe, word.substr(0, equals), word.substr(equals + 1));
+    }
+    const World world(patient.scene, recipe);
+    return overlaps(patient, recipe.contacts).size();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void look_at_contacts(const Patient& patient, std::vector<Remark>& out) {
+  const auto& content = patient.content;
+  if (!std::holds_alternative<NoContactSettings>(patient.recipe.contacts)) return;
+  if (!content.could_meet && !content.folds) return;
+  Recipe touching = patient.recipe;
+  touching.contacts = ConeContactSettings{};
+  const Remedy remedy = remedy_for(touching, content.needs);
+  const std::string flags = "--set contacts=cone" + (remedy.flags.empty() ? "" : " " + remedy.flags);
+  const auto& [a, b] = content.could_meet ? content.pair : content.folding_pair;
+  const BodyDef *first = body_called(patient.scene, a), *second = body_called(patient.scene, b);
+  const double apart = first != nullptr && second != nullptr ? (first->position - second->position).norm() : 0;
+  if (content.could_meet)
+    out.push_back({.kind = "contacts_off",
+                   .grade = Grade::warning,
+                   .text = fmt::format("contacts are off, and bodies that are {:.3g} m apart at the start could meet: {} and {} "
+                                       "(others perhaps) pass through each other",
+                                       apart, in_quotes(a), in_quotes(b)),
+                   .flags = flags,
+                   .edits = {}});
+  else {
+    const std::optional<std::size_t> drawn_through = pairs_in_each_other(patient, touching, flags);
+    out.push_back({.kind = "mechanism_passes_itself",
+                   .grade = Grade::note,
+                   .text = fmt::format(
+                       "contacts are off: parts of one mechanism pass through each other where they meet, such as "
+                       "{} and {}, {:.3g} m apart at the start{}",
+                       in_quotes(a), in_quotes(b), apart,
+                       drawn_through.value_or(0) > 0 ? fmt::format("; {} pairs are drawn through each other", *drawn_through)
+                                                     : std::string()),
+                   .flags = drawn_through == 0 ? flags : std::string(),
+                   .edits = {}});
+  }
+}
+
+void look_at_overlaps(const Patient& patient, std::vector<Remark>& out) {
+  if (std::holds_alternative<NoContactSettings>(patient.recipe.contacts)) return;
+  const std::map<std::pair<int, int>, Overlap> pairs = overlaps(patient, patient.recipe.contacts);
   if (pairs.empty()) return;
   const auto deepest =
       std::max_element(pairs.begin(), pairs.end(), [](const auto& p, const auto& q) { return p.second.depth < q.second.depth; });
   const auto& [a, b] = deepest->first;
-  const Pair& worst = deepest->second;
+  const Overlap& worst = deepest->second;
   const Scene& scene = patient.scene;
   Remark remark{
       .kind = "overlap",

@@ -34,8 +34,32 @@ void look_at_locks(const Patient& patient, const Checkup& checkup, std::vector<R
 /// The estimate, and a remark where the recipe's step exceeds it. `closely`: by the eigenvalues, where there are not too many.
 double look_at_stability(const Patient& patient, const World& world, bool closely, std::vector<Remark>& out);
 
+/// Velocities that the joints do not allow; `world` as the scene describes it.
+void look_at_velocities(const Patient& patient, const World& world, std::vector<Remark>& out);
+/// Gravity that leads away from, or along, all ground that there is.
+void look_at_gravity(const Patient& patient, std::vector<Remark>& out);
+/// Mechanisms that nothing holds.
+void look_at_supports(const Patient& patient, std::vector<Remark>& out);
+/// Motors that cannot hold what hangs on them.
+void look_at_strength(const Patient& patient, std::vector<Remark>& out);
+/// Fast oscillations that nothing damps, by a method that would rather pass over them.
+void look_at_swinging(const Patient& patient, std::vector<Remark>& out);
+/// Bodies that pass through the ground because both are of one group.
+void look_at_groups(const Patient& patient, std::vector<Remark>& out);
+
 /// The scene without what drives its joints: for questions to which that does not matter.
 Scene undriven(const Scene& scene);
+/// The same, but for springs and dampers.
+Scene with_springs_alone(const Scene& scene);
+
+/// As scene files have them.
+std::string json_of(double value);
+std::string json_of(const Vec3& v);
+/// Three digits are enough for what somebody will look at again.
+double in_short(double value);
+Vec3 in_short(const Vec3& v);
+/// Of many of a kind the first few by name, the rest by number.
+std::string and_others(const std::vector<std::string>& names);
 
 /// The longest step at which no mode that decays or oscillates grows; infinity where none does at any step.
 double largest_stable_step(const IntegratorSettings& integrator, std::span<const std::complex<double>> spectrum);

@@ -57,7 +57,13 @@ double look_at_stability(const Patient& patient, const World& world, bool closel
   const bool adaptive = std::visit([](const auto& method) { return method.traits.adaptive; }, recipe.integrator);
   // What holds particles together bears any step where they touch.
   const bool soft = content.needs.soft && !std::holds_alternative<NoContactSettings>(recipe.contacts);
-  const double frequency = soft ? content.tied_frequency : content.frequency, decay = soft ? content.tied_decay : content.decay;
+  double frequency = soft ? content.tied_frequency : content.frequency, decay = soft ? content.tied_decay : content.decay;
+  // By impulses springs and dampers of joints are taken at the step's end and bear any step; a linearisation has them in it.
+  const bool on_joints = content.joint_frequency > 0 || content.joint_decay > 0, impulses = by_impulses(recipe.formulation);
+  if (!impulses) {
+    frequency = std::max(frequency, content.joint_frequency);
+    decay = std::max(decay, content.joint_decay);
+  }
   if (adaptive || (frequency == 0 && decay == 0)) return infinity;
 
   // By the bounds: an oscillation without damping, and a decay.
@@ -66,13 +72,12 @@ double look_at_stability(const Patient& patient, const World& world, bool closel
   double fastest = std::max(frequency, decay);
   bool bounded = true;  // whether it is no more than that
   const int unknowns = 6 * model.body_count() + 3 * model.particle_count();
-  // By impulses springs of joints are taken at the step's end and bear any step; a linearisation has them in it.
-  const bool borne = soft || (by_impulses(recipe.formulation) && (content.joint_frequency > 0 || content.joint_decay > 0));
+  const bool borne = soft || (impulses && on_joints);
   if (std::isfinite(step) && !borne && (closely || recipe.dt > step)) {
     try {
       std::vector<Complex> spectrum;
       if (unknowns <= most_eigenvalues) {
-        spectrum = eigenvalues(linearise(world));
+        spectrum = eigenvalues(on_joints ? linearise(World(with_springs_alone(scene), recipes::exact())) : linearise(world));
       } else if (model.joints.empty()) {
         const LargestFrequency largest = largest_frequency(world, 1e-3);
         spectrum = {Complex(0, largest.frequency), Complex(0, -largest.frequency), Complex(-decay, 0)};
@@ -100,7 +105,6 @@ double look_at_stability(const Patient& patient, const World& world, bool closel
                           name_of(recipe.integrator), shortest(recipe.dt), fastest, bounded ? "at least" : "about", step),
       .flags = {},
       .edits = {}};
-  const bool impulses = by_impulses(recipe.formulation);
   remark.flags = step < 1e-5 && !impulses ? "--set integrator=gauss4" : fmt::format("--set dt={}", shortest(step_below(step)));
   out.push_back(std::move(remark));
   return step;

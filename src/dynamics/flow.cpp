@@ -65,8 +65,12 @@ void put_pair(const ForceEnd& a, const ForceEnd& b, const State& s, const Vec12&
 void add_all_springs(const Model& model, const State& s, VecX& f) {
   add_springs(model, s, f);
   add_elasticity(model, s, f);
-  for (const TorsionSpringForce& spring : model.forces.torsions)
-    put_pair(spring.a, spring.b, s, torsion_force(spring, s).value, f);
+  for (const TorsionSpringForce& spring : model.forces.torsions) {
+    Vec12 value = Vec12::Zero();
+    value.segment<3>(3) = torsion_torque(spring, s).on_a;
+    value.tail<3>() = -value.segment<3>(3);
+    put_pair(spring.a, spring.b, s, value, f);
+  }
 }
 
 }  // namespace

@@ -15,10 +15,15 @@ void Course::settle(State& s, double t) {
   const Recipe& recipe = mechanism_.recipe;
   if (const auto* projection = std::get_if<ProjectionSettings>(&recipe.correction)) {
     ProjectionSettings close = *projection;
-    // Loops may come near singular poses, where joints that are open by d leave freedom of sqrt(d).
+    // Loops may come near singular poses, where joints that are open by d leave freedom of sqrt(d), and turn it into motion of
+    // another branch: steps under error control end anywhere, and are closed as far as rounding goes.
+    constexpr double rounding = 1e-15;
     const auto& linkages = mechanism_.linkages;
     const bool loops = std::any_of(linkages.begin(), linkages.end(), [](const Linkage& linkage) { return linkage.has_loops; });
-    if (!all_the_way_ && !loops) close.tolerance = std::max(close.tolerance, 1e-3 * std::min(position_unit_, angle_unit_));
+    if (loops)
+      close.tolerance = std::min(close.tolerance, rounding);
+    else if (!all_the_way_)
+      close.tolerance = std::max(close.tolerance, 1e-3 * std::min(position_unit_, angle_unit_));
     mechanism_.project(close, s, t);
   } else if (std::holds_alternative<TreePlacementSettings>(recipe.correction)) {
     mechanism_.place(s, t);

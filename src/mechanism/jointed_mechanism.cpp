@@ -371,7 +371,8 @@ int JointedMechanism::project(const ProjectionSettings& settings, State& s, doub
     const double rounding = 4 * std::numeric_limits<double>::epsilon() * reach;
     if (!(error > std::max(settings.tolerance, rounding))) break;
     if (iterations == settings.max_iterations || (iterations >= 2 && error > 0.5 * before)) {
-      now.report.converged = now.report.converged && error < 1e3 * std::max(settings.tolerance, rounding);
+      const double usual = std::max(settings.tolerance, ProjectionSettings{}.tolerance);
+      now.report.converged = now.report.converged && error < 1e3 * std::max(usual, rounding);
       break;
     }
     before = error;

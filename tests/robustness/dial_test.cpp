@@ -33,8 +33,10 @@ Ending ending_of(const Scene& scene, Recipe recipe) {
   return out;
 }
 
-TEST_F(Cli, ErrorsAreAsLargeAsTheyAreSaidToBe) {
-  const std::string path = testing::source_dir() + "/tests/data/dial.json";
+class DialOf : public Cli, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(DialOf, ErrorsAreAsLargeAsTheyAreSaidToBe) {
+  const std::string path = testing::source_dir() + "/tests/data/" + GetParam() + ".json";
   const Scene scene = load_scene(path);
   // The method of the exact setting at a fraction of its step, extrapolated to no step at all.
   Recipe fine = recipe_for(scene, Dial::exact);
@@ -74,6 +76,8 @@ TEST_F(Cli, ErrorsAreAsLargeAsTheyAreSaidToBe) {
   EXPECT_NE(rotule("recipe '" + path + "' --accuracy 1e-9").err.find("reach about 1e-05"), std::string::npos);
   EXPECT_EQ(rotule("recipe '" + path + "' --accuracy 1e-4").err, "");
 }
+
+INSTANTIATE_TEST_SUITE_P(Scenes, DialOf, ::testing::Values("dial", "dial_lift"), ::testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace rotule

@@ -13,11 +13,14 @@ declare -A moment=([ball]=0.2 [bouncing_ball]=0.1 [brick_wall]=0 [bricard]=0.4 [
   [newton_cradle]=0 [planets]=1 [pyramid_40]=0 [ragdoll_heap]=0.35 [rock_pile]=0.3 [rope]=0.5 [slide_to_roll]=0.1 [sliding_block]=0.1
   [tower_50]=0 [trapeze]=0.8 [tripods]=0.7)
 
+# Where something small lies on something large: from where, to where.
+declare -A camera=([scarf]=0.55,-0.65,0.5,0,0,0 [soft_block]=0.9,-1.1,0.7,0,0,0.15)
+
 if [ $# -gt 0 ]; then names=("$@"); else
   mapfile -t names < <(for file in "$folder"/../../scenes/*.json; do basename "$file" .json; done | grep -vx schema)
 fi
 for name in "${names[@]}"; do
-  "$program" film "$name" --out "$work/large.png" --size 720x450 --at "${moment[$name]:-0.3}" --quiet
+  "$program" film "$name" --out "$work/large.png" --size 720x450 --at "${moment[$name]:-0.3}" ${camera[$name]:+--camera "${camera[$name]}"} --quiet
   ffmpeg -v error -y -i "$work/large.png" -vf scale=240:150:flags=area -quality 82 "$folder/$name.webp"
   echo "$name: $(stat -c %s "$folder/$name.webp") bytes"
 done
