@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/snapshot_check.h"
 #include "fluid/layout.h"
 #include "fluid/obstacles.h"
 #include "fluid/poisson.h"
@@ -54,8 +55,8 @@ struct FluidImplementation {
   template <class Archive>
   void archive(Archive& io) {
     io(time);
-    for (const int c : layout.axes) io(u[c]);
-    io(p);
+    for (const int c : layout.axes) archive_sized(io, u[c]);
+    archive_sized(io, p);
   }
 
  private:

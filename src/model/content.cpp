@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/budget.h"
 #include "base/text.h"
 #include "base/union_find.h"
 #include "model/model.h"
@@ -64,25 +65,90 @@ class Meetings {
   }
 
   void find(SceneContent& out) {
-    std::vector<int> solid;
     for (std::size_t i = 0; i < scene_.bodies.size(); ++i)
-      if (scene_.bodies[i].contacts && shape_reach_[i] > 0) solid.push_back(static_cast<int>(i));
-    // Those that can move, each against all before it and all that are fixed; ends as soon as both answers are known.
-    for (const int i : solid) {
-      if (scene_.bodies[i].immovable()) continue;
-      for (const int j : solid) {
-        if (out.could_meet && out.folds) return;
-        if (j == i || (!scene_.bodies[j].immovable() && j > i) || !meet(i, j)) continue;
-        const bool one_mechanism = same_mechanism(i, j);
-        bool& found = one_mechanism ? out.folds : out.could_meet;
-        if (found) continue;
-        found = true;
-        (one_mechanism ? out.folding_pair : out.pair) = {scene_.bodies[j].name, scene_.bodies[i].name};
-      }
-    }
+      if (scene_.bodies[i].contacts && shape_reach_[i] > 0) solid_.push_back(static_cast<int>(i));
+    const auto group = [&](int i) { return scene_.bodies[i].group; };
+    if (solid_.empty() ||
+        (group(solid_[0]) != 0 && std::all_of(solid_.begin(), solid_.end(), [&](int i) { return group(i) == group(solid_[0]); })))
+      return;
+    out.could_meet = find_meeting(out.pair);
+    out.folds = find_folding(out.folding_pair);
   }
 
  private:
+  using Names = std::pair<std::string, std::string>;
+
+  /// Of two mechanisms: those that can move, each against all before it and all that are fixed. Where that takes long, among
+  /// those alone that come by each other along x.
+  bool find_meeting(Names& pair) {
+    constexpr std::int64_t most_looks = 4'000'000;
+    std::int64_t looks = 0;
+    for (const int i : solid_) {
+      if (scene_.bodies[i].immovable()) continue;
+      for (const int j : solid_) {
+        if (j == i || (!scene_.bodies[j].immovable() && j > i)) continue;
+        if (++looks > most_looks) return sweep_for_meeting(pair);
+        if (same_mechanism(i, j) || !meet(i, j)) continue;
+        pair = {scene_.bodies[j].name, scene_.bodies[i].name};
+        return true;
+      }
+    }
+    return false;
+  }
+  bool sweep_for_meeting(Names& pair) {
+    struct Stretch {
+      double low, high;
+      int body;
+    };
+    std::vector<Stretch> stretches, under_way;
+    for (const int i : solid_) {
+      const Ball3 all = std::holds_alternative<Plane>(scene_.bodies[i].shape) ? Ball3{} : range(i);
+      Stretch stretch{all.at.x() - all.radius, all.at.x() + all.radius, i};
+      if (weightless_) {
+        const double x = scene_.bodies[i].position.x(), near = nearness * shape_reach_[i];
+        stretch.low = std::max(stretch.low, x - near);
+        stretch.high = std::min(stretch.high, x + near);
+      }
+      stretches.push_back(stretch);
+    }
+    std::stable_sort(stretches.begin(), stretches.end(), [](const Stretch& a, const Stretch& b) { return a.low < b.low; });
+    for (const Stretch& next : stretches) {
+      Budget::listen();
+      std::erase_if(under_way, [&](const Stretch& other) { return other.high < next.low; });
+      for (const Stretch& other : under_way) {
+        const bool led = scene_.bodies[next.body].immovable();
+        const int i = led ? other.body : next.body, j = led ? next.body : other.body;
+        if (scene_.bodies[i].immovable() || same_mechanism(i, j) || !meet(i, j)) continue;
+        pair = {scene_.bodies[j].name, scene_.bodies[i].name};
+        return true;
+      }
+      under_way.push_back(next);
+    }
+    return false;
+  }
+  /// Of one mechanism, what holds it included.
+  bool find_folding(Names& pair) {
+    std::unordered_map<int, std::vector<int>> mechanisms;  // by their roots
+    std::vector<bool> is_solid(scene_.bodies.size(), false);
+    for (const int i : solid_) {
+      is_solid[i] = true;
+      if (!scene_.bodies[i].immovable()) mechanisms[linked_.root(i)].push_back(i);
+    }
+    for (const auto& [root, fixed] : attached_)
+      if (is_solid[fixed]) mechanisms[root].push_back(fixed);
+    for (auto& [root, bodies] : mechanisms) std::sort(bodies.begin(), bodies.end());
+    for (const int i : solid_) {
+      if (scene_.bodies[i].immovable()) continue;
+      Budget::listen();
+      for (const int j : mechanisms[linked_.root(i)]) {
+        if (j == i || (!scene_.bodies[j].immovable() && j > i) || !same_mechanism(i, j) || !meet(i, j)) continue;
+        pair = {scene_.bodies[j].name, scene_.bodies[i].name};
+        return true;
+      }
+    }
+    return false;
+  }
+
   [[nodiscard]] int body(const std::string& name) const {
     const auto found = index_.find(name);
     return found == index_.end() ? -1 : found->second;
@@ -156,7 +222,7 @@ class Meetings {
     if (std::holds_alternative<Plane>(b.shape) && std::isfinite(of_a.radius))
       return (b.orientation * Vec3::UnitZ()).dot(of_a.at - b.position) <= of_a.radius;
     // In space, what attracts each other from hundreds of times its size passes as a rule.
-    if (weightless_ && (a.position - b.position).norm() > 100 * (shape_reach_[i] + shape_reach_[j])) return false;
+    if (weightless_ && (a.position - b.position).norm() > nearness * (shape_reach_[i] + shape_reach_[j])) return false;
     return may_touch(of_a, range(j));
   }
 
@@ -165,7 +231,9 @@ class Meetings {
     return !is_ground(scene_.bodies[j].shape) && attached_.contains({linked_.root(i), j});
   }
 
+  static constexpr double nearness = 100;
   const Scene& scene_;
+  std::vector<int> solid_;  // that have contacts, rising
   UnionFind linked_;
   std::unordered_map<std::string, int> index_;
   std::vector<double> shape_reach_;

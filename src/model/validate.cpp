@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "model/choices.h"
 #include "model/fluid_sides.h"
+#include "model/memory_need.h"
 #include "model/model.h"
 #include "model/names.h"
 #include "model/planar_scene.h"
@@ -325,6 +326,7 @@ void validate(const Scene& scene) {
 
   validate_forces(scene);
   validate(scene.recipe, top / "recipe");
+  require_memory(scene);
 }
 
 }  // namespace rotule

@@ -1,10 +1,12 @@
 #pragma once
 // Who touches whom at the end of each step, and what changed since the end of the last one. A pair that touches and parts again
 // within a step begins and ends in it.
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/snapshot_check.h"
 #include "constraint/pool/contact.h"
 
 namespace rotule {
@@ -49,6 +51,12 @@ class TouchLog {
     io(touching_);
     if constexpr (!Archive::writes) begin_step();
   }
+  /// Whether these are pairs of so many bodies.
+  static bool are_of(std::span<const TouchPair> pairs, int bodies) {
+    return std::all_of(pairs.begin(), pairs.end(),
+                       [&](const TouchPair& p) { return is_place(p.a, bodies) && is_place(p.b, bodies); });
+  }
+  [[nodiscard]] bool fits(int bodies) const { return are_of(touching_, bodies); }
 
  private:
   std::vector<TouchPair> touching_;  // at the end of the last step, sorted

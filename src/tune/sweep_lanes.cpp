@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/budget.h"
 #include "tune/sweep_arrays.h"
 
 // One kind of processor per width of lanes.
@@ -368,6 +369,7 @@ void run_pack(const SweepArrays<T>& arrays, SweepScratch<T>& scratch, std::span<
   std::vector<bool> running(jobs.size(), true);
   std::size_t left = jobs.size();
   for (int sweep = 0; sweep < limits.max_sweeps && left > 0; ++sweep) {
+    Budget::listen();
     if (sweep % sweeps_per_refresh == 0) pack.refresh();
     const bool backwards =
         common.direction == Direction::reverse || (common.direction == Direction::to_and_fro && sweep % 2 == 1);

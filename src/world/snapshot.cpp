@@ -3,8 +3,10 @@
 
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <utility>
 
+#include "base/snapshot_check.h"
 #include "step/realtime/archive.h"
 #include "step/reference/archive.h"
 #include "world/fluid_coupling.h"
@@ -59,6 +61,7 @@ class Reader {
   template <class T>
   void operator()(T& value) {
     if (bytes_.size() - at_ < sizeof(T)) throw Error("snapshot", "is cut short; save it again");
+    if constexpr (std::is_same_v<T, bool>) require_fit(bytes_[at_] <= 1);
     std::memcpy(static_cast<void*>(&value), bytes_.data() + at_, sizeof(T));  // also for vectors of Eigen: plain numbers inside
     at_ += sizeof(T);
   }
@@ -88,7 +91,8 @@ class Reader {
 void take_motors(WorldImplementation& w) {
   const auto joints = static_cast<int>(w.model.joints.size());
   for (const MotorSetting& motor : w.motors)
-    if (motor.joint < 0 || motor.joint >= joints || motor.axis < 0 || motor.axis >= 6 ||
+    if (motor.joint < 0 || motor.joint >= joints || motor.axis < 0 || motor.axis >= 6 || motor.kind < 0 ||
+        motor.kind >= static_cast<std::int64_t>(std::variant_size_v<MotorTarget>) ||
         w.model.joints[motor.joint].locked[motor.axis])
       throw Error("snapshot", "speaks of motors that are not there; load it into the same world");
   w.apply_motors();
@@ -101,6 +105,9 @@ void archive(Archive& io, WorldImplementation& w) {
   io(w.steps);
   archive_state(io, w.state, w.model.bodies.size());
   io(w.external);
+  if constexpr (!Archive::writes)
+    require_fit(w.state.u.size() == w.model.velocity_count() && w.state.x.size() == 3 * w.model.particle_count() &&
+                (w.external.size() == 0 || w.external.size() == w.model.velocity_count()));
   io(w.motors);
   if constexpr (!Archive::writes) take_motors(w);
   w.ready().archive(io);
@@ -221,7 +228,7 @@ void World::load(const Snapshot& snapshot) {
     archive(reader, w);
     if (!reader.done()) throw Error("snapshot", "is longer than its world; it was saved by another one");
     require_finite(implementation_->model, implementation_->state);
-  } catch (const Error&) {
+  } catch (...) {
     Reader back(before.bytes);
     Header ignored;
     back(ignored);

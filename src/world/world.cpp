@@ -263,6 +263,7 @@ const StepReport& World::step(double h) {
   ++w.revision;
   w.ready();
   const bool halfway = w.stepper->interruptible() || w.fluid;
+  const std::int64_t number = w.steps + 1;
   if (halfway) w.remember();
   try {
     const Budget budget(w.bell, w.recipe.budget.seconds, w.recipe.budget.iterations);
@@ -291,7 +292,8 @@ const StepReport& World::step(double h) {
     w.bell.silence();
     throw;
   } catch (const Error& error) {
-    throw Error(fmt::format("step {}", w.steps + 1), error.what());
+    if (halfway) w.go_back();
+    throw Error(fmt::format("step {}", number), error.what());
   }
 }
 

@@ -6,6 +6,7 @@
 //
 // Stiff motions are followed with steps at the edge of stability: right, but slow. Where even the smallest step errs by more than
 // the tolerance, it is taken and reported; where numbers overflow in it, it throws.
+#include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/integrators_adaptive.h>
 
@@ -259,6 +260,7 @@ class Adaptive {
         memory.step = step < wanted && !again ? std::max(wanted, factor * step) : factor * step;
         ++steps;
         if (plan && !plan->written) plan->steps.push_back(step);
+        require_progress(step, remaining);
         return step;
       } else {
         step = std::max(step * std::max(0.2, 0.9 * std::pow(error, -1.0 / Tableau::order)), control.min_step);
@@ -267,6 +269,20 @@ class Adaptive {
       again = true;
       ++rejected;
     }
+  }
+
+  /// Absurd speeds and stiffnesses would take years: said once it is certain, and not left to whoever waits. Whether it is does
+  /// not depend on the clock.
+  void require_progress(double step, double remaining) {
+    constexpr double most_steps = 1e9;
+    constexpr int certain = 1000;
+    endless_ = remaining > most_steps * step ? endless_ + 1 : 0;
+    if (endless_ < certain) return;
+    endless_ = 0;
+    throw Error("error control",
+                fmt::format("the tolerance asks for steps of {:.2g} s, {:.1g} of them to the end of this step of {:.2g} s; take "
+                            "a shorter one, or look for absurd speeds and stiffnesses",
+                            step, remaining / step, remaining));
   }
 
   /// How long the next step may be over the one that was made with this error.
@@ -338,6 +354,7 @@ class Adaptive {
   Norm norm_;
   State trial_;
   VecX rate_, change_, sigma_;
+  int endless_ = 0;  // steps in a row of which the rest would take too many
 };
 
 }  // namespace rotule

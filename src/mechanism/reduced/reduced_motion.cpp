@@ -161,8 +161,31 @@ void ReducedMotion::model_changed() {
   forget();
 }
 
+bool ReducedMotion::memory_fits() const {
+  return std::visit(
+      [&](const auto& method) {
+        if constexpr (requires { method.control; }) {
+          return !method.memory.knows_acceleration || method.memory.acceleration.size() == r_.u.size();
+        } else if constexpr (requires { method.memory; }) {
+          const auto& samples = method.memory.samples;
+          const auto filled = static_cast<std::size_t>(method.memory.filled);
+          return filled <= samples.size() &&
+                 std::all_of(samples.begin(), samples.begin() + method.memory.filled, [&](const auto& sample) {
+                   return sample.s.q.size() == r_.q.size() && sample.s.x.size() == r_.x.size() &&
+                          sample.s.u.size() == r_.u.size() &&
+                          (sample.acceleration.size() == 0 || sample.acceleration.size() == r_.u.size());
+                 });
+        } else {
+          return true;
+        }
+      },
+      method_);
+}
+
 void ReducedMotion::settle_in(State& s, double t) {
   if (!reduced_.known()) reduced_.find_trees(s);
+  reduced_.read(s, r_);
+  if (!memory_fits()) forget();
   const ReducedMechanism::Opening open = reduced_.opening(s);
   if (open.position > open_state)
     bodies_.project(ProjectionSettings{}, s, t);

@@ -5,6 +5,7 @@
 
 #include <variant>
 
+#include "base/snapshot_check.h"
 #include "integrate/adaptive/adaptive.h"
 #include "integrate/adaptive/tableau_5.h"
 #include "integrate/adaptive/tableau_8.h"
@@ -75,10 +76,11 @@ class ReducedMotion {
   }
   template <class Archive>
   static void archive_samples(Archive& io, Memory<ReducedState>& memory) {
-    constexpr int most_samples = 16;
     io(memory.h);
     io(memory.filled);
-    const auto filled = static_cast<std::size_t>(std::clamp(memory.filled, 0, most_samples));
+    constexpr int most_samples = 16;  // more than any method remembers
+    if constexpr (!Archive::writes) require_fit(memory.filled >= 0 && memory.filled <= most_samples);
+    const auto filled = static_cast<std::size_t>(memory.filled);
     if (!Archive::writes || memory.samples.size() < filled) memory.samples.resize(filled);
     for (auto& sample : std::span(memory.samples).first(filled)) {
       io(sample.s.q);
@@ -88,6 +90,8 @@ class ReducedMotion {
     }
   }
 
+  /// Whether what the method remembers, which may come from a file, is of these trees.
+  [[nodiscard]] bool memory_fits() const;
   /// Trees are found where there are none yet, and a state that opens their joints is closed as a projection would.
   void settle_in(State& s, double t);
 

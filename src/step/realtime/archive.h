@@ -20,6 +20,14 @@ void Touches::archive(Archive& io) {
     for (const Proxy& proxy : proxies_) parts.emplace_back(proxy.body, proxy.number);
   io(parts);
   if constexpr (!Archive::writes) {
+    // The same parts, in whatever places.
+    std::vector<std::pair<int, int>> here, there = parts;
+    for (const Proxy& proxy : proxies_) here.emplace_back(proxy.body, proxy.number);
+    for (auto* list : {&here, &there}) {
+      std::erase_if(*list, [](const auto& part) { return part.first < 0; });
+      std::sort(list->begin(), list->end());
+    }
+    require_fit(here == there);
     const auto same = [](const Proxy& proxy, const std::pair<int, int>& part) {
       return proxy.body == part.first && (proxy.body < 0 || proxy.number == part.second);
     };
@@ -52,7 +60,7 @@ void Touches::archive(Archive& io) {
   }
   for (ContactSlots* all : {&slots, &resting_})
     all->for_each([&](auto& family) {
-      io(family.taken());
+      archive_sized(io, family.taken());
       for (auto& colour : family.colours) {
         io(colour.hot);
         io(colour.cold);
@@ -75,7 +83,10 @@ void Touches::archive(Archive& io) {
   io(free_proxies_);
   io(points_);
   io(begun_);
-  if constexpr (!Archive::writes) restore();
+  if constexpr (!Archive::writes) {
+    require_fit(fits());
+    restore();
+  }
 }
 
 }  // namespace realtime
@@ -100,6 +111,10 @@ void RealtimeStepper::archive(Archive& io) {
   joints_->archive(io);
   records_->archive(io);
   if constexpr (!Archive::writes) {
+    const auto lines = static_cast<std::size_t>(bodies_.count),
+               rows = static_cast<std::size_t>(realtime::rows_for(bodies_.count));
+    require_fit(bodies_.pose.size() >= lines && bodies_.wandered.size() >= rows && bodies_.load.size() >= rows &&
+                bodies_.burden.size() >= rows && records_->fits(model_.body_count()));
     forget();
     start_u_.resize(0);
     for (int i = 0; i < model_.body_count(); ++i) bodies_.set_mass(i, model_, touches_.sleepers.asleep(i));

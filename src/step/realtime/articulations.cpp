@@ -15,6 +15,8 @@ namespace {
 constexpr double pivot_tolerance = 1e-10;  // below this share of its diagonal, a row follows from others
 /// Of the speed at which overlaps are pushed out: drift leaves no speed behind, and may go faster.
 constexpr double most_drift = 4;
+/// Joints that are open by more than this share of their reach are told of.
+constexpr double open_share = 0.02;
 
 }  // namespace
 
@@ -230,6 +232,13 @@ void Articulations::look_at(int number, const State& s, double t, double h, doub
   stiffen(linkage, x, group, bodies, desk);
 }
 
+double Articulations::most_open() const {
+  double most = 0;
+  for (const int i : awake_)
+    if (groups_[i].open > open_share * std::min(linkages_[i].reach, 1.0)) most = std::max(most, groups_[i].open);
+  return most;
+}
+
 void Articulations::place_led(const State& s, double ahead) {
   if (!model_.has_kinematic()) return;
   for (int body = 0; body < model_.body_count(); ++body) {
@@ -263,6 +272,7 @@ void Articulations::set_bias(const Linkage& linkage, Group& group, double span, 
   }
   const double fastest = most_drift * push_speed_ * step_;
   group.shorter = most > fastest ? fastest / most : 1;
+  group.open = most;
 }
 
 void Articulations::take_velocities(const State& s, const Linkage& linkage, Group& group) {

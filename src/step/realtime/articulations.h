@@ -66,6 +66,8 @@ class Articulations {
   /// Rows for a step of h in so many parts from this state; `scale` of the last step's impulses, where parts were of another
   /// length. Bodies get the inertia that stiffness asks for.
   void look(const State& s, double t, double h, int parts, double scale, double push_speed, BodyLines& bodies, Stages& stages);
+  /// m, rad: how far joints were open when rows were made, where that is more than a small share of their reach; else 0.
+  [[nodiscard]] double most_open() const;
   /// What motors exert always (Drive::motor_torque), laid out as u; whether there is any.
   [[nodiscard]] bool has_torques() const;
   void add_torques(VecX& forces) const;
@@ -98,10 +100,10 @@ class Articulations {
 
   template <class Archive>
   void archive(Archive& io) {
-    for (JointAnswer& answer : answers_) io(answer.x);
+    for (JointAnswer& answer : answers_) archive_sized(io, answer.x);
     for (Group& group : groups_) {
-      io(group.drive_x);
-      io(group.held);
+      archive_sized(io, group.drive_x);
+      archive_sized(io, group.held);
     }
     io(part_);
   }
@@ -142,6 +144,7 @@ class Articulations {
     VecX drive_x;
     std::vector<std::uint8_t> held;  // drives that are solved for
     double shorter = 1;              // of the drift, what a step takes out
+    double open = 0;                 // m, rad: the largest drift
     bool free = true;                // whether nothing that cannot move, or is led, holds it
     bool driven = false;             // whether it may begin to move by itself: by motors, or as time goes by
     bool fills = true;               // whether A has blocks that no product writes

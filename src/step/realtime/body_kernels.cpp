@@ -217,9 +217,10 @@ HWY_INLINE Rotation turned_by(const Vector& theta, const Rotation& q) {
 }
 
 bool finish_in(BodyLines& bodies, std::span<const int> rows, float h, State& s) {
-  bool finite = true;
+  bool all_finite = true;
   for (const int number : rows) {
     const auto row = static_cast<std::size_t>(number);
+    bool finite = true;
     Staged staged{};  // lines of nobody stay at the origin
     Rows3 moved;
     alignas(64) std::int32_t way[row_lanes];
@@ -265,10 +266,11 @@ bool finish_in(BodyLines& bodies, std::span<const int> rows, float h, State& s) 
       const Lanes far = least((root(dot(dp, dp)) + turning) * all(1 / wander_unit), all(1e9F));
       hn::Store(hn::ConvertTo(WholeTag(), far), WholeTag(), way + first);
       // Not a number, or more than any scene can mean.
-      const Lanes size = dot(dp, dp) + dot(v, v) + dot(omega, omega) + dot(theta, theta);
+      const Lanes size = dot(dp, dp) + dot(v, v) + dot(omega, omega) + dot(theta, theta) + dot(after.v, after.v);
       finite = finite && bits_of(hn::Not(hn::Lt(size, all(1e30F)))) == 0;
     }
-    if (!finite) return false;
+    all_finite = all_finite && finite;
+    if (!finite) continue;  // they stay where they were, and all numbers are numbers
     for (int lane = 0; lane < row_lanes; ++lane) {
       const int i = body_of(static_cast<int>(row) * row_lanes + lane);
       if (i < 0 || i >= s.bodies()) continue;
@@ -287,7 +289,7 @@ bool finish_in(BodyLines& bodies, std::span<const int> rows, float h, State& s) 
     }
     for (int first = 0; first < row_lanes; first += width) write_lines(bodies, row, first, staged);
   }
-  return true;
+  return all_finite;
 }
 
 void find_left_in(ProxyBoxes& boxes, const BodyLines& bodies, std::span<const int> rows, float h, std::vector<int>& left) {

@@ -173,6 +173,7 @@ class SlotFamily {
   }
 
   [[nodiscard]] std::vector<std::uint64_t>& taken() { return taken_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& taken() const { return taken_; }
 
   std::array<Colour, colour_count> colours;
 

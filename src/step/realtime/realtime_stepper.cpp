@@ -87,6 +87,7 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
     const StageClock::Scope stage(clock_, Stage::forces);
     bear_loads(h);
     joints_->look(s, t, h, substeps, last_h_ > 0 ? h / last_h_ : 1, settings_.push_speed, bodies_, stages_);
+    report_.joints_open = joints_->most_open();
     gather_forces(s, t, part);
   }
   {
@@ -212,7 +213,8 @@ void RealtimeStepper::note_velocities(const State& s) {
   for_each_awake([&](int i) { start_u_.segment<6>(6 * i) = s.u.segment<6>(6 * i); });
 }
 
-void RealtimeStepper::report_wild() const {
+void RealtimeStepper::report_wild() {
+  loaded_ = false;  // lines are made of the state again
   for (int i = 0; i < model_.body_count(); ++i) {
     const Line& line = bodies_.motion[line_of(i)];
     const bool tame = std::all_of(std::begin(line.at), std::end(line.at), [](float x) { return std::abs(x) < 1e15F; });

@@ -148,7 +148,7 @@ class RealtimeStepper {
   /// Kinematic bodies: with the velocities that bring them to where their motion says by the end of a step; and there.
   void lead(State& s, double t, double h);
   void arrive(State& s, double t, double h);
-  [[noreturn]] void report_wild() const;
+  [[noreturn]] void report_wild();
 
   // The books (balance.cpp).
   double energy_of(const State& s, double t);

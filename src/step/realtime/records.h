@@ -52,6 +52,10 @@ struct Records {
     counts.archive(io);
     io(sensed);
   }
+  /// Whether what was read of a snapshot speaks of so many bodies alone.
+  [[nodiscard]] bool fits(int bodies) const {
+    return log.fits(bodies) && counts.fits(bodies) && TouchLog::are_of(sensed, bodies);
+  }
 };
 
 }  // namespace rotule::realtime

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "base/snapshot_check.h"
+
 namespace rotule::realtime {
 
 class Sleepers {
@@ -63,6 +65,9 @@ class Sleepers {
 
   std::vector<float> still;  // s, by body: for how long it has been
 
+  /// Whether what was read of a snapshot speaks of these alone, and hangs together.
+  [[nodiscard]] bool fits(int bodies, int touches) const;
+
   template <class Archive>
   void archive(Archive& io) {
     io(still);
@@ -70,6 +75,7 @@ class Sleepers {
     io(free_);
     auto islands = static_cast<std::uint64_t>(islands_.size());
     io(islands);
+    if constexpr (!Archive::writes) require_fit(islands <= island_of_.size());
     islands_.resize(islands);
     for (Island& island : islands_) {
       io(island.bodies);

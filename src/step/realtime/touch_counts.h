@@ -2,6 +2,7 @@
 // Who presses on whom, kept by changes: a body pair begins to touch with its first manifold that presses and ends with its last.
 // Steps in which nothing changes cost nothing.
 #include <algorithm>
+#include <cstdlib>
 #include <span>
 #include <vector>
 
@@ -48,6 +49,13 @@ class TouchCounts {
   void archive(Archive& io) {
     io(counts_);
     io(changes_);
+  }
+  /// Whether what was read of a snapshot speaks of so many bodies alone.
+  [[nodiscard]] bool fits(int bodies) const {
+    const auto known = [&](const Count& c) {
+      return is_place(c.a, bodies) && is_place(c.b, bodies) && std::abs(c.count) < 1 << 24;
+    };
+    return std::all_of(counts_.begin(), counts_.end(), known) && std::all_of(changes_.begin(), changes_.end(), known);
   }
 
  private:

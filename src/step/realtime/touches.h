@@ -211,6 +211,13 @@ class Touches {
   DynamicTree& tree(const Proxy& p) { return p.moves ? moving_ : fixed_; }
   int free_proxy();
   void restore();
+  /// Whether what was read of a snapshot hangs together (fits.cpp), and parts of that.
+  [[nodiscard]] bool fits() const;
+  [[nodiscard]] bool pairs_fit() const;
+  [[nodiscard]] bool slots_fit() const;
+  [[nodiscard]] bool touches_fit() const;
+  [[nodiscard]] bool colours_fit() const;
+  [[nodiscard]] bool sleepers_rest() const;
 
   const Model& model_;
   ContactSettings settings_;
