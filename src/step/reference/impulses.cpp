@@ -101,6 +101,13 @@ void let_give_way(const ImpulseStep& step, Island& island) {
   island.solve(solver);
 }
 
+/// Whether contacts meet motions that are given.
+bool is_led(const ImpulseStep& step, const Island& island) {
+  return !island.contacts.empty() && (!island.values.C_t.isZero(0) || std::ranges::any_of(island.contacts, [&](int k) {
+    return step.parts.contacts[k].given[0] != 0;
+  }));
+}
+
 void solve_or_give_way(const ImpulseStep& step, Island& island) {
   constexpr double impossible = 1e-4;  // a residual that is no lack of patience
   const auto was_held = [&](int k) { return step.mechanism.now.contacts[k].held; };
@@ -109,7 +116,7 @@ void solve_or_give_way(const ImpulseStep& step, Island& island) {
     return;
   }
   island.solve(step.mechanism.recipe.solver);
-  if (!island.report.converged && island.report.residual > impossible && !island.contacts.empty()) let_give_way(step, island);
+  if (!island.report.converged && island.report.residual > impossible && is_led(step, island)) let_give_way(step, island);
 }
 
 void keep_answer(const ImpulseStep& step, const Island& island) {
