@@ -238,7 +238,8 @@ INSTANTIATE_TEST_SUITE_P(All, Drops, ::testing::ValuesIn(all_drops()), [](const 
 
 // Those that went wrong once. A box that lands at one end while the other goes on down between the rails, and was thrown up again
 // through the narrow end; one that turns about the ridge of a mesh and was deep below the slope behind it; a cone and a hull
-// whose next points were not seen from where the step began; a box that never came to rest.
+// whose next points were not seen from where the step began; a box that never came to rest; those that rocked for ever, sinking
+// by a ten-thousandth of their size and being lifted again.
 TEST(DropsOnceWrong, AreRight) {
   const auto by_name = [](const auto& all, std::string_view name) -> const auto& {
     return *std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
@@ -254,7 +255,10 @@ TEST(DropsOnceWrong, AreRight) {
                         {"cone", "mesh_edges", 317},
                         {"cone", "roofs", 403},
                         {"compound", "mesh_edges", 2},
-                        {"box", "box", 27}}) {
+                        {"box", "box", 27},
+                        {"cylinder", "cylinders", 188},
+                        {"cone", "roofs", 63},
+                        {"cone", "edges", 191}}) {
     SCOPED_TRACE(std::string(c.kind) + " on " + c.ground);
     const Fall fall = let_fall(by_name(dropped_kinds(), c.kind), by_name(grounds(), c.ground), c.drop);
     EXPECT_LE(fall.step_gain, 1e-6);

@@ -46,6 +46,7 @@ TEST(ViewPace, NoStepOfAShippedSceneTakesLongerThanAPicture) {
     Scene scene = load_scene(std::string(ROTULE_SCENES_FOLDER) + "/" + name + ".json");
     scene.recipe = recipe_of(scene);
     scene.dial.reset();
+    watch_in_real_time(scene);  // as `rotule view` does
     keep_to_the_clock(scene.recipe);
     Live live(name, scene, 1);
     // Scenes whose steps are days: as many steps as a second of theirs would have pictures.

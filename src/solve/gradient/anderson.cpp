@@ -3,6 +3,7 @@
 #include <rotule/solvers/anderson.h>
 
 #include "solve/iteration.h"
+#include "solve/rival.h"
 #include "solve/solve.h"
 #include "solve/sweep/anderson_mixing.h"
 #include "solve/sweep/block_sweep.h"
@@ -25,6 +26,7 @@ void solve(const ConstraintProblem& problem, const AndersonSettings& settings, W
   auto& work = workspace.get<Anderson>();
   const std::size_t n = x.size();
   Iteration loop(problem, settings, work.answer, report);
+  Outlook outlook(workspace.get<Rival>(), settings.tolerance);
   work.sweeps.with_operator(problem, settings.storage, [&](auto& blocks) {
     blocks.prepare(problem, x);
     if (loop.solved(x)) return;
@@ -36,6 +38,10 @@ void solve(const ConstraintProblem& problem, const AndersonSettings& settings, W
       const double estimate = blocks.sweep(false, 1, x) / loop.scale();
       ++report.iterations;
       if (loop.ends(estimate, x)) break;
+      if (outlook.hopeless(estimate)) {
+        loop.solved(x);
+        break;
+      }
       for (std::size_t i = 0; i < n; ++i) work.f[i] = x[i] - work.f[i];
       if (work.mixing.mix(work.answer.metric(), work.f.data(), x)) blocks.op().start(x);
     }

@@ -7,6 +7,7 @@
 #include <rotule/solvers/nncg.h>
 
 #include "solve/iteration.h"
+#include "solve/rival.h"
 #include "solve/solve.h"
 #include "solve/sweep/block_sweep.h"
 
@@ -36,6 +37,7 @@ void solve(const ConstraintProblem& problem, const NncgSettings& settings, Works
   constexpr int sweeps_per_start = 100;
   auto& work = workspace.get<Nncg>();
   Iteration loop(problem, settings, work.answer, report);
+  Outlook outlook(workspace.get<Rival>(), settings.tolerance);
   work.sweeps.with_operator(problem, settings.storage, [&](auto& blocks) {
     blocks.prepare(problem, x);
     if (loop.solved(x)) return;
@@ -58,6 +60,10 @@ void solve(const ConstraintProblem& problem, const NncgSettings& settings, Works
       estimate /= loop.scale();
       ++report.iterations;
       if (loop.ends(estimate, x)) break;
+      if (outlook.hopeless(estimate)) {
+        loop.solved(x);
+        break;
+      }
       double squares = 0;
       for (std::size_t i = 0; i < x.size(); ++i) squares += d[i] * (x[i] - work.before[i]) * (x[i] - work.before[i]);
       if (squares == 0) continue;

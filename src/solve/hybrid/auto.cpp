@@ -4,19 +4,19 @@
 //   joints, many rows of contacts, limits or
 //   motors, and no large mass ratio                 prox_newton
 //   joints, and so many others, in touch with each
-//   other through them, that sweeps are cheaper     nncg, anderson
+//   other through them, that sweeps are cheaper     anderson
 //   joints and contacts, limits or motors           hybrid
 //   boxes and bounds alone, at most 150 rows        block_pivoting
 //   a stack: few touching pairs per body, and 4 or
 //   more on top of each other, by faces, or a body
-//   30 times as heavy as one it touches             two_level
-//   bodies that touch by faces                      prox_newton, 30 steps
-//   anything else                                   nncg, anderson
+//   30 times as heavy as one it touches             two_level, 12 sweeps
+//   anything else, and what the last leaves         anderson
 //
-// Sweeps go on for as long as their rate promises the tolerance sooner than Newton's steps would be there; then those that factor
-// take turns (solve_by_factors), each from the best answer so far, until the tolerance is met or max_iterations sweeps' worth of
-// work is done. Where that is too little for Newton to come near, sweeps have all of it: what they leave is small at any time.
-// The report names the one whose answer it is, and counts the iterations of all. Measured in docs/contact_solvers.md.
+// Sweeps watch their own rate (rival.h) and go on for as long as it promises the tolerance sooner than Newton's steps would be
+// there; then those that factor take turns (solve_by_factors), each from the best answer so far, until the tolerance is met or
+// max_iterations sweeps' worth of work is done. Where that is too little for Newton to come near, sweeps have all of it: what
+// they leave is small at any time. The report names the one whose answer it is, and counts the iterations of all. Measured in
+// docs/contact_solvers.md.
 #include <rotule/solvers/admm.h>
 #include <rotule/solvers/anderson.h>
 #include <rotule/solvers/auto.h>
@@ -24,6 +24,7 @@
 #include <rotule/solvers/block_pivoting.h>
 #include <rotule/solvers/homotopy.h>
 #include <rotule/solvers/hybrid.h>
+#include <rotule/solvers/interior_point.h>
 #include <rotule/solvers/ldlt.h>
 #include <rotule/solvers/nncg.h>
 #include <rotule/solvers/prox_newton.h>
@@ -38,6 +39,7 @@
 #include "solve/best_answer.h"
 #include "solve/newton/block_system.h"
 #include "solve/newton/homotopy.h"
+#include "solve/rival.h"
 #include "solve/solve.h"
 
 namespace rotule {
@@ -51,6 +53,9 @@ constexpr int tall = 4;
 constexpr double heavy = 30;
 constexpr double at_rest = 1e-10;  // a residual that leaves stacks where they are
 constexpr int least_newton = 20;   // steps below which Newton, from afar, rarely comes near
+constexpr double nearly_right = 0.03;
+constexpr double few_newton_steps = 4;
+constexpr double least_newton_cost = 25;  // sweeps that a step of Newton is worth, without its factor
 constexpr double most_pairs_per_body = 1.5, least_contacts_per_face = 2;
 
 /// Multiplications of a sweep over all rows.
@@ -183,6 +188,22 @@ class Ladder {
     }
   }
 
+  /// Accelerated sweeps, until they promise to take longer than the rival would.
+  template <class Settings>
+  void climb_before(double rival, const Settings& rung) {
+    climb_before(rival, settings_.tolerance, rung);
+  }
+  template <class Settings>
+  void climb_before(double rival, double tolerance, const Settings& rung) {
+    const RivalInForce limit(workspace_.get<Rival>(), rival);
+    climb_to(tolerance, rung, left(), 1);
+  }
+
+  /// Whether Newton can be tried before anybody knows what his factors cost.
+  [[nodiscard]] bool has_plenty() const {
+    constexpr double plenty = 80;  // steps without a factor
+    return left() >= plenty * least_newton_cost && Budget::seconds_left() == infinity;
+  }
   /// Whether so many steps of Newton are left, in work and, where time is limited, in time: a row takes a sweep some 20 ns.
   [[nodiscard]] bool affords(int newton_steps) {
     constexpr double seconds_per_row = 20e-9;
@@ -195,7 +216,7 @@ class Ladder {
     if (newton_cost_ == 0) {
       auto& linear = workspace_.get<BlockSystem>();
       linear.prepare(problem_);
-      newton_cost_ = 25 + linear.work() / (3 * operations_of_sweep(problem_));
+      newton_cost_ = least_newton_cost + linear.work() / (3 * operations_of_sweep(problem_));
     }
     return newton_cost_;
   }
@@ -236,45 +257,48 @@ bool mostly_sticks(const ConstraintProblem& problem, std::span<const double> x) 
   return loaded > 0 && sticking >= most * loaded;
 }
 
-/// Sweeps still needed, at the rate of the last `count` of them, which began at `before`.
-double sweeps_needed(double before, double now, double tolerance, double count) {
-  const double rate = std::log(before / now) / count;
-  return rate > 0 ? std::log(now / tolerance) / rate : infinity;
+/// Sweeps for as long as the rate at which the residual falls promises the tolerance sooner than Newton would be there; bodies
+/// that touch by faces are his.
+void sweep(bool faces, bool settled, Ladder& ladder) {
+  constexpr double newton_steps = 8, much_dearer = 1.5;
+  if (ladder.over()) return;
+  const double first_rival = (faces ? few_newton_steps : newton_steps) * least_newton_cost;
+  if (settled)
+    ladder.climb_before(first_rival, NncgSettings{});
+  else
+    ladder.climb_before(first_rival, AndersonSettings{});
+  if (ladder.over() || (faces && ladder.has_plenty())) return;
+  // From here on somebody has to know what a factor costs.
+  if (!ladder.affords(least_newton)) return ladder.climb(NncgSettings{}, ladder.left(), 1);
+  if (ladder.newton_cost() <= much_dearer * least_newton_cost) return;
+  const double rival = newton_steps * ladder.newton_cost();
+  ladder.climb_before(rival, NncgSettings{});
+  if (!ladder.over()) ladder.climb_before(rival, AndersonSettings{});
 }
 
-/// Sweeps for as long as the rate at which the residual falls promises the tolerance sooner than Newton would be there. Of two
-/// ways to speed them up the one that gains more goes on.
-void sweep(double tolerance, Ladder& ladder) {
-  constexpr int first = 40, newton_steps = 8;
-  double needed[2] = {infinity, infinity};
-  double chunk = first;
-  for (int turn = 0; !ladder.over(); ++turn) {
-    const double before = ladder.best();
-    const int way = turn < 2 ? turn : needed[1] < needed[0] ? 1 : 0;
-    if (way == 0)
-      ladder.climb(NncgSettings{}, chunk, 1);
-    else
-      ladder.climb(AndersonSettings{}, chunk, 1);
-    if (ladder.over()) return;
-    needed[way] = sweeps_needed(before, ladder.best(), tolerance, chunk);
-    const double least = std::min(needed[0], needed[1]);
-    if (least > newton_steps * ladder.newton_cost() && ladder.affords(least_newton)) return;
-    chunk = turn == 0 ? first : std::clamp(1.2 * least, chunk, 4 * chunk);
-  }
+/// Bodies that touch by faces and did so before: they come to rest only where the answer is right, whatever the tolerance.
+void settle(bool near, double goal, Ladder& ladder) {
+  constexpr int newton_steps = 30;
+  ladder.climb_before(few_newton_steps * least_newton_cost, goal, AndersonSettings{});
+  if (ladder.best() > goal && (near || ladder.affords(least_newton)))
+    ladder.climb_to(goal, ProxNewtonSettings{}, newton_steps, ladder.newton_cost());
 }
 
-/// What sweeps do not get to. Newton is soonest near a solution, alternating directions at rough answers that it does not find; a
-/// path leads through jams. None of them is sure: each gets more from round to round, until the budget is spent.
-void solve_by_factors(double tolerance, bool follows, Ladder& ladder) {
+/// What sweeps do not get to. From afar the interior point is soonest near a solution, from nearby Newton; alternating directions
+/// are at rough answers that it does not find; a path leads through jams. None of them is sure: each gets more from round to
+/// round, until the budget is spent.
+void solve_by_factors(double tolerance, bool near, Ladder& ladder) {
   constexpr double jam = 1e-4, rough = 1e-5;
   constexpr double cost_of_a_solve = 0.3;  // of a factor's
-  constexpr int first_directions = 300, first_newton = 100, first_path = 500, path_sweeps = 400, more_sweeps = 1000;
-  const double cost = ladder.newton_cost();
+  constexpr int interior = 40, first_directions = 300, first_newton = 100, first_path = 500, path_sweeps = 400,
+                more_sweeps = 1000;
+  if (!near) ladder.climb(InteriorPointSettings{}, interior, ladder.has_plenty() ? least_newton_cost : ladder.newton_cost());
+  const double cost = ladder.over() ? 1 : ladder.newton_cost();
   for (int round = 0; !ladder.over(); ++round) {
     const double last = ladder.best(), growth = std::pow(2.0, round);
     // Once Newton is near, the rest comes in two or three steps, and a start for the next problem that is right.
     if (round == 0)
-      ladder.climb_to(follows ? std::min(tolerance, at_rest) : tolerance, ProxNewtonSettings{}, first_newton, cost);
+      ladder.climb_to(near ? std::min(tolerance, at_rest) : tolerance, ProxNewtonSettings{}, first_newton, cost);
     else
       ladder.climb(ProxNewtonSettings{}, first_newton * growth, cost);
     if (ladder.over()) return;
@@ -305,41 +329,42 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   work.answer.begin(problem, "auto", report);
   report.solver = AutoSettings::name;
   std::copy_n(problem.x0.data(), x.size(), x.begin());
-  constexpr double nearly_right = 0.03;
   const double start = work.answer.judge(x);
   Ladder ladder(problem, settings, work, workspace, x, report);
   const bool follows = problem.x0.squaredNorm() > 0;  // another problem, and will be followed by one: it has a warm start
-  bool factored = false;
+  const bool near = follows && start < nearly_right;
   if (!ladder.over()) {
-    constexpr int hybrid_iterations = 240, pivots = 200, two_level_sweeps = 24, newton_steps = 30;
+    constexpr int hybrid_iterations = 240, pivots = 200, two_level_sweeps = 12;
     if (looks.joint_rows > 0) {
       if (looks.dear_complement(problem))
-        sweep(settings.tolerance, ladder);
+        sweep(false, false, ladder);
       else if (!looks.crowded())
         ladder.climb(HybridSettings{}, hybrid_iterations, 2);
     } else if (!looks.cones && problem.rows() <= most_rows_for_pivoting) {
       ladder.climb(BlockPivotingSettings{}, pivots, 1);
     } else {
       if (looks.stack(problem)) ladder.climb(TwoLevelSettings{}, two_level_sweeps, 2);
-      if (!ladder.over() && looks.faces(problem) && (start < nearly_right || ladder.affords(least_newton)))
-        ladder.climb_to(follows ? std::min(settings.tolerance, at_rest) : settings.tolerance, ProxNewtonSettings{}, newton_steps,
-                        ladder.newton_cost());
-      sweep(settings.tolerance, ladder);
+      const bool faces = looks.faces(problem), settled = faces && follows && !ladder.over();
+      if (settled) settle(near, std::min(settings.tolerance, at_rest), ladder);
+      sweep(faces, settled, ladder);
     }
-    factored = !ladder.over();
-    if (factored) solve_by_factors(settings.tolerance, follows, ladder);
+    if (!ladder.over()) solve_by_factors(settings.tolerance, near, ladder);
   }
   // A start that was nearly right belongs to what is at rest, or soon will be. What a rough tolerance leaves of the residual
-  // keeps it moving, points of contact come and go, and every step costs anew; a few steps of Newton end that. Where Newton was
-  // at work already its last steps are the cheapest. An answer also undoes what the last one left of the velocities, so that two
-  // in a row must be clean for the third to be right as it stands: starts that pass, but not by far, are solved too.
+  // keeps it moving, points of contact come and go, and every step costs anew; sweeps or a few steps of Newton end that. An
+  // answer also undoes what the last one left of the velocities, so that two in a row must be clean for the third to be right as
+  // it stands: starts that pass, but not by far, get some sweeps too.
   const double clean = std::max(0.1 * at_rest, 4 * work.answer.best_rounding());
+  constexpr double restless = 3 * at_rest;
   constexpr int last_sweeps = 10;
-  const int last_steps = start < nearly_right ? 4 : 12;
-  if (follows && ladder.solved() && start > clean && ladder.best() > 0.1 * clean &&
-      (start < nearly_right || factored || mostly_sticks(problem, work.answer.best_x()))) {
-    if (ladder.best() <= at_rest) ladder.climb_to(0.1 * clean, BlockGaussSeidelSettings{}, last_sweeps, 1);  // mostly local
-    if (start > at_rest && ladder.best() > clean)
+  const int last_steps = near ? 4 : 12;
+  if (follows && ladder.solved() && start > clean && ladder.best() > (near ? 0.1 * clean : restless) &&
+      (near || mostly_sticks(problem, work.answer.best_x()))) {
+    if (ladder.best() <= restless)
+      ladder.climb_to(0.1 * clean, BlockGaussSeidelSettings{}, last_sweeps, 1);  // mostly local
+    else if (start > settings.tolerance)
+      ladder.climb_before(last_steps * least_newton_cost, 0.1 * clean, AndersonSettings{});
+    if (start > restless && ladder.best() > clean)
       ladder.climb_to(0.1 * clean, ProxNewtonSettings{.first_sweeps = 0}, last_steps, ladder.newton_cost());
   }
   work.answer.finish(settings.tolerance, x, report);

@@ -24,7 +24,7 @@ double PositionClosing::error_of(const ContactRules& rules, const JointedMechani
 
 namespace {
 
-constexpr double shallow_share = 1e-4;  // of a body's size: as deep as a step lets bodies into each other
+constexpr double shallow_share = 1e-3;  // of a body's size: as deep as steps let bodies into each other
 constexpr double small_part = 0.1;      // of what lifting all of an island would cost: most of it stays where it is
 constexpr double most_paid = 0.9;       // of the energy of motion
 constexpr double held_share = 1e-4;     // of its own entry of A, by which a contact gives way to joints
@@ -173,10 +173,10 @@ bool PositionClosing::close(const ProjectionSettings& settings, const ContactRul
     const double lifted = touching_potential(model, islands[i], s) - heights_[i];
     if (!(lifted > 0)) continue;
     const double kinetic = means_of(mechanism, islands[i], s);
-    if (shallow_[i] && lifted > lost_[i] + most_paid * kinetic)
-      put_back(islands[i], s);
-    else
-      pay_for_height(mechanism, islands[i], lifted, kinetic, s);
+    const double affordable = lost_[i] + most_paid * kinetic;
+    const double share = shallow_[i] && lifted > affordable ? affordable / lifted : 1;
+    if (share < 1) go_part_of_the_way(islands[i], share, s);
+    pay_for_height(mechanism, islands[i], share * lifted, kinetic, s);
   }
   for (const Island& island : islands)
     if (island.contacts.empty())
@@ -192,16 +192,18 @@ void PositionClosing::pay_for_height(JointedMechanism& mechanism, const Island& 
   for (const VelocitySlot& slot : island.slots) slot.write(Vec6(slower * slot.read(s.u)), s.u);
 }
 
-void PositionClosing::put_back(const Island& island, State& s) const {
+void PositionClosing::go_part_of_the_way(const Island& island, double share, State& s) const {
   for (std::size_t i = 0; i < island.bodies.size(); ++i) {
     const int body = island.bodies[i];
     if (body < s.bodies()) {
-      s.p[body] = kept_.p[body];
-      s.theta[body] = kept_.theta[body];
+      s.p[body] = kept_.p[body] + share * (s.p[body] - kept_.p[body]);
+      const Quat turned = Quat::Identity().slerp(share, s.theta[body] * kept_.theta[body].conjugate());
+      s.theta[body] = (turned * kept_.theta[body]).normalized();
+      s.omega(body) = turned * Vec3(kept_.omega(body));
     } else {
-      s.x.segment<3>(3 * (body - s.bodies())) = kept_.x.segment<3>(3 * (body - s.bodies()));
+      const Eigen::Index k = 3 * (body - s.bodies());
+      s.x.segment<3>(k) = kept_.x.segment<3>(k) + share * (s.x.segment<3>(k) - kept_.x.segment<3>(k));
     }
-    island.slots[i].write(island.slots[i].read(kept_.u), s.u);
   }
 }
 

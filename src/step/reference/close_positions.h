@@ -4,9 +4,9 @@
 //   w = A mu - b >= 0,  b = -C, overshoot, -phi;   q <- q moved by M^-1 J^T mu,   until nothing is left above the tolerance.
 // Then velocities of joints that no contact holds (A7 d).
 //
-// Lifting costs energy. What touches pays for it with what it lost in this step and with its motion; what cannot pay, at rest or
-// nearly, keeps an overlap as shallow as one step leaves it (1e-4 of its size). Deeper ones somebody made: they are taken out
-// whatever it costs, and that is booked.
+// Lifting costs energy. What touches pays for it with what it lost in this step and with its motion; what cannot pay all, at rest
+// or nearly, is lifted as far as it can, and keeps the rest of an overlap as shallow as steps leave it (1e-3 of its size). Deeper
+// ones somebody made: they are taken out whatever it costs, and that is booked.
 #include "constraint/formulation/contact_formulation.h"
 #include "mechanism/jointed_mechanism.h"
 #include "step/split_into_islands.h"
@@ -34,8 +34,8 @@ class PositionClosing {
   /// Where moving apart has lifted an island, its motion pays: bodies sank that deep by moving too far, and had the speed from
   /// it. What they have not got to pay with is booked.
   static void pay_for_height(JointedMechanism& mechanism, const Island& island, double lifted, double kinetic, State& s);
-  /// As it was before anything moved.
-  void put_back(const Island& island, State& s) const;
+  /// A share of the way from before anything moved to here.
+  void go_part_of_the_way(const Island& island, double share, State& s) const;
   void move_apart(const ContactRules& rules, const JointedMechanism& mechanism, const IslandSearch& search, const Island& island,
                   double t, Island& moved);
   /// Joints come first: where they hold bodies in each other, contacts give way, and what stays is said.
