@@ -105,18 +105,19 @@ ProblemFeatures FeatureFinder::find(const ConstraintProblem& problem) {
   // Powers of D^-1/2 A D^-1/2 on a vector without a pattern that rows could be orthogonal to.
   u_.resize(6 * static_cast<std::size_t>(problem.bodies()));
   x_.resize(n);
-  y_.resize(n);
   for (int r = 0; r < n; ++r) x_[r] = 1 + 0.25 * ((r * 7919) % 17 - 8) / 8.0;
   for (int k = 0; k < powers && n > 0; ++k) {
     double length = 0;
     for (const double v : x_) length += v * v;
     if (!(length > 0)) break;
     const double shorten = 1 / std::sqrt(length);
-    for (int r = 0; r < n; ++r) y_[r] = x_[r] = shorten * scale_[r] * x_[r];
-    if (problem.has_matrix())
+    for (int r = 0; r < n; ++r) x_[r] *= shorten * scale_[r];
+    if (problem.has_matrix()) {
+      y_ = x_;
       multiply(problem, y_, u_, x_);
-    else
+    } else {
       multiply_by_bodies(problem, u_, x_);
+    }
     double image = 0;
     for (int r = 0; r < n; ++r) {
       x_[r] *= scale_[r];
