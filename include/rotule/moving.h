@@ -1,339 +1,197 @@
 #pragma once
-// Numbers that know how they change as bodies move: what constraint functions are written in. Besides its value each carries
-//   first, second    its first two derivatives along the motion, velocities being constant,
-//   by_body          its gradient by the small motions of each body (three of translation, three of rotation, in world axes), or
-//                    by its velocities where a function is on velocities,
-//   by_time, by_parameter   its partial derivatives by the time and by the function's own parameters.
-// From a constraint C(q, t) written in them follow the row J, its explicit rate and J-dot u; from one on velocities, w(q, u, t),
-// the row dw/du and what is left of dw/dt. Nothing allocates, and only bodies that a number depends on cost anything.
-#include <rotule/types.h>
+// Bodies as constraint functions see them: points, directions and velocities that they carry, in numbers that know how they
+// change as the bodies move (moving_number.h).
+#include <rotule/moving_number.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
-#include <numbers>
 #include <span>
 #include <string>
 
 namespace rotule {
 
-class Moving {
+/// A vector that bodies carry, such as a point of one or the way between two: its gradients are known by a lever per body, and
+/// cost next to nothing until somebody asks for a component. It is a MovingVec3 wherever one is wanted.
+class CarriedVec3 {
  public:
-  static constexpr int most_bodies = 8, most_parameters = 2;
-  using Gradient = std::array<double, 6>;
+  /// How one body moves it: by `move` times its translation, and, with a rotation, by rotation x lever + `turn` times itself.
+  struct Part {
+    int body;
+    double move, turn;
+    Vec3 lever;
+  };
 
-  double value = 0, first = 0, second = 0;
-  double by_time = 0;
-  std::array<double, most_parameters> by_parameter{};
-  bool of_velocities = false, of_time = false;  // what it was made of
-  int bodies = 0;                               // it does not depend on those from here on
-  std::array<Gradient, most_bodies> by_body;    // NOLINT: those before `bodies` alone have a meaning
+  Vec3 now, first, second;  // it, and its first two derivatives along the motion
+  bool of_velocities = false;
+  int parts = 0;
+  std::array<Part, Moving::most_bodies> part;  // NOLINT: the first `parts`, by rising bodies
 
-  Moving() = default;             // NOLINT: by_body has no meaning yet
-  Moving(double v) : value(v) {}  // NOLINT: numbers are those that do not change
-  Moving(const Moving& o)         // NOLINT: by_body as far as it has a meaning
-      : value(o.value),
-        first(o.first),
-        second(o.second),
-        by_time(o.by_time),
-        by_parameter(o.by_parameter),
-        of_velocities(o.of_velocities),
-        of_time(o.of_time),
-        bodies(o.bodies) {
-    for (int b = 0; b < bodies; ++b) by_body[b] = o.by_body[b];
+  CarriedVec3(const Vec3& value, const Vec3& d, const Vec3& dd) : now(value), first(d), second(dd) {}  // NOLINT
+  CarriedVec3(const CarriedVec3& o)                                                                    // NOLINT
+      : now(o.now), first(o.first), second(o.second), of_velocities(o.of_velocities), parts(o.parts) {
+    for (int k = 0; k < parts; ++k) part[k] = o.part[k];
   }
-  ~Moving() = default;
-  Moving& operator=(const Moving& o) {
-    copy_scalars(o);
-    bodies = o.bodies;
-    for (int b = 0; b < bodies; ++b) by_body[b] = o.by_body[b];
+  ~CarriedVec3() = default;
+  CarriedVec3& operator=(const CarriedVec3& o) {
+    now = o.now;
+    first = o.first;
+    second = o.second;
+    of_velocities = o.of_velocities;
+    parts = o.parts;
+    for (int k = 0; k < parts; ++k) part[k] = o.part[k];
     return *this;
   }
 
-  /// f(this), from the value of f and its first two derivatives here.
-  [[nodiscard]] Moving chain(double f, double df, double ddf) const {
-    Moving out(f);
-    out.first = df * first;
-    out.second = df * second + ddf * first * first;
-    out.by_time = df * by_time;
-    for (int k = 0; k < most_parameters; ++k) out.by_parameter[k] = df * by_parameter[k];
+  [[nodiscard]] Moving component(int k) const {
+    Moving out(now[k]);
+    out.first = first[k];
+    out.second = second[k];
     out.of_velocities = of_velocities;
-    out.of_time = of_time;
-    out.bodies = bodies;
-    for (int b = 0; b < bodies; ++b)
-      for (int k = 0; k < 6; ++k) out.by_body[b][k] = df * by_body[b][k];
-    return out;
-  }
-
-  Moving& operator+=(const Moving& o) { return *this = *this + o; }
-  Moving& operator-=(const Moving& o) { return *this = *this - o; }
-  Moving& operator*=(const Moving& o) { return *this = *this * o; }
-  Moving& operator/=(const Moving& o) { return *this = *this / o; }
-
-  friend Moving operator-(const Moving& a) { return a.chain(-a.value, -1, 0); }
-  friend Moving operator+(const Moving& a, const Moving& b) { return sum<1>(a, b); }
-  friend Moving operator-(const Moving& a, const Moving& b) { return sum<-1>(a, b); }
-  friend Moving operator*(const Moving& a, const Moving& b) {
-    Moving out(a.value * b.value);
-    out.first = a.value * b.first + a.first * b.value;
-    out.second = a.value * b.second + 2 * a.first * b.first + a.second * b.value;
-    out.mix(a, b, b.value, a.value);
-    return out;
-  }
-  friend Moving operator/(const Moving& a, const Moving& b) {
-    const double r = 1 / b.value, v = a.value * r;
-    Moving out(a.value / b.value);
-    out.first = (a.first - v * b.first) * r;
-    out.second = (a.second - 2 * out.first * b.first - v * b.second) * r;
-    out.mix(a, b, r, -v * r);
-    return out;
-  }
-  // Numbers that do not change cost next to nothing.
-  friend Moving operator+(const Moving& a, double b) {
-    Moving out(a);
-    out.value += b;
-    return out;
-  }
-  friend Moving operator+(double a, const Moving& b) { return b + a; }
-  friend Moving operator-(const Moving& a, double b) { return a + -b; }
-  friend Moving operator-(double a, const Moving& b) { return b.chain(a - b.value, -1, 0); }
-  friend Moving operator*(const Moving& a, double b) { return a.chain(a.value * b, b, 0); }
-  friend Moving operator*(double a, const Moving& b) { return b.chain(a * b.value, a, 0); }
-  friend Moving operator/(double a, const Moving& b) {
-    const double r = 1 / b.value;
-    return b.chain(a * r, -a * r * r, 2 * a * r * r * r);
-  }
-  friend Moving operator/(const Moving& a, double b) { return a.chain(a.value / b, 1 / b, 0); }
-  friend bool operator<(const Moving& a, const Moving& b) { return a.value < b.value; }
-  friend bool operator>(const Moving& a, const Moving& b) { return a.value > b.value; }
-
-  /// a_0 b_0 + a_1 b_1 + ..., without the numbers in between.
-  template <std::size_t count>
-  static Moving sum_of_products(const std::array<const Moving*, count>& a, const std::array<const Moving*, count>& b) {
-    Moving out(a[0]->value * b[0]->value);
-    out.first = a[0]->value * b[0]->first + a[0]->first * b[0]->value;
-    out.second = a[0]->value * b[0]->second + 2 * a[0]->first * b[0]->first + a[0]->second * b[0]->value;
-    out.mix(*a[0], *b[0], b[0]->value, a[0]->value);
-    for (std::size_t k = 1; k < count; ++k) {
-      out.value += a[k]->value * b[k]->value;
-      out.first += a[k]->value * b[k]->first + a[k]->first * b[k]->value;
-      out.second += a[k]->value * b[k]->second + 2 * a[k]->first * b[k]->first + a[k]->second * b[k]->value;
-      out.mix_in(*a[k], b[k]->value);
-      out.mix_in(*b[k], a[k]->value);
+    for (int n = 0; n < parts; ++n) {
+      const Part& own = part[n];
+      Moving::Gradient& by = own_gradient(own.body, out);
+      by.fill(0);
+      by[k] = own.move;
+      by[3 + k] = own.turn;
+      by[3 + (k + 1) % 3] = own.lever[(k + 2) % 3];
+      by[3 + (k + 2) % 3] = -own.lever[(k + 1) % 3];
     }
     return out;
   }
-  /// a b - c d.
-  static Moving difference_of_products(const Moving& a, const Moving& b, const Moving& c, const Moving& d) {
-    Moving out(a.value * b.value - c.value * d.value);
-    out.first = (a.value * b.first + a.first * b.value) - (c.value * d.first + c.first * d.value);
-    out.second = (a.value * b.second + 2 * a.first * b.first + a.second * b.value) -
-                 (c.value * d.second + 2 * c.first * d.first + c.second * d.value);
-    out.mix(a, b, b.value, a.value);
-    out.mix_in(c, -d.value);
-    out.mix_in(d, -c.value);
+  [[nodiscard]] Moving x() const { return component(0); }
+  [[nodiscard]] Moving y() const { return component(1); }
+  [[nodiscard]] Moving z() const { return component(2); }
+  [[nodiscard]] Vec3 value() const { return now; }
+  operator MovingVec3() const { return MovingVec3(x(), y(), z()); }  // NOLINT: meant to be implicit
+
+  [[nodiscard]] Moving dot(const CarriedVec3& o) const {
+    Moving out(now[0] * o.now[0]);
+    out.first = now[0] * o.first[0] + first[0] * o.now[0];
+    out.second = now[0] * o.second[0] + 2 * first[0] * o.first[0] + second[0] * o.now[0];
+    for (int k = 1; k < 3; ++k) {
+      out.value += now[k] * o.now[k];
+      out.first += now[k] * o.first[k] + first[k] * o.now[k];
+      out.second += now[k] * o.second[k] + 2 * first[k] * o.first[k] + second[k] * o.now[k];
+    }
+    out.of_velocities = of_velocities || o.of_velocities;
+    int a = 0, b = 0;
+    while (a < parts || b < o.parts) {
+      const int body = b == o.parts || (a < parts && part[a].body <= o.part[b].body) ? part[a].body : o.part[b].body;
+      Moving::Gradient& by = own_gradient(body, out);
+      const bool mine = a < parts && part[a].body == body;
+      if (mine) write_along(part[a++], o.now, by);
+      if (b < o.parts && o.part[b].body == body) {
+        if (mine) {
+          Moving::Gradient more;  // NOLINT: written next
+          write_along(o.part[b++], now, more);
+          for (std::size_t k = 0; k < 6; ++k) by[k] += more[k];
+        } else {
+          write_along(o.part[b++], now, by);
+        }
+      }
+    }
     return out;
   }
-  /// The sum of the squares of three, or its root.
-  static Moving sum_of_squares(const std::array<Moving, 3>& e) {
+  [[nodiscard]] Moving dot(const MovingVec3& o) const { return MovingVec3(*this).dot(o); }
+  [[nodiscard]] Moving dot(const Vec3& o) const { return dot(CarriedVec3(o, Vec3::Zero(), Vec3::Zero())); }
+  [[nodiscard]] MovingVec3 cross(const MovingVec3& o) const { return MovingVec3(*this).cross(o); }
+  [[nodiscard]] Moving squared_norm() const {
     Moving out(0.0);
-    for (const Moving& x : e) {
-      out.value += x.value * x.value;
-      out.first += 2 * x.value * x.first;
-      out.second += 2 * (x.first * x.first + x.value * x.second);
+    for (int k = 0; k < 3; ++k) {
+      out.value += now[k] * now[k];
+      out.first += 2 * now[k] * first[k];
+      out.second += 2 * (first[k] * first[k] + now[k] * second[k]);
     }
-    out.mix(e[0], e[1], 2 * e[0].value, 2 * e[1].value);
-    out.mix_in(e[2], 2 * e[2].value);
+    out.of_velocities = of_velocities;
+    along(2 * now, out);
     return out;
   }
-  static Moving length(const std::array<Moving, 3>& e) {
-    double squares = 0, first = 0, second = 0;
-    for (const Moving& x : e) {
-      squares += x.value * x.value;
-      first += x.value * x.first;
-      second += x.first * x.first + x.value * x.second;
+  [[nodiscard]] Moving norm() const {
+    double squares = 0, rate = 0, bend = 0;
+    for (int k = 0; k < 3; ++k) {
+      squares += now[k] * now[k];
+      rate += now[k] * first[k];
+      bend += first[k] * first[k] + now[k] * second[k];
     }
     Moving out(std::sqrt(squares));
     const double inverse = 1 / out.value;
-    out.first = first * inverse;
-    out.second = (second - out.first * out.first) * inverse;
-    out.mix(e[0], e[1], e[0].value * inverse, e[1].value * inverse);
-    out.mix_in(e[2], e[2].value * inverse);
+    out.first = rate * inverse;
+    out.second = (bend - out.first * out.first) * inverse;
+    out.of_velocities = of_velocities;
+    along(now * inverse, out);
     return out;
   }
 
-  /// f(a, b), from the value of f and its derivatives here: by a, by b, and the second ones.
-  static Moving chain2(const Moving& a, const Moving& b, double f, double fa, double fb, double faa, double fab, double fbb) {
-    Moving out(f);
-    out.first = fa * a.first + fb * b.first;
-    out.second = fa * a.second + fb * b.second + faa * a.first * a.first + 2 * fab * a.first * b.first + fbb * b.first * b.first;
-    out.mix(a, b, fa, fb);
+  friend CarriedVec3 operator+(const CarriedVec3& a, const CarriedVec3& b) { return sum<1>(a, b); }
+  friend CarriedVec3 operator-(const CarriedVec3& a, const CarriedVec3& b) { return sum<-1>(a, b); }
+  friend CarriedVec3 operator-(const CarriedVec3& a) { return -1.0 * a; }
+  friend CarriedVec3 operator+(const CarriedVec3& a, const Vec3& b) {
+    CarriedVec3 out(a);
+    out.now += b;
     return out;
   }
+  friend CarriedVec3 operator+(const Vec3& a, const CarriedVec3& b) { return b + a; }
+  friend CarriedVec3 operator-(const CarriedVec3& a, const Vec3& b) {
+    CarriedVec3 out(a);
+    out.now -= b;
+    return out;
+  }
+  friend CarriedVec3 operator-(const Vec3& a, const CarriedVec3& b) { return -b + a; }
+  friend CarriedVec3 operator*(double s, const CarriedVec3& a) {
+    CarriedVec3 out(s * a.now, s * a.first, s * a.second);
+    out.of_velocities = a.of_velocities;
+    out.parts = a.parts;
+    for (int k = 0; k < a.parts; ++k) out.part[k] = {a.part[k].body, s * a.part[k].move, s * a.part[k].turn, s * a.part[k].lever};
+    return out;
+  }
+  // Everything else is done by components.
+  friend MovingVec3 operator+(const CarriedVec3& a, const MovingVec3& b) { return MovingVec3(a) + b; }
+  friend MovingVec3 operator+(const MovingVec3& a, const CarriedVec3& b) { return a + MovingVec3(b); }
+  friend MovingVec3 operator-(const CarriedVec3& a, const MovingVec3& b) { return MovingVec3(a) - b; }
+  friend MovingVec3 operator-(const MovingVec3& a, const CarriedVec3& b) { return a - MovingVec3(b); }
+  friend MovingVec3 operator*(const Moving& s, const CarriedVec3& a) { return s * MovingVec3(a); }
 
  private:
-  void copy_scalars(const Moving& o) {
-    value = o.value;
-    first = o.first;
-    second = o.second;
-    by_time = o.by_time;
-    by_parameter = o.by_parameter;
-    of_velocities = o.of_velocities;
-    of_time = o.of_time;
+  /// The gradient by that body; by those before it that have none yet it is zero.
+  static Moving::Gradient& own_gradient(int body, Moving& out) {
+    for (int b = out.bodies; b < body; ++b) out.by_body[b].fill(0);
+    out.bodies = body + 1;
+    return out.by_body[body];
   }
-  /// Never below zero, which compilers cannot know.
-  static int in_both(const Moving& a, const Moving& b) { return std::max(0, std::min(a.bodies, b.bodies)); }
-  template <int sign>
-  static double plus(double a, double b) {
-    return sign > 0 ? a + b : a - b;
+  /// The gradient of the component along d.
+  static void write_along(const Part& part, const Vec3& d, Moving::Gradient& by) {
+    const Vec3& r = part.lever;
+    for (int k = 0; k < 3; ++k) by[k] = part.move * d[k];
+    by[3] = r[1] * d[2] - r[2] * d[1];
+    by[4] = r[2] * d[0] - r[0] * d[2];
+    by[5] = r[0] * d[1] - r[1] * d[0];
+    if (part.turn != 0)
+      for (int k = 0; k < 3; ++k) by[3 + k] += part.turn * d[k];
+  }
+  void along(const Vec3& d, Moving& out) const {
+    for (int n = 0; n < parts; ++n) write_along(part[n], d, own_gradient(part[n].body, out));
   }
   template <int sign>
-  static Moving sum(const Moving& a, const Moving& b) {
-    Moving out(plus<sign>(a.value, b.value));
-    out.first = plus<sign>(a.first, b.first);
-    out.second = plus<sign>(a.second, b.second);
-    out.by_time = plus<sign>(a.by_time, b.by_time);
-    for (int k = 0; k < most_parameters; ++k) out.by_parameter[k] = plus<sign>(a.by_parameter[k], b.by_parameter[k]);
+  static CarriedVec3 sum(const CarriedVec3& a, const CarriedVec3& b) {
+    constexpr double s = sign;
+    CarriedVec3 out(a.now + s * b.now, a.first + s * b.first, a.second + s * b.second);
     out.of_velocities = a.of_velocities || b.of_velocities;
-    out.of_time = a.of_time || b.of_time;
-    const int both = in_both(a, b);
-    for (int n = 0; n < both; ++n)
-      for (int k = 0; k < 6; ++k) out.by_body[n][k] = plus<sign>(a.by_body[n][k], b.by_body[n][k]);
-    for (int n = both; n < a.bodies; ++n) out.by_body[n] = a.by_body[n];
-    for (int n = both; n < b.bodies; ++n)
-      for (int k = 0; k < 6; ++k) out.by_body[n][k] = sign * b.by_body[n][k];
-    out.bodies = std::max(a.bodies, b.bodies);
+    int i = 0, j = 0;
+    while (i < a.parts || j < b.parts) {
+      Part& to = out.part[out.parts++];
+      if (j == b.parts || (i < a.parts && a.part[i].body < b.part[j].body)) {
+        to = a.part[i++];
+      } else {
+        const Part& from = b.part[j++];
+        to = {from.body, s * from.move, s * from.turn, s * from.lever};
+        if (i == a.parts || a.part[i].body != from.body) continue;
+        to.move += a.part[i].move;
+        to.turn += a.part[i].turn;
+        to.lever += a.part[i++].lever;
+      }
+    }
     return out;
   }
-  /// Adds f times the first partial derivatives of a.
-  void mix_in(const Moving& a, double f) {
-    by_time += f * a.by_time;
-    for (int k = 0; k < most_parameters; ++k) by_parameter[k] += f * a.by_parameter[k];
-    of_velocities = of_velocities || a.of_velocities;
-    of_time = of_time || a.of_time;
-    const int both = in_both(*this, a);
-    for (int n = 0; n < both; ++n)
-      for (int k = 0; k < 6; ++k) by_body[n][k] += f * a.by_body[n][k];
-    for (int n = both; n < a.bodies; ++n)
-      for (int k = 0; k < 6; ++k) by_body[n][k] = f * a.by_body[n][k];
-    bodies = std::max(bodies, a.bodies);
-  }
-  /// All first partial derivatives: fa times those of a and fb times those of b.
-  void mix(const Moving& a, const Moving& b, double fa, double fb) {
-    by_time = fa * a.by_time + fb * b.by_time;
-    for (int k = 0; k < most_parameters; ++k) by_parameter[k] = fa * a.by_parameter[k] + fb * b.by_parameter[k];
-    of_velocities = a.of_velocities || b.of_velocities;
-    of_time = a.of_time || b.of_time;
-    const int both = in_both(a, b);
-    for (int n = 0; n < both; ++n)
-      for (int k = 0; k < 6; ++k) by_body[n][k] = fa * a.by_body[n][k] + fb * b.by_body[n][k];
-    for (int n = both; n < a.bodies; ++n)
-      for (int k = 0; k < 6; ++k) by_body[n][k] = fa * a.by_body[n][k];
-    for (int n = both; n < b.bodies; ++n)
-      for (int k = 0; k < 6; ++k) by_body[n][k] = fb * b.by_body[n][k];
-    bodies = std::max(a.bodies, b.bodies);
-  }
-};
-
-inline Moving sin(const Moving& x) { return x.chain(std::sin(x.value), std::cos(x.value), -std::sin(x.value)); }
-inline Moving cos(const Moving& x) { return x.chain(std::cos(x.value), -std::sin(x.value), -std::cos(x.value)); }
-inline Moving tan(const Moving& x) {
-  const double t = std::tan(x.value), slope = 1 + t * t;
-  return x.chain(t, slope, 2 * t * slope);
-}
-inline Moving exp(const Moving& x) {
-  const double e = std::exp(x.value);
-  return x.chain(e, e, e);
-}
-inline Moving log(const Moving& x) { return x.chain(std::log(x.value), 1 / x.value, -1 / (x.value * x.value)); }
-inline Moving sqrt(const Moving& x) {
-  const double s = std::sqrt(x.value);
-  return x.chain(s, 0.5 / s, -0.25 / (s * x.value));
-}
-inline Moving asin(const Moving& x) {
-  const double c = 1 / std::sqrt(1 - x.value * x.value);
-  return x.chain(std::asin(x.value), c, x.value * c * c * c);
-}
-inline Moving acos(const Moving& x) {
-  const double c = 1 / std::sqrt(1 - x.value * x.value);
-  return x.chain(std::acos(x.value), -c, -x.value * c * c * c);
-}
-inline Moving atan(const Moving& x) {
-  const double d = 1 / (1 + x.value * x.value);
-  return x.chain(std::atan(x.value), d, -2 * x.value * d * d);
-}
-inline Moving tanh(const Moving& x) {
-  const double t = std::tanh(x.value), slope = 1 - t * t;
-  return x.chain(t, slope, -2 * t * slope);
-}
-inline Moving abs(const Moving& x) { return x.value < 0 ? -x : x; }
-/// A derivative whose coefficient is zero is none, whatever the power that it multiplies.
-inline Moving pow(const Moving& x, double p) {
-  const double df = p == 0 ? 0 : p * std::pow(x.value, p - 1);
-  const double ddf = p == 0 || p == 1 ? 0 : p * (p - 1) * std::pow(x.value, p - 2);
-  return x.chain(std::pow(x.value, p), df, ddf);
-}
-inline Moving pow(const Moving& x, const Moving& p) { return exp(p * log(x)); }
-inline Moving atan2(const Moving& y, const Moving& x) {
-  const double squares = x.value * x.value + y.value * y.value, fy = x.value / squares, fx = -y.value / squares;
-  return Moving::chain2(y, x, std::atan2(y.value, x.value), fy, fx, 2 * fy * fx, fx * fx - fy * fy, -2 * fy * fx);
-}
-inline Moving min(const Moving& a, const Moving& b) { return b.value < a.value ? b : a; }
-inline Moving max(const Moving& a, const Moving& b) { return b.value > a.value ? b : a; }
-/// An angle, or a sum of angles in whole multiples, less whole turns: from -pi to pi. Smooth but where it is half a turn.
-inline Moving wrap(const Moving& x) { return x - 2 * std::numbers::pi * std::round(x.value / (2 * std::numbers::pi)); }
-
-/// Three of them as a vector.
-struct MovingVec3 {
-  std::array<Moving, 3> e;
-
-  MovingVec3() = default;
-  MovingVec3(const Moving& x, const Moving& y, const Moving& z) : e{x, y, z} {}
-  MovingVec3(const Vec3& v) : e{v.x(), v.y(), v.z()} {}  // NOLINT: those that do not change are vectors too
-
-  [[nodiscard]] const Moving& x() const { return e[0]; }
-  [[nodiscard]] const Moving& y() const { return e[1]; }
-  [[nodiscard]] const Moving& z() const { return e[2]; }
-  [[nodiscard]] Moving dot(const MovingVec3& o) const {
-    return Moving::sum_of_products<3>({&e[0], &e[1], &e[2]}, {&o.e[0], &o.e[1], &o.e[2]});
-  }
-  [[nodiscard]] Moving dot(const Vec3& o) const { return e[0] * o.x() + e[1] * o.y() + e[2] * o.z(); }
-  [[nodiscard]] MovingVec3 cross(const MovingVec3& o) const {
-    return made([&](std::size_t k) {
-      const std::size_t i = (k + 1) % 3, j = (k + 2) % 3;
-      return Moving::difference_of_products(e[i], o.e[j], e[j], o.e[i]);
-    });
-  }
-  [[nodiscard]] Moving squared_norm() const { return Moving::sum_of_squares(e); }
-  [[nodiscard]] Moving norm() const { return Moving::length(e); }
-  [[nodiscard]] Vec3 value() const { return {e[0].value, e[1].value, e[2].value}; }
-
-  friend MovingVec3 operator+(const MovingVec3& a, const MovingVec3& b) {
-    return made([&](std::size_t k) { return a.e[k] + b.e[k]; });
-  }
-  friend MovingVec3 operator-(const MovingVec3& a, const MovingVec3& b) {
-    return made([&](std::size_t k) { return a.e[k] - b.e[k]; });
-  }
-  friend MovingVec3 operator-(const MovingVec3& a) {
-    return made([&](std::size_t k) { return -a.e[k]; });
-  }
-  friend MovingVec3 operator*(const Moving& s, const MovingVec3& a) {
-    return made([&](std::size_t k) { return s * a.e[k]; });
-  }
-  friend MovingVec3 operator*(double s, const MovingVec3& a) {
-    return made([&](std::size_t k) { return s * a.e[k]; });
-  }
-
- private:
-  /// Each component where it is to stand: nothing is copied.
-  template <class Component>
-  static MovingVec3 made(Component&& component) {
-    return MovingVec3(Made{}, component);
-  }
-  struct Made {};
-  template <class Component>
-  MovingVec3(Made, Component&& component) : e{component(0), component(1), component(2)} {}
 };
 
 /// A body as a constraint function sees it. Points and directions are given in the body's frame, as `position` of the scene has
@@ -352,70 +210,53 @@ class MovingBody {
   bool turns = true;
 
   /// Where a point of the body stands.
-  [[nodiscard]] MovingVec3 point(const Vec3& r = Vec3::Zero()) const {
-    const Vec3 rho = R * (r + offset), first = dp + turn.cross(rho), second = turn.cross(turn.cross(rho));
-    MovingVec3 out;
-    for (int k = 0; k < 3; ++k) put(p[k] + rho[k], first[k], second[k], k, &rho, true, by_motion, out.e[k]);
+  [[nodiscard]] CarriedVec3 point(const Vec3& r = Vec3::Zero()) const {
+    const Vec3 rho = R * (r + offset), swing = turn.cross(rho);
+    CarriedVec3 out(p + rho, dp + swing, turn.cross(swing));
+    if (by_motion) carry(1, 0, rho, out);
     return out;
   }
   /// Where a direction that it carries points.
-  [[nodiscard]] MovingVec3 direction(const Vec3& d) const {
-    const Vec3 rho = R * d, first = turn.cross(rho), second = turn.cross(first);
-    MovingVec3 out;
-    for (int k = 0; k < 3; ++k) put(rho[k], first[k], second[k], k, &rho, false, by_motion, out.e[k]);
+  [[nodiscard]] CarriedVec3 direction(const Vec3& d) const {
+    const Vec3 rho = R * d, swing = turn.cross(rho);
+    CarriedVec3 out(rho, swing, turn.cross(swing));
+    if (by_motion) carry(0, 0, rho, out);
     return out;
   }
   /// The velocity of a point of the body. Functions that ask for velocities are constraints on velocities, linear in them.
-  [[nodiscard]] MovingVec3 velocity(const Vec3& r = Vec3::Zero()) const {
-    const Vec3 rho = R * (r + offset), now = v + omega.cross(rho), first = omega.cross(turn.cross(rho));
-    MovingVec3 out;
-    for (int k = 0; k < 3; ++k) {
-      put(now[k], first[k], 0, k, &rho, true, by_velocity, out.e[k]);
-      out.e[k].of_velocities = true;
-    }
+  [[nodiscard]] CarriedVec3 velocity(const Vec3& r = Vec3::Zero()) const {
+    const Vec3 rho = R * (r + offset);
+    CarriedVec3 out(v + omega.cross(rho), omega.cross(turn.cross(rho)), Vec3::Zero());
+    out.of_velocities = true;
+    if (by_velocity) carry(1, 0, rho, out);
     return out;
   }
   /// Its angular velocity.
-  [[nodiscard]] MovingVec3 spin() const {
-    MovingVec3 out;
-    for (int k = 0; k < 3; ++k) {
-      put(omega[k], 0, 0, k, nullptr, false, by_velocity, out.e[k]);
-      out.e[k].of_velocities = true;
-    }
+  [[nodiscard]] CarriedVec3 spin() const {
+    CarriedVec3 out(omega, Vec3::Zero(), Vec3::Zero());
+    out.of_velocities = true;
+    if (by_velocity) carry(0, 1, Vec3::Zero(), out);
     return out;
   }
   /// The velocity that the body has where `where` stands, which need not be one of its points: of a wheel at the point of touch.
-  [[nodiscard]] MovingVec3 velocity_at(const MovingVec3& where) const { return velocity() + spin().cross(where - point()); }
+  [[nodiscard]] MovingVec3 velocity_at(const MovingVec3& where) const {
+    return MovingVec3(velocity()) + MovingVec3(spin()).cross(where - MovingVec3(point()));
+  }
 
   /// One coordinate of where a point of the body stands.
-  [[nodiscard]] Moving coordinate(int k, const Vec3& r = Vec3::Zero()) const {
-    const Vec3 rho = R * (r + offset), swing = turn.cross(rho);
-    Moving out;
-    put(p[k] + rho[k], dp[k] + swing[k], turn.cross(swing)[k], k, &rho, true, by_motion, out);
-    return out;
-  }
+  [[nodiscard]] Moving coordinate(int k, const Vec3& r = Vec3::Zero()) const { return point(r).component(k); }
   [[nodiscard]] Moving x() const { return coordinate(0); }
   [[nodiscard]] Moving y() const { return coordinate(1); }
   [[nodiscard]] Moving z() const { return coordinate(2); }
 
  private:
-  /// A component of a vector that the body carries by the lever rho; without one, of a rotation itself.
-  void put(double value, double first, double second, int k, const Vec3* rho, bool moves, bool wanted, Moving& out) const {
-    out.value = value;
-    out.first = first;
-    out.second = second;
-    if (!wanted) return;
-    for (int b = 0; b < index; ++b) out.by_body[b].fill(0);
-    Moving::Gradient& own = out.by_body[index];
-    own.fill(0);
-    if (moves) own[k] = 1;
-    if (turns && rho) {
-      own[3 + (k + 1) % 3] = (*rho)[(k + 2) % 3];
-      own[3 + (k + 2) % 3] = -(*rho)[(k + 1) % 3];
-    } else if (turns) {
-      own[3 + k] = 1;
-    }
-    out.bodies = index + 1;
+  /// What does not turn, turns nothing.
+  void carry(double move, double turned, const Vec3& lever, CarriedVec3& out) const {
+    out.parts = 1;
+    if (turns)
+      out.part[0] = {index, move, turned, lever};
+    else
+      out.part[0] = {index, move, 0, Vec3::Zero()};
   }
 };
 

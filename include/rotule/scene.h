@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -114,6 +115,8 @@ requires std::is_convertible_v<Result, Moving>
 inline constexpr int equations_in<Result> = 1;
 template <>
 inline constexpr int equations_in<MovingVec3> = 3;
+template <>
+inline constexpr int equations_in<CarriedVec3> = 3;
 /// Fills in between, more and whether its body is a single one.
 void name_partners(const std::vector<std::string>& bodies, Constraint& constraint);
 
@@ -121,6 +124,9 @@ struct Scene {
   std::string name = {};
   std::string description = {};
   Vec3 gravity{0, 0, -9.81};
+  /// A planar mechanism: every body moves in its plane with this normal, and turns about it alone. Bodies that joints do not hold
+  /// there are held by planar joints, "plane of NAME", when a World is made.
+  std::optional<Vec3> plane = {};
   std::vector<Material> materials = {};
   std::vector<MaterialPair> material_pairs = {};
   std::vector<BodyDef> bodies = {};
@@ -165,13 +171,20 @@ JointId Scene::add_constraint(const std::vector<std::string>& over, Function fun
   using Result = std::decay_t<decltype(call(MovingBodies(), Moving(), std::span<const Moving>()))>;
   how.law.equations = equations_in<Result>;
   how.law.evaluate = [call](MovingBodies q, const Moving& t, std::span<const Moving> s, std::span<Moving> out) {
-    const Result result = call(q, t, s);
-    if constexpr (std::is_convertible_v<Result, Moving>)
-      out[0] = result;
-    else if constexpr (std::is_same_v<Result, MovingVec3>)
-      std::copy(result.e.begin(), result.e.end(), out.begin());
-    else
-      std::copy(result.begin(), result.end(), out.begin());
+    // Where they are to stand: nothing is copied.
+    if constexpr (std::is_same_v<Result, Moving>) {
+      new (&out[0]) Moving(call(q, t, s));
+    } else if constexpr (std::is_convertible_v<Result, Moving>) {
+      out[0] = call(q, t, s);
+    } else {
+      const Result result = call(q, t, s);
+      if constexpr (std::is_same_v<Result, CarriedVec3>)
+        for (int k = 0; k < 3; ++k) new (&out[k]) Moving(result.component(k));
+      else if constexpr (std::is_same_v<Result, MovingVec3>)
+        std::copy(result.e.begin(), result.e.end(), out.begin());
+      else
+        std::copy(result.begin(), result.end(), out.begin());
+    }
   };
   name_partners(over, how);
   return add(JointDef(std::move(how)));

@@ -7,6 +7,7 @@
 // memory from stage to stage, and nobody waits for a worker that the machine has given no core: the caller, who works too, can do
 // all of it. As in parallel.h a round may write only what belongs to its index, and results do not depend on the number of
 // threads.
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -94,5 +95,27 @@ class Gang {
   std::exception_ptr error_;
   int error_index_ = 0;
 };
+
+/// Who may help with what works in a Workspace (workspace.h), which keeps this for it: null where the caller works alone.
+struct Helpers {
+  Gang* gang = nullptr;
+};
+
+/// Loops shorter than twice this are not worth sharing out; a power of two, so that pieces begin at cache lines.
+inline constexpr int shared_piece = 64;
+
+/// A stage by a gang, or, where there is none, by the caller alone, in order.
+inline void share_out(Gang* gang, int count, StageFunction body) {
+  if (gang) return gang->run(count, body);
+  for (int i = 0; i < count; ++i) body.call(body.callable, i, 0);
+}
+
+/// A loop over `count` things in pieces: work(first, the one after the last). Rounds may write only what belongs to their things.
+template <class Work>
+void share_pieces(Gang* gang, int count, Work&& work) {
+  if (!gang || count < 2 * shared_piece) return work(0, count);
+  gang->run((count + shared_piece - 1) / shared_piece,
+            [&](int piece, int) { work(shared_piece * piece, std::min(count, shared_piece * (piece + 1))); });
+}
 
 }  // namespace rotule

@@ -1,5 +1,6 @@
 #include "constraint/constraint_set.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace rotule {
@@ -97,12 +98,22 @@ ConstraintSet::ConstraintSet(const Model& model, std::span<const int> joints, st
 }
 
 void ConstraintSet::evaluate(const Kinematics& bodies, double t, ConstraintProblem& problem, RowValues& values, int first_row,
-                             int first_more_row) const {
-  RowWriter write{problem, values, first_row, first_more_row};
+                             int first_more_row, Gang* gang) const {
+  share_pieces(gang, static_cast<int>(blocks_.size()),
+               [&](int first, int end) { evaluate_blocks(first, end, bodies, t, problem, values, first_row, first_more_row); });
+}
+
+void ConstraintSet::evaluate_blocks(int first, int end, const Kinematics& bodies, double t, ConstraintProblem& problem,
+                                    RowValues& values, int first_row, int first_more_row) const {
+  if (first == end) return;
+  RowWriter write{problem, values, first_row + blocks_[first].first_row, first_more_row};
   write.bodies = &bodies;
   std::size_t block = 0;
   const auto walk = [&]<class P>(const P& pool) {
-    for (std::size_t i = 0; i < pool.size(); ++i) {
+    const auto here = [&](int number) {
+      return std::min(pool.size(), static_cast<std::size_t>(number) - std::min<std::size_t>(number, block));
+    };
+    for (std::size_t i = here(first); i < here(end); ++i) {
       if constexpr (P::partners > 2) {
         write.further = further_.data() + first_further_[block + i];
         write.block_row = write.row;

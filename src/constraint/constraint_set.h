@@ -59,7 +59,7 @@ class ConstraintSet {
   /// J, C, C_t and gamma of all rows at this state and time, from `first_row` of the problem and the values on, and from
   /// `first_more_row` of J_more on.
   void evaluate(const Kinematics& bodies, double t, ConstraintProblem& problem, RowValues& values, int first_row = 0,
-                int first_more_row = 0) const;
+                int first_more_row = 0, Gang* gang = nullptr) const;
   /// sum lambda_r H_r of one block; where it has more than two partners, the part of the first two.
   [[nodiscard]] Mat12 hessian(int block, const Kinematics& bodies, double t, std::span<const double> lambda) const;
   /// All of it: calls visit(H, owner) with six rows and columns per partner, and the partners' places in the island (-1 where one
@@ -103,6 +103,9 @@ class ConstraintSet {
     for (std::size_t k = 0; k < out.size(); ++k) out[k] = &bodies[numbers[k]];
     return out;
   }
+
+  void evaluate_blocks(int first, int end, const Kinematics& bodies, double t, ConstraintProblem& problem, RowValues& values,
+                       int first_row, int first_more_row) const;
 
   Pools pools_;
   std::vector<ConstraintBlock> blocks_;

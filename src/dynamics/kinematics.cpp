@@ -4,18 +4,20 @@
 
 namespace rotule {
 
-void Kinematics::update(const Model& model, const State& state) {
+void Kinematics::update(const Model& model, const State& state, Gang* gang) {
   bodies.resize(model.partner_count());
   inverse_inertia.resize(state.bodies());
-  for (int i = 0; i < state.bodies(); ++i) {
-    BodyLanes<double>& body = bodies[i];
-    body.p = state.p[i];
-    body.R = state.theta[i].toRotationMatrix();
-    body.v = state.v(i);
-    body.omega = state.omega(i);
-    const Mat3 RW = body.R * model.inverse_inertia[i];
-    inverse_inertia[i].noalias() = RW * body.R.transpose();
-  }
+  share_pieces(gang, state.bodies(), [&](int first, int end) {
+    for (int i = first; i < end; ++i) {
+      BodyLanes<double>& body = bodies[i];
+      body.p = state.p[i];
+      body.R = state.theta[i].toRotationMatrix();
+      body.v = state.v(i);
+      body.omega = state.omega(i);
+      const Mat3 RW = body.R * model.inverse_inertia[i];
+      inverse_inertia[i].noalias() = RW * body.R.transpose();
+    }
+  });
   inverse_mass.resize(model.has_added_mass() ? bodies.size() : 0);
   for (int i = 0; model.has_added_mass() && i < state.bodies(); ++i) {
     // Fixed bodies stay immovable, whatever flows around them.
@@ -35,8 +37,8 @@ void Kinematics::update(const Model& model, const State& state) {
   given.clear();
 }
 
-void Kinematics::update(const Model& model, const State& state, double t) {
-  update(model, state);
+void Kinematics::update(const Model& model, const State& state, double t, Gang* gang) {
+  update(model, state, gang);
   if (model.motions.empty()) return;
   given.assign(bodies.size(), Vec6::Zero());
   for (const BodyMotion& motion : model.motions) {

@@ -2,6 +2,7 @@
 // Bodies as kernels see them, refreshed from the state once per evaluation.
 #include <vector>
 
+#include "base/gang.h"
 #include "base/lanes.h"
 #include "model/model.h"
 
@@ -38,9 +39,9 @@ struct Kinematics {
   std::vector<Vec6> given;                // accelerations of bodies that a motion is prescribed to; none where there are none
 
   [[nodiscard]] const BodyLanes<double>& operator[](int body) const { return body == world_body ? world : bodies[body]; }
-  void update(const Model& model, const State& state);
+  void update(const Model& model, const State& state, Gang* gang = nullptr);
   /// Likewise; bodies whose motion is prescribed stand where they are at that time, whatever the state says.
-  void update(const Model& model, const State& state, double t);
+  void update(const Model& model, const State& state, double t, Gang* gang = nullptr);
   /// The velocity of a body that moves without being moved, and its acceleration.
   [[nodiscard]] Vec6 velocity(int body) const {
     Vec6 u;

@@ -9,10 +9,15 @@
 // Nodes may be marked negative: the matrix is then quasi-definite (Vanderbei, SIAM J. Optim. 5, 1995), and has an LDL^T in any
 // order in which the positive nodes before a negative one are definite by themselves.
 // It fails (no pivoting between blocks) on matrices that are neither definite, semidefinite nor quasi-definite.
+//
+// Over several threads (A12) branches of the elimination tree (branches.h) are worked on at the same time. Right-looking columns
+// would then write into the trunk at any time; there each column fetches by itself what those before it take from it, in the
+// order in which one thread would have subtracted it. So sums do not depend on the number of threads, down to the last bit.
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "base/gang.h"
 #include "linalg/ordering.h"
 
 namespace rotule {
@@ -31,8 +36,18 @@ class BlockLdlt {
     int redundant = 0;          // pivots of positive nodes set aside
   };
 
-  /// Finds the pattern of L for this order and reserves everything. `adjacency` lists both directions.
-  void analyse(std::span<const Node> nodes, const Graph& adjacency, std::span<const int> order);
+  /// Finds the pattern of L for this order and reserves everything. `adjacency` lists both directions. With several threads in
+  /// view columns are kept branch by branch where that pays.
+  void analyse(std::span<const Node> nodes, const Graph& adjacency, std::span<const int> order, int threads = 1);
+
+  /// Parts of the matrix that do not touch each other's values: the branches' tasks, and, last, the trunk.
+  [[nodiscard]] int parts() const { return static_cast<int>(part_start_.size()) - 1; }
+  /// The part whose columns have the node.
+  [[nodiscard]] int part_of(int node) const;
+  /// The values of a part, for whoever writes A.
+  [[nodiscard]] std::span<double> values_of(int part);
+  /// Adds to the diagonal of a part's columns, by the caller's rows; what these do not reach is left as it is.
+  void add_to_diagonal(int part, std::span<const double> compliance);
 
   /// Where the block (later, earlier) of A stands in `values()`, row by row; `later` has the higher position in the order.
   [[nodiscard]] int offset(int later, int earlier) const;
@@ -43,10 +58,11 @@ class BlockLdlt {
   [[nodiscard]] std::vector<double>& values() { return values_; }
 
   /// Factors in place. Rows of positive nodes whose pivots were set aside are added to `redundant_rows`.
-  Outcome factor(double tolerance, std::vector<std::int32_t>& redundant_rows);
+  /// `gang`: who helps with the branches.
+  Outcome factor(double tolerance, std::vector<std::int32_t>& redundant_rows, Gang* gang = nullptr);
 
   /// Overwrites the right-hand side, in the caller's row order, with the solution.
-  void solve(double* x) const;
+  void solve(double* x, Gang* gang = nullptr) const;
 
   /// The size that all blocks have, or 0 where they differ.
   [[nodiscard]] int uniform_size() const { return uniform_size_; }
@@ -60,6 +76,9 @@ class BlockLdlt {
     std::int32_t below;    // first of its entries in below_
     std::int32_t targets;  // first of its entries in targets_
     std::int32_t count;    // blocks below the diagonal
+    std::int32_t inside;   // those of them that are in its own branch; all, where there are none
+    std::int32_t kept;     // first of its entries in kept_
+    std::int32_t place;    // of its first row in diagonal_
     std::int32_t row;      // first row in the caller's vectors
     std::int16_t size;
     std::int16_t negative;
@@ -69,10 +88,35 @@ class BlockLdlt {
     std::int32_t size;
   };
 
+  /// What a column of the trunk fetches from one before it: block `block` of that one is its row.
+  struct Pull {
+    std::int32_t column, block;
+    std::int32_t l, u;     // where that block of L and of L D stands, in values_ and kept_
+    std::int32_t targets;  // where the products are subtracted, in targets_
+  };
+
+  [[nodiscard]] std::vector<std::int32_t> find_pattern(const Graph& adjacency, std::span<const int> order);
+  /// A better order of storage for several threads; none where one does as well. `start` of the pattern.
+  std::vector<int> find_branches(std::span<const Node> nodes, std::span<const int> order, std::span<const std::int32_t> start,
+                                 int threads);
+  void find_pulls(std::span<const int> sequence);
+  [[nodiscard]] int trunk() const { return part_start_[parts() - 1]; }
+
   template <int S>
-  Outcome factor_columns(double tolerance, std::vector<std::int32_t>& redundant_rows);
+  Outcome factor_all(double tolerance, std::vector<std::int32_t>& redundant_rows, Gang* gang);
   template <int S>
-  void solve_columns(double* x) const;
+  void remember_diagonal(int part);
+  template <int S>
+  void factor_columns(int from, int to, double tolerance, double* unscaled, Outcome& outcome,
+                      std::vector<std::int32_t>* redundant_rows);
+  template <int S>
+  void fetch(const Pull& pull);
+  template <int S>
+  void solve_all(double* x, Gang* gang) const;
+  template <int S>
+  void substitute(int from, int to, double* x) const;
+  template <int S>
+  void substitute_back(int from, int to, double* x) const;
 
   std::vector<Column> columns_;         // in order of elimination
   std::vector<Below> below_;            // blocks of L under the diagonal, column by column, rows ascending in the order
@@ -81,8 +125,16 @@ class BlockLdlt {
   std::vector<std::int32_t> pattern_;   // the positions of the rows of below_
   std::vector<double> values_;
   std::vector<double> diagonal_;  // of A, column by column
-  std::vector<double> unscaled_;  // L D of the column at work
+  std::vector<double> unscaled_;  // L D of the column at work, for every part
+  std::size_t unscaled_size_ = 0;
   int uniform_size_ = 0;
+
+  std::vector<int> part_start_{0, 0};        // columns of the branches' tasks, and of the trunk
+  std::vector<Pull> pulls_;                  // of the trunk's columns, in the order in which one thread would subtract them
+  std::vector<std::int32_t> pull_start_;     // per column of the trunk
+  std::vector<std::int32_t> branches_only_;  // per column of the trunk: the first of its pulls that must wait for the trunk
+  std::vector<double> kept_;                 // L D of all blocks that are fetched
+  std::vector<Outcome> outcomes_;            // per part
 };
 
 }  // namespace rotule

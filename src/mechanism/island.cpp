@@ -16,6 +16,8 @@ void Island::assemble(const IslandParts& parts, std::span<const int> local_of, R
   problem.more.clear();
   problem.friction.clear();
   one_sided_.clear();
+  any_one_sided_ = false;
+  of_bodies_.forget();
   const auto place = [&](int body) { return body == world_body ? -1 : local_of[body]; };
   int row = 0, more_row = 0;
   for (const int j : linkages) {
@@ -24,6 +26,7 @@ void Island::assemble(const IslandParts& parts, std::span<const int> local_of, R
     int number = 0;
     for (ConstraintBlock block : linkage.constraints.blocks()) {
       one_sided_.push_back(linkage.constraints.bounded(number++) ? 1 : 0);
+      any_one_sided_ = any_one_sided_ || one_sided_.back() != 0;
       for (std::int32_t* body : {&block.body_a, &block.body_b})
         if (*body >= 0) *body = local_of[linkage.bodies[*body]];
       block.first_row += row;
@@ -82,16 +85,18 @@ void Island::evaluate(std::span<const Linkage> all, const Model& model, const Ki
   int row = 0, more_row = 0;
   for (const int j : linkages) {
     const ConstraintSet& constraints = all[j].constraints;
-    constraints.evaluate(kinematics, t, problem, values, row, more_row);
+    constraints.evaluate(kinematics, t, problem, values, row, more_row, gang);
     problem.C.segment(row, constraints.rows()) = all[j].compliance;
     row += constraints.rows();
     more_row += constraints.more_rows();
   }
-  for (std::size_t i = 0; i < bodies.size(); ++i) kinematics.write_inverse_mass(model, bodies[i], problem.inverse_mass[i]);
+  share_pieces(gang, static_cast<int>(bodies.size()), [&](int first, int end) {
+    for (int i = first; i < end; ++i) kinematics.write_inverse_mass(model, bodies[i], problem.inverse_mass[i]);
+  });
   problem.coupled = model.has_added_mass();
   // What is at least zero may have no gradient where it has room, as in the middle of a cone: such a row can do nothing.
   constexpr double no_gradient = 1e-24;
-  for (std::size_t n = 0; n < first_drive_; ++n) {
+  for (std::size_t n = 0; any_one_sided_ && n < first_drive_; ++n) {
     const ConstraintBlock& block = problem.blocks[n];
     for (int r = block.first_row; one_sided_[n] && r < block.first_row + block.rows; ++r) {
       double square = 0;
@@ -116,11 +121,15 @@ void Island::evaluate(const IslandParts& parts, const Model& model, const Kinema
 }
 
 void Island::gather(const VecX& global, VecX& into) const {
-  for (std::size_t i = 0; i < bodies.size(); ++i) into.segment<6>(6 * i) = slots[i].read(global);
+  share_pieces(gang, static_cast<int>(bodies.size()), [&](int first, int end) {
+    for (int i = first; i < end; ++i) into.segment<6>(6 * i) = slots[i].read(global);
+  });
 }
 
 void Island::scatter(VecX& global) const {
-  for (std::size_t i = 0; i < bodies.size(); ++i) slots[i].write(local.segment<6>(6 * i), global);
+  share_pieces(gang, static_cast<int>(bodies.size()), [&](int first, int end) {
+    for (int i = first; i < end; ++i) slots[i].write(local.segment<6>(6 * i), global);
+  });
 }
 
 void Island::solve(const SolverChoice& solver) {
@@ -150,7 +159,11 @@ void Island::judge() {
   residual = rows_judge.judge(view(x));
 }
 
-void Island::apply_impulses() { rotule::apply_impulses(problem, view(x), view(local)); }
+void Island::apply_impulses() {
+  if (!gang) return rotule::apply_impulses(problem, view(x), view(local));
+  if (!of_bodies_.known()) of_bodies_.find(problem);
+  of_bodies_.apply_impulses(problem, view(x), view(local), gang);
+}
 
 void make_islands(const Model& model, std::span<const Linkage> linkages, std::vector<Island>& islands,
                   std::span<const int> stood) {

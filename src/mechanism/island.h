@@ -15,6 +15,7 @@
 #include "constraint/pool/contact.h"
 #include "constraint/pool/drive.h"
 #include "mechanism/linkage.h"
+#include "problem/blocks_of_bodies.h"
 #include "problem/operators.h"
 
 namespace rotule {
@@ -49,6 +50,7 @@ struct Island {
   ConstraintProblem kept_problem;  // the last dynamic solve and its answer, where asked for
   VecX kept_x;
   Workspace workspace;
+  Gang* gang = nullptr;  // who helps, where the island is large; solvers find it among their memory
   Judge rows_judge;
 
   /// Which rows a contact has: all, or, for the projection of positions, its normal alone.
@@ -67,6 +69,10 @@ struct Island {
   /// The island's part of a vector over all bodies, into `u` or `local`; and back.
   void gather(const VecX& global, VecX& into) const;
   void scatter(VecX& global) const;
+  void lend(Gang* helpers) {
+    gang = helpers;
+    workspace.get<Helpers>().gang = helpers;
+  }
   /// Solves `problem` into `x`, iterations starting from problem.x0. What a solver did not finish does at least no harm.
   void solve(const SolverChoice& solver);
   /// Copies the problem and its answer aside.
@@ -99,6 +105,8 @@ struct Island {
  private:
   std::size_t first_drive_ = 0, first_contact_ = 0;
   std::vector<char> one_sided_;  // of the joints' blocks
+  bool any_one_sided_ = false;
+  BlocksOfBodies of_bodies_;  // where threads share the work
 };
 
 /// One island per linkage. Where `stood` tells at which places linkages were before, their islands go with them, memory of

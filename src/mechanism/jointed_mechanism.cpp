@@ -4,6 +4,7 @@
 #include <rotule/solvers/articulated_body.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "base/budget.h"
@@ -20,8 +21,31 @@ JointedMechanism::JointedMechanism(const Model& m, const Recipe& r)
     : model(m), recipe(r), external(VecX::Zero(m.velocity_count())), h(r.dt) {
   find_linkages(m, linkages, now.joints, !by_impulses());
   make_islands(m, linkages, islands);
+  share_work();
   drives.find(m, linkages, !by_impulses());
   look_at_loops();
+}
+
+void JointedMechanism::share_work() {
+  // A linkage that is more than one thread's share of all rows, and whose stages are long enough to be worth a meeting.
+  constexpr int least_rows = 600;
+  large_.clear();
+  small_.clear();
+  const int cores = recipe.threads > 0 ? recipe.threads : static_cast<int>(std::thread::hardware_concurrency());
+  std::int64_t rows = 0;
+  for (const Island& island : islands) rows += island.problem.rows();
+  for (int i = 0; i < static_cast<int>(islands.size()); ++i) {
+    const std::int64_t own = islands[i].problem.rows();
+    (cores > 1 && own >= least_rows && own * cores > rows ? large_ : small_).push_back(i);
+  }
+  if (!large_.empty() && !gang_) gang_ = std::make_unique<Gang>(recipe.threads);
+  if (large_.empty()) {
+    gang_.reset();
+    small_.clear();
+  }
+  for (Island& island : islands)
+    if (island.gang) island.lend(nullptr);
+  for (const int i : large_) islands[i].lend(gang_.get());
 }
 
 void JointedMechanism::look_at_loops() {
@@ -35,6 +59,7 @@ void JointedMechanism::model_changed(std::span<const int> body, std::span<const 
   for (Linkage& linkage : linkages) renumber(linkage, body, joint);
   const std::vector<int> stood = find_linkages(model, linkages, now.joints, !by_impulses());
   make_islands(model, linkages, islands, stood);
+  share_work();
   drives.find(model, linkages, !by_impulses());
   forget_shape();
   look_at_loops();
@@ -60,6 +85,7 @@ void JointedMechanism::respond(VecX& forces) {
 }
 
 void JointedMechanism::forget_shape() {
+  for (const int i : large_) islands[i].lend(gang_.get());
   implicit_.reset();
   minimiser_.reset();
   separated_.reset();
@@ -74,7 +100,7 @@ void JointedMechanism::count_solves() {
 }
 
 void JointedMechanism::evaluate(const State& s, double t) {
-  kinematics.update(model, s, t);
+  kinematics.update(model, s, t, gang_.get());
   for_each_island([&](Island& island, const Linkage&, const JointAnswer&) { island.evaluate(linkages, model, kinematics, t); });
 }
 
@@ -82,7 +108,7 @@ void JointedMechanism::begin_step(const State& s, double t) {
   const auto* stabilised = std::get_if<StabilisedAccelerationSettings>(&recipe.formulation);
   const bool loops = std::any_of(linkages.begin(), linkages.end(), [](const Linkage& linkage) { return linkage.has_loops; });
   if (!stabilised && !loops) return;
-  kinematics.update(model, s, t);
+  kinematics.update(model, s, t, gang_.get());
   for_each_island([&](Island& island, Linkage& linkage, const JointAnswer&) {
     if (!stabilised && !linkage.has_loops) return;
     island.evaluate(linkages, model, kinematics, t);
@@ -112,16 +138,18 @@ void JointedMechanism::sum_forces(double t, const State& s) {
 }
 
 void JointedMechanism::divide_by_mass(VecX& forces) const {
-  for (int i = 0; i < model.body_count(); ++i) {
-    if (model.has_added_mass()) {
-      const Vec6 force = forces.segment<6>(6 * i);
-      forces.segment<6>(6 * i).noalias() = kinematics.inverse_mass[i] * force;
-      continue;
+  share_pieces(gang_.get(), model.body_count(), [&](int from, int to) {
+    for (int i = from; i < to; ++i) {
+      if (model.has_added_mass()) {
+        const Vec6 force = forces.segment<6>(6 * i);
+        forces.segment<6>(6 * i).noalias() = kinematics.inverse_mass[i] * force;
+        continue;
+      }
+      forces.segment<3>(6 * i) *= model.inverse_mass[i];
+      const Vec3 torque = forces.segment<3>(6 * i + 3);
+      forces.segment<3>(6 * i + 3).noalias() = kinematics.inverse_inertia[i] * torque;
     }
-    forces.segment<3>(6 * i) *= model.inverse_mass[i];
-    const Vec3 torque = forces.segment<3>(6 * i + 3);
-    forces.segment<3>(6 * i + 3).noalias() = kinematics.inverse_inertia[i] * torque;
-  }
+  });
   const int first = 6 * model.body_count();
   for (int k = 0; k < model.particle_count(); ++k) forces.segment<3>(first + 3 * k) *= model.particles.inverse_mass[k];
 }
@@ -129,11 +157,11 @@ void JointedMechanism::divide_by_mass(VecX& forces) const {
 void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
   Budget::listen();
   ++evaluations;
-  kinematics.update(model, s, t);
+  kinematics.update(model, s, t, gang_.get());
 
   // Free accelerations M^-1 f.
   sum_forces(t, s);
-  add_gyroscopic(model, kinematics, forces_);
+  add_gyroscopic(model, kinematics, forces_, gang_.get());
   udot = forces_;
   divide_by_mass(udot);
 
@@ -151,7 +179,7 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
         island.gather(held_u_, island.u);
         held_rows(island.values, island.u, held_g_, island.problem);
       }
-      formulate_acceleration(island.values, island.local, island.pull, island.problem);
+      formulate_acceleration(island.values, island.local, island.pull, island.problem, island.gang);
       leave_room(island.values, 2 / (h * h), island.problem);
       island.problem.x0 = answer.x;
       island.solve(recipe.solver);
@@ -263,7 +291,7 @@ void JointedMechanism::free_velocities(const ImpulseFormulation& formulation, co
   }
 
   ++evaluations;
-  kinematics.update(model, s);
+  kinematics.update(model, s, gang_.get());
 
   // M^-1 (M u + h f), with gyroscopic terms implicit.
   sum_forces(t, s);
@@ -319,7 +347,7 @@ void JointedMechanism::close_velocities(State& s) {
 
 void JointedMechanism::close_velocities(Island& island, State& s) {
   island.gather(s.u, island.local);
-  formulate_velocity(island.values, island.local, 0, island.problem);
+  formulate_velocity(island.values, island.local, 0, island.problem, island.gang);
   leave_room(island.values, 1 / h, island.problem);
   island.problem.x0.setZero();
   island.solve(recipe.solver);

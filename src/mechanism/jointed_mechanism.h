@@ -4,8 +4,10 @@
 #include <rotule/results.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "base/gang.h"
 #include "base/parallel.h"
 #include "base/stage_clock.h"
 #include "constraint/formulation/formulations.h"
@@ -36,16 +38,30 @@ class JointedMechanism {
 
   /// M u' = f + J^T lambda by the recipe's formulation and solver.
   void accelerations(double t, const State& s, VecX& udot);
-  void displace(const State& base, const VecX& sigma, State& out) const { rotule::displace(base, sigma, out); }
-  void rate(const VecX& sigma, const VecX& u, VecX& out) const { chart_rate(model.body_count(), sigma, u, out); }
+  void displace(const State& base, const VecX& sigma, State& out) const { rotule::displace(base, sigma, out, gang_.get()); }
+  void rate(const VecX& sigma, const VecX& u, VecX& out) const { chart_rate(model.body_count(), sigma, u, out, gang_.get()); }
   void difference(const State& q, const State& base, VecX& sigma) const { rotule::difference(q, base, sigma); }
 
   /// All that acts but joints and the gyroscopic torque; kinematics are then those of the state. Valid until the next question.
   const VecX& applied_forces(double t, const State& s) {
-    kinematics.update(model, s, t);
+    kinematics.update(model, s, t, gang_.get());
     sum_forces(t, s);
     return forces_;
   }
+
+  /// While it lives, threads that help with large linkages are awake (A12); where there are none it does nothing.
+  class Awake {
+   public:
+    explicit Awake(const JointedMechanism& mechanism) {
+      if (mechanism.gang_) shift_.emplace(*mechanism.gang_);
+    }
+
+   private:
+    std::optional<Gang::Shift> shift_;
+  };
+
+  /// Who they are; null where there are none.
+  [[nodiscard]] Gang* helpers() const { return gang_.get(); }
 
   /// What is decided at the start of a step and kept through its stages: which redundant rows are set aside (redundant_rows.h;
   /// joints must be closed), and how hard stabilisation pulls.
@@ -193,10 +209,18 @@ class JointedMechanism {
   mutable StageClock clock;  // measuring changes nothing
 
  private:
+  /// Large ones one after the other, each by all threads; then the others, each by one.
   template <class Work>
   void for_each_island(Work&& work) {
-    parallel_for(static_cast<int>(islands.size()), recipe.threads, [&](int i) { work(islands[i], linkages[i], now.joints[i]); });
+    for (const int i : large_) work(islands[i], linkages[i], now.joints[i]);
+    const bool all = large_.empty();
+    parallel_for(static_cast<int>(all ? islands.size() : small_.size()), recipe.threads, [&](int k) {
+      const int i = all ? k : small_[k];
+      work(islands[i], linkages[i], now.joints[i]);
+    });
   }
+  /// Which linkages are worth several threads by themselves, and who helps with them.
+  void share_work();
   /// All that acts but joints and the gyroscopic torque, into forces_.
   void sum_forces(double t, const State& s);
   /// Overwrites forces with M^-1 times them; the kinematics must be those of the state.
@@ -220,6 +244,8 @@ class JointedMechanism {
   void book_kick(const State& s, double t, double step);
   void book_drift();
 
+  std::unique_ptr<Gang> gang_;      // where some linkage is large
+  std::vector<int> large_, small_;  // linkages; none are listed where none is large
   VecX forces_, sigma_;
   FlowScratch flow_scratch_;
   VecX mean_;          // velocities of a kick

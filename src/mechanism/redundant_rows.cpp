@@ -261,7 +261,7 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
     unit_.setZero();
     unit_[rows_[k]] = 1;
     multiply(problem, view(unit_), view(velocities_), view(x_));
-    system.solve(view(x_));
+    system.solve(view(x_), workspace.get<Helpers>().gang);
     if (!x_.allFinite()) throw Error("joints", "what their equations have in common is not finite: the motion has blown up");
     null_vectors_.col(k) = unit_ - x_;
   }

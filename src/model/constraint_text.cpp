@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "model/equation_tape.h"
 #include "model/equations.h"
 #include "model/expression.h"
 
@@ -16,37 +17,6 @@ namespace rotule {
 namespace {
 
 constexpr std::string_view letters = "xyz";
-
-/// What an equation may ask of its bodies.
-struct Leaf {
-  enum class Kind : std::uint8_t { point, velocity, spin, axis, angle, parameter };
-  Kind kind = Kind::point;
-  int body = 0;  // or parameter
-  Vec3 at = Vec3::Zero();
-  int axis = 0, component = 0;
-
-  [[nodiscard]] Moving value(MovingBodies q, std::span<const Moving> s) const {
-    const auto k = static_cast<std::size_t>(component);
-    if (kind == Kind::parameter) return s[static_cast<std::size_t>(body)];
-    const MovingBody& from = q[static_cast<std::size_t>(body)];
-    switch (kind) {
-      case Kind::velocity:
-        return from.velocity(at).e[k];
-      case Kind::spin:
-        return from.spin().e[k];
-      case Kind::axis:
-        return from.direction(Vec3::Unit(axis)).e[k];
-      case Kind::angle: {
-        // The turn about a world's axis, as gears have it: regular while the body leans less than half a turn.
-        const auto i = (k + 1) % 3, j = (k + 2) % 3;
-        const MovingVec3 x = from.direction(Vec3::Unit(static_cast<int>(i))), y = from.direction(Vec3::Unit(static_cast<int>(j)));
-        return atan2(x.e[j] - y.e[i], x.e[i] + y.e[j]);
-      }
-      default:
-        return from.coordinate(component, at);
-    }
-  }
-};
 
 /// The names of one constraint, and what its equations asked for so far.
 class Dictionary {
@@ -65,7 +35,7 @@ class Dictionary {
   Dictionary& operator=(const Dictionary&) = delete;
 
   [[nodiscard]] const VariableNames& names() const { return names_; }
-  [[nodiscard]] std::vector<Leaf> leaves() { return std::move(leaves_); }
+  [[nodiscard]] std::vector<EquationLeaf> leaves() { return std::move(leaves_); }
 
  private:
   static std::string quoted(const std::string& name) {
@@ -74,7 +44,10 @@ class Dictionary {
     });
     return plain ? name : "'" + name + "'";
   }
-  std::optional<NamedVariable> add(const Leaf& leaf) {
+  /// What was asked for before has its number.
+  std::optional<NamedVariable> add(const EquationLeaf& leaf) {
+    const auto found = std::find(leaves_.begin(), leaves_.end(), leaf);
+    if (found != leaves_.end()) return NamedVariable{static_cast<int>(found - leaves_.begin())};
     leaves_.push_back(leaf);
     return NamedVariable{static_cast<int>(leaves_.size()) - 1};
   }
@@ -84,7 +57,7 @@ class Dictionary {
     return found == letters.npos ? -1 : static_cast<int>(found);
   }
   std::optional<NamedVariable> find(const std::vector<std::string>& parts) {
-    using Kind = Leaf::Kind;
+    using Kind = EquationLeaf::Kind;
     if (parts.size() == 1) {
       for (const NamedConstant& constant : constraint_.constants)
         if (constant.name == parts[0]) return NamedVariable{-1, constant.value};
@@ -97,7 +70,7 @@ class Dictionary {
       const auto found = std::find(bodies_.begin(), bodies_.end(), name);
       return found == bodies_.end() ? -1 : static_cast<int>(found - bodies_.begin());
     };
-    Leaf leaf;
+    EquationLeaf leaf;
     const auto take = [&](Kind kind, std::string_view prefix) {
       leaf.kind = kind;
       leaf.component = component(parts.back(), prefix);
@@ -124,7 +97,7 @@ class Dictionary {
 
   const Constraint& constraint_;
   std::vector<std::string> bodies_;
-  std::vector<Leaf> leaves_;
+  std::vector<EquationLeaf> leaves_;
   VariableNames names_;
 };
 
@@ -167,21 +140,14 @@ void check_text(const Constraint& constraint, const Place& place) {
 }
 
 ConstraintFunction function_of_text(const Constraint& constraint) {
-  struct Compiled {
-    std::vector<Expression> equations;
-    std::vector<Leaf> leaves;
-  };
-  auto compiled = std::make_shared<Compiled>();
   Dictionary dictionary(constraint);
-  for (const std::string& line : constraint.equation.lines) compiled->equations.emplace_back(line, dictionary.names());
-  compiled->leaves = dictionary.leaves();
+  std::vector<Expression> equations;
+  for (const std::string& line : constraint.equation.lines) equations.emplace_back(line, dictionary.names());
   ConstraintFunction out;
-  out.equations = static_cast<int>(compiled->equations.size());
-  out.evaluate = [compiled = std::shared_ptr<const Compiled>(compiled)](MovingBodies q, const Moving& t,
-                                                                        std::span<const Moving> s, std::span<Moving> equation) {
-    for (std::size_t k = 0; k < equation.size(); ++k)
-      equation[k] = compiled->equations[k].at(
-          t, [&](int number) { return compiled->leaves[static_cast<std::size_t>(number)].value(q, s); });
+  out.equations = static_cast<int>(equations.size());
+  out.evaluate = [tape = std::make_shared<const EquationTape>(std::move(equations), dictionary.leaves())](
+                     MovingBodies q, const Moving& t, std::span<const Moving> s, std::span<Moving> equation) {
+    tape->evaluate(q, t, s, equation);
   };
   return out;
 }

@@ -38,11 +38,15 @@ std::shared_ptr<const Equations> compile_equations(Equations equations, const Mo
       if (body.turns) body.R = state.theta[partner].toRotationMatrix();
     }
     body.index = static_cast<int>(bodies.size()) - (equations.function.single ? 1 : 0);
+    body.by_motion = body.by_velocity = partner != world_body && (model.movable(partner) || model.kinematic(partner));
     bodies.push_back(body);
   });
   if (equations.function.single) bodies.erase(bodies.begin());
   std::vector<Moving> s(static_cast<std::size_t>(parameters));
-  for (int k = 0; k < parameters; ++k) s[k] = Moving(0.5 * (equations.parameters[k].from + equations.parameters[k].to));
+  for (int k = 0; k < parameters; ++k) {
+    s[k] = Moving(0.5 * (equations.parameters[k].from + equations.parameters[k].to));
+    s[k].by_parameter[static_cast<std::size_t>(k)] = 1;
+  }
   Moving t(0.0);
   t.of_time = true;
 
@@ -70,6 +74,8 @@ std::shared_ptr<const Equations> compile_equations(Equations equations, const Mo
     equations.knows_time = equations.knows_time || now.of_time;
     if (!std::isfinite(now.value) || !std::isfinite(at[1][k].value))
       throw Error(place, called(k) + "is not a finite number where its bodies stand");
+    if (now.bodies == 0 && now.by_parameter == std::array<double, Moving::most_parameters>{})
+      throw Error(place, called(k) + "depends on none of its bodies: whatever they do, it stays what it is");
     if (!rate) continue;
     const double bend = at[2][k].value - 2 * at[1][k].value + now.value;
     const double size = std::abs(at[2][k].value) + 2 * std::abs(at[1][k].value) + std::abs(now.value);

@@ -25,6 +25,8 @@ struct Equations {
   int samples = 64;  // places at which a single parameter is first looked for
   static constexpr int most_samples = 1024;
 
+  /// Whether they are of positions alone, without parameters.
+  [[nodiscard]] bool plain() const { return positions && !velocities && parameters.empty(); }
   [[nodiscard]] int rows() const { return function.equations - static_cast<int>(parameters.size()); }
 };
 

@@ -137,6 +137,8 @@ struct SceneFields<Scene> {
     visit(Field{"name", "", "short name of the scene"}, s.name);
     visit(Field{"description", "", "what it shows"}, s.description);
     visit(Field{"gravity", "m/s^2", "weight per mass"}, s.gravity);
+    visit(Field{"plane", "", "normal of the plane that every body stays in, turning about it alone; none: bodies move in space"},
+          s.plane);
     visit(Field{"materials", "", "what bodies are made of"}, s.materials);
     visit(Field{"material_pairs", "", "what holds between two materials in place of what each says"}, s.material_pairs);
     visit(Field{"bodies", "", "rigid bodies"}, s.bodies);

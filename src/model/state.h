@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/gang.h"
 #include "math/rotation.h"
 
 namespace rotule {
@@ -46,20 +47,24 @@ struct VelocitySlot {
 };
 
 /// out.q = base.q moved by sigma; out may be base. Velocities are left alone.
-inline void displace(const State& base, const VecX& sigma, State& out) {
-  for (int i = 0; i < base.bodies(); ++i) {
-    out.p[i] = base.p[i] + sigma.segment<3>(6 * i);
-    out.theta[i] = turn(base.theta[i], sigma.segment<3>(6 * i + 3));
-  }
+inline void displace(const State& base, const VecX& sigma, State& out, Gang* gang = nullptr) {
+  share_pieces(gang, base.bodies(), [&](int first, int end) {
+    for (int i = first; i < end; ++i) {
+      out.p[i] = base.p[i] + sigma.segment<3>(6 * i);
+      out.theta[i] = turn(base.theta[i], sigma.segment<3>(6 * i + 3));
+    }
+  });
   out.x = base.x + sigma.tail(base.x.size());
 }
 
 /// d(sigma)/dt at q = base moved by sigma, for velocities u of so many bodies and whatever particles follow them.
-inline void chart_rate(int bodies, const VecX& sigma, const VecX& u, VecX& out) {
-  for (Eigen::Index i = 0; i < 6 * bodies; i += 6) {
-    out.segment<3>(i) = u.segment<3>(i);
-    out.segment<3>(i + 3) = dexp_inverse(sigma.segment<3>(i + 3), u.segment<3>(i + 3));
-  }
+inline void chart_rate(int bodies, const VecX& sigma, const VecX& u, VecX& out, Gang* gang = nullptr) {
+  share_pieces(gang, bodies, [&](int first, int end) {
+    for (Eigen::Index i = 6 * first; i < 6 * end; i += 6) {
+      out.segment<3>(i) = u.segment<3>(i);
+      out.segment<3>(i + 3) = dexp_inverse(sigma.segment<3>(i + 3), u.segment<3>(i + 3));
+    }
+  });
   const Eigen::Index rest = u.size() - 6 * bodies;
   out.tail(rest) = u.tail(rest);
 }

@@ -13,6 +13,7 @@
 #include "model/fluid_sides.h"
 #include "model/model.h"
 #include "model/names.h"
+#include "model/planar_scene.h"
 #include "model/range_check.h"
 #include "model/validate_forces.h"
 
@@ -253,6 +254,7 @@ void validate(const Scene& scene) {
     validate(scene.bodies[i], scene.materials, bodies / i);
     fixed.emplace(scene.bodies[i].name, scene.bodies[i].immovable());
   }
+  check_plane(scene);
   // Suggestions need all the names; they are gathered only when one is not found.
   const auto unknown_body = [&](const Place& place, std::string_view name) {
     std::vector<std::string> known = names(scene.bodies);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/spans.h"
+#include "problem/blocks_of_bodies.h"
 #include "problem/cone.h"
 #include "problem/laws.h"
 #include "problem/operators.h"
@@ -32,17 +33,53 @@ double further_row_velocity(const ConstraintProblem& problem, const ConstraintBl
   return out;
 }
 
+namespace {
+
+/// J^T x of one block and body.
+inline Vec6 transposed_product(const double* row, const double* x, int rows) {
+  Vec6 impulse = Eigen::Map<const Vec6>(row) * x[0];
+  for (int r = 1; r < rows; ++r) impulse += Eigen::Map<const Vec6>(row + 6 * r) * x[r];
+  return impulse;
+}
+
+}  // namespace
+
 void apply_impulses(const ConstraintProblem& problem, std::span<const double> x, std::span<double> velocities) {
   if (problem.has_matrix()) return;
-  for (const ConstraintBlock& block : problem.blocks) {
-    const double* const x_block = x.data() + block.first_row;
+  for (const ConstraintBlock& block : problem.blocks)
     for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
-      const double* row = J.data() + 6 * first;
-      Vec6 impulse = Eigen::Map<const Vec6>(row) * x_block[0];
-      for (int r = 1; r < block.rows; ++r) impulse += Eigen::Map<const Vec6>(row + 6 * r) * x_block[r];
-      Eigen::Map<Vec6>(velocities.data() + 6 * body) += multiply_inverse_mass(problem, body, impulse);
+      Eigen::Map<Vec6>(velocities.data() + 6 * body) +=
+          multiply_inverse_mass(problem, body, transposed_product(J.data() + 6 * first, x.data() + block.first_row, block.rows));
     });
-  }
+}
+
+void BlocksOfBodies::find(const ConstraintProblem& problem) {
+  start_.assign(problem.bodies() + 1, 0);
+  for (const ConstraintBlock& block : problem.blocks)
+    for_each_body(problem, block, [&](int body, const JacobianRows&, int) { ++start_[body + 1]; });
+  for (int body = 0; body < problem.bodies(); ++body) start_[body + 1] += start_[body];
+  sides_.resize(start_.back());
+  std::vector<int> next(start_.begin(), start_.end() - 1);
+  for (const ConstraintBlock& block : problem.blocks)
+    for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {
+      sides_[next[body]++] = {&J == &problem.J_a   ? &ConstraintProblem::J_a
+                              : &J == &problem.J_b ? &ConstraintProblem::J_b
+                                                   : &ConstraintProblem::J_more,
+                              first, block.first_row, block.rows};
+    });
+}
+
+void BlocksOfBodies::apply_impulses(const ConstraintProblem& problem, std::span<const double> x, std::span<double> velocities,
+                                    Gang* gang) const {
+  share_pieces(gang, problem.bodies(), [&](int from, int to) {
+    for (int body = from; body < to; ++body)
+      for (int k = start_[body]; k < start_[body + 1]; ++k) {
+        const Side& side = sides_[k];
+        const double* const row = (problem.*side.J).data() + 6 * side.first;
+        Eigen::Map<Vec6>(velocities.data() + 6 * body) +=
+            multiply_inverse_mass(problem, body, transposed_product(row, x.data() + side.first_row, side.rows));
+      }
+  });
 }
 
 void multiply(const ConstraintProblem& problem, std::span<const double> x, std::span<double> velocities, std::span<double> y) {

@@ -11,6 +11,7 @@
 #include "model/content.h"
 #include "model/names.h"
 #include "model/particle_surface.h"
+#include "model/planar_scene.h"
 #include "model/realtime_scope.h"
 #include "model/solid_surface.h"
 #include "model/validate.h"
@@ -170,6 +171,7 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
   named.recipe = recipe;
   name_unnamed(named);
   validate(named);
+  hold_in_plane(named);
   check_combination(recipe, needs_of(named));
   require_fluid_runs(named.fluid, recipe);
   WorldImplementation& w = *implementation_;

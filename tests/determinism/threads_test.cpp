@@ -73,6 +73,55 @@ TEST(Determinism, TheNumberOfThreadsDoesNotMatter) {
   }
 }
 
+/// A tree of bodies on ball joints or hinges, with rods across: one linkage.
+Scene tree_with_loops(int count, int children, bool hinges) {
+  Scene scene;
+  std::vector<Vec3> at;
+  for (int i = 0; i < count; ++i) {
+    const int parent = (i - 1) / children, child = (i - 1) % children;
+    at.emplace_back(i == 0 ? Vec3(0, 0, 0)
+                           : Vec3(at[parent] + Vec3(child - 0.4 * children, 0.3 + 0.1 * (i % 3), -0.5 - 0.01 * (i % 7))));
+    scene.add({.name = "b" + std::to_string(i),
+               .mass = 1 + 0.1 * (i % 5),
+               .position = at.back(),
+               .shape = Box{Vec3(0.2, 0.15, 0.1)},
+               .contacts = false});
+    const std::string own = "b" + std::to_string(i), other = i == 0 ? "world" : "b" + std::to_string(parent);
+    const Vec3 where = i == 0 ? Vec3(0, 0, 0.3) : Vec3(0.5 * (at[parent] + at[i]));
+    if (hinges && i % 3 != 0)
+      scene.add(Hinge{.between = {other, own}, .at = where, .axis = i % 2 ? Vec3(0, 1, 0) : Vec3(0, 0, 1)});
+    else
+      scene.add(Ball{.between = {other, own}, .at = where});
+    if (i > 1 && i % 4 == 0 && (i - 2) / children == parent)
+      scene.add(Rod{.between = {"b" + std::to_string(i - 1), own}, .from = at[i - 1], .to = at[i]});
+  }
+  return scene;
+}
+
+TEST(Determinism, BranchesOfOneMechanismInParallelGiveTheBitsOfOneThread) {
+  for (const bool hinges : {false, true}) {
+    Scene scene = tree_with_loops(400, hinges ? 2 : 3, hinges);
+    Recipe rk4 = recipes::exact();
+    rk4.integrator = Rk4Settings{};
+    rk4.dt = 1e-3;
+    Recipe impulses = recipes::balanced();
+    for (const Recipe& recipe : {recipes::exact(), rk4, impulses}) {
+      std::uint64_t alone = 0;
+      for (const int threads : {1, 2, 3, 7}) {
+        Recipe own = recipe;
+        own.threads = threads;
+        World world(scene, own);
+        ASSERT_EQ(world.islands(), 1);
+        for (int i = 0; i < 3; ++i) world.step();
+        if (threads == 1)
+          alone = world.state_hash();
+        else
+          EXPECT_EQ(world.state_hash(), alone) << testing::describe(own) << ' ' << threads;
+      }
+    }
+  }
+}
+
 TEST(Determinism, TheSameRunTwiceGivesTheSameBits) {
   for (const std::string& name : scenes::names()) {
     const Scene scene = *scenes::build(name);

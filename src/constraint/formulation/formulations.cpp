@@ -11,11 +11,14 @@ namespace {
 
 /// Rows that have values are those of joints, which come first; drives and contacts may follow.
 template <class Function>
-void for_each_row(const ConstraintProblem& problem, const RowValues& values, Function&& function) {
-  for (const ConstraintBlock& block : problem.blocks) {
-    if (block.first_row >= values.C.size()) return;
-    for (int r = block.first_row; r < block.first_row + block.rows; ++r) function(block, r);
-  }
+void for_each_row(const ConstraintProblem& problem, const RowValues& values, Function&& function, Gang* gang = nullptr) {
+  share_pieces(gang, static_cast<int>(problem.blocks.size()), [&](int first, int end) {
+    for (int n = first; n < end; ++n) {
+      const ConstraintBlock& block = problem.blocks[n];
+      if (block.first_row >= values.C.size()) return;
+      for (int r = block.first_row; r < block.first_row + block.rows; ++r) function(block, r);
+    }
+  });
 }
 
 }  // namespace
@@ -38,10 +41,14 @@ double constraint_rate(const ConstraintProblem& problem, const ConstraintBlock& 
   return row_velocity(problem, block, row, view(velocity)) + values.C_t[row];
 }
 
-void formulate_acceleration(const RowValues& values, const VecX& acceleration, const VecX& pull, ConstraintProblem& problem) {
-  for_each_row(problem, values, [&](const ConstraintBlock& block, int r) {
-    problem.b[r] = -row_velocity(problem, block, r, view(acceleration)) - values.gamma[r] - pull[r];
-  });
+void formulate_acceleration(const RowValues& values, const VecX& acceleration, const VecX& pull, ConstraintProblem& problem,
+                            Gang* gang) {
+  for_each_row(
+      problem, values,
+      [&](const ConstraintBlock& block, int r) {
+        problem.b[r] = -row_velocity(problem, block, r, view(acceleration)) - values.gamma[r] - pull[r];
+      },
+      gang);
 }
 
 void held_rows(RowValues& values, const VecX& u_0, double g, const ConstraintProblem& problem) {
@@ -57,11 +64,15 @@ void stabilisation_pull(const RowValues& values, const VecX& velocity, double be
   });
 }
 
-void formulate_velocity(const RowValues& values, const VecX& velocity, double baumgarte_over_h, ConstraintProblem& problem) {
-  for_each_row(problem, values, [&](const ConstraintBlock& block, int r) {
-    const double error = problem.lower[r] == 0 ? std::min(values.C[r], 0.0) : values.C[r];
-    problem.b[r] = -constraint_rate(problem, block, r, values, velocity) - baumgarte_over_h * error;
-  });
+void formulate_velocity(const RowValues& values, const VecX& velocity, double baumgarte_over_h, ConstraintProblem& problem,
+                        Gang* gang) {
+  for_each_row(
+      problem, values,
+      [&](const ConstraintBlock& block, int r) {
+        const double error = problem.lower[r] == 0 ? std::min(values.C[r], 0.0) : values.C[r];
+        problem.b[r] = -constraint_rate(problem, block, r, values, velocity) - baumgarte_over_h * error;
+      },
+      gang);
 }
 
 void formulate_forces(const RowValues& values, const VecX& before, const VecX& velocity, double beta_position,

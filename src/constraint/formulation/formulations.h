@@ -28,7 +28,8 @@ struct ImpulseFormulation {
 std::optional<ImpulseFormulation> impulse_formulation(const FormulationSettings& settings);
 
 /// `acceleration` is M^-1 f; `pull` what stabilisation adds, zero without it.
-void formulate_acceleration(const RowValues& values, const VecX& acceleration, const VecX& pull, ConstraintProblem& problem);
+void formulate_acceleration(const RowValues& values, const VecX& acceleration, const VecX& pull, ConstraintProblem& problem,
+                            Gang* gang = nullptr);
 /// gamma such that accelerations which fit it make J (u_0 + g u') + C_t = 0: what an implicit stage with these velocities asks
 /// for.
 void held_rows(RowValues& values, const VecX& u_0, double g, const ConstraintProblem& problem);
@@ -36,7 +37,8 @@ void held_rows(RowValues& values, const VecX& u_0, double g, const ConstraintPro
 /// h^2 off the constraints by its own design, and an answer of beta_p/h^2 to that would cost it its order.
 void stabilisation_pull(const RowValues& values, const VecX& velocity, double beta_position, double beta_velocity, double h,
                         const ConstraintProblem& problem, VecX& pull);
-void formulate_velocity(const RowValues& values, const VecX& velocity, double baumgarte_over_h, ConstraintProblem& problem);
+void formulate_velocity(const RowValues& values, const VecX& velocity, double baumgarte_over_h, ConstraintProblem& problem,
+                        Gang* gang = nullptr);
 /// The impulses over a step that forces of the acceleration level give; `before` is u, `velocity` u*.
 void formulate_forces(const RowValues& values, const VecX& before, const VecX& velocity, double beta_position,
                       double beta_velocity, double h, ConstraintProblem& problem);

@@ -20,91 +20,6 @@ using ByParameters = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, Eq
 using Parameters = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, Moving::most_parameters, 1>;
 using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, Equations::most, Equations::most>;
 
-/// One function with all that it is given.
-class Evaluation {
- public:
-  Evaluation(const FunctionJoint& joint, std::span<const BodyLanes<double>* const> bodies, double t) : joint_(joint), t_(t) {
-    t_.of_time = true;
-    t_.first = 1;
-    for (int k = 0; k < joint.partners; ++k) {
-      const MovingBody& known = joint.body[static_cast<std::size_t>(k)];
-      const BodyLanes<double>& now = *bodies[k];
-      std::construct_at(&body_[k], MovingBody{.p = now.p,
-                                              .offset = known.offset,
-                                              .R = now.R,
-                                              .v = now.v,
-                                              .omega = now.omega,
-                                              .dp = now.v,
-                                              .turn = now.omega,
-                                              .index = known.index,
-                                              .turns = known.turns});
-    }
-    const Equations& equations = *joint.equations;
-    for (std::size_t k = 0; k < equations.parameters.size(); ++k)
-      std::construct_at(&s_[k], 0.5 * (equations.parameters[k].from + equations.parameters[k].to));
-    for (int k = 0; k < equations.function.equations; ++k) std::construct_at(&out_[k]);
-  }
-
-  Evaluation(const Evaluation&) = delete;
-  Evaluation& operator=(const Evaluation&) = delete;
-  ~Evaluation() { std::destroy_n(&body_[0], joint_.partners); }
-
-  enum class Gradient { none, by_motion, by_velocity };
-  void gradients(Gradient gradient) {
-    for (int k = joint_.first; k < joint_.partners; ++k) {
-      body_[k].by_motion = gradient == Gradient::by_motion && !joint_.still[k];
-      body_[k].by_velocity = gradient == Gradient::by_velocity && !joint_.still[k];
-    }
-    t_.by_time = gradient == Gradient::none ? 0 : 1;
-  }
-  /// Differentiates along the motion that bodies have, or, for `rate` 0, along none yet.
-  void along_motion(double rate = 1) {
-    for (int k = 0; k < joint_.partners; ++k) {
-      body_[k].dp = rate * body_[k].v;
-      body_[k].turn = rate * body_[k].omega;
-    }
-    t_.first = rate;
-  }
-  void direction(int partner, int k, double by) {
-    if (k < 3)
-      body_[partner].dp[k] = by;
-    else
-      body_[partner].turn[k - 3] = by;
-  }
-  void velocity(int partner, int k, double to) {
-    if (k < 3)
-      body_[partner].v[k] = to;
-    else
-      body_[partner].omega[k - 3] = to;
-  }
-  void stand_still() {
-    for (int k = 0; k < joint_.partners; ++k) body_[k].v = body_[k].omega = Vec3::Zero();
-  }
-  [[nodiscard]] Moving& parameter(int k) { return s_[k]; }
-
-  std::span<const Moving> operator()() {
-    const Equations& equations = *joint_.equations;
-    const auto count = static_cast<std::size_t>(joint_.partners - joint_.first);
-    equations.function.evaluate({&body_[joint_.first], count}, t_, {&s_[0], equations.parameters.size()},
-                                {&out_[0], static_cast<std::size_t>(equations.function.equations)});
-    return {&out_[0], static_cast<std::size_t>(equations.function.equations)};
-  }
-
- private:
-  const FunctionJoint& joint_;
-  // As many as there are partners, parameters and equations: the others are not made.
-  union {
-    MovingBody body_[Moving::most_bodies];  // NOLINT(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays)
-  };
-  union {
-    Moving s_[Moving::most_parameters];  // NOLINT(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays)
-  };
-  union {
-    Moving out_[Equations::most];  // NOLINT(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays)
-  };
-  Moving t_;
-};
-
 /// The parameters for a state, and what is perpendicular to them.
 class Elimination {
  public:
@@ -303,11 +218,6 @@ class Elimination {
   ByParameters F_s_;
 };
 
-[[noreturn]] void no_number(const FunctionJoint& joint) {
-  throw Error("joint \"" + *joint.name + "\"",
-              "its equations or their derivatives are no longer finite numbers; look where they divide by zero or take roots");
-}
-
 /// The gradient of a number, one part per partner.
 void write_gradient(const FunctionJoint& joint, const Moving& from, FunctionRow& out) {
   const int asked = joint.partners > 4 ? Moving::most_bodies : joint.partners;  // as wide as the joint's pool
@@ -347,6 +257,11 @@ void rows_with_parameters(const FunctionJoint& joint, Evaluation& evaluation, st
 }
 
 }  // namespace
+
+void no_number(const FunctionJoint& joint) {
+  throw Error("joint \"" + *joint.name + "\"",
+              "its equations or their derivatives are no longer finite numbers; look where they divide by zero or take roots");
+}
 
 FunctionJoint function_joint(const Model& model, int index) {
   const Joint& joint = model.joints[index];

@@ -11,19 +11,10 @@
 // Second derivatives in all directions are found by polarisation: H_ij = (Q(e_i + e_j) - Q(e_i) - Q(e_j)) / 2, Q(d) being the
 // second derivative along d; only implicit methods and geometric stiffness ask for them.
 #include "constraint/pool/drive.h"
+#include "constraint/pool/evaluation.h"
 #include "constraint/pool/pool.h"
 
 namespace rotule {
-
-/// One joint of the pool. Bodies are given by the joint's partners.
-struct FunctionJoint {
-  std::shared_ptr<const Equations> equations;
-  std::array<MovingBody, Moving::most_bodies> body;  // what does not change of them
-  std::array<bool, Moving::most_bodies> moves{};     // whether it can be moved
-  std::array<bool, Moving::most_bodies> still{};     // whether it never moves at all
-  int partners = 0, first = 0;                       // q[0] is the partner `first`
-  std::shared_ptr<const std::string> name;
-};
 
 /// A row over all partners.
 struct FunctionRow {
@@ -38,6 +29,8 @@ void function_rows(const FunctionJoint& joint, std::span<const BodyLanes<double>
 void add_function_hessian(const FunctionJoint& joint, std::span<const BodyLanes<double>* const> bodies, double t,
                           std::span<const double> lambda, Eigen::Ref<MatX> H);
 FunctionJoint function_joint(const Model& model, int index);
+/// Throws Error: what the joint's equations gave is not finite.
+[[noreturn]] void no_number(const FunctionJoint& joint);
 
 /// Joints of `fewest` to `count` partners; those that lack are the world.
 template <int count, int fewest>
@@ -84,6 +77,7 @@ class FunctionPool {
   void rows(const Partners<L, count>& body, const LaneIndex<L>& at, double t, Write&& write) const
       requires(std::is_same_v<L, double>) {
     const std::size_t i = at[0];
+    if (function_[i].equations->plain()) return plain_rows(function_[i], body, switched(i), t, write);
     std::array<FunctionRow, Equations::most> rows;
     const int number = function_[i].equations->rows();
     function_rows(function_[i], body, t, {rows.data(), static_cast<std::size_t>(number)});
@@ -122,6 +116,37 @@ class FunctionPool {
   }
 
  private:
+  /// Equations of positions alone, without parameters: nothing is kept between the function and the row.
+  template <class Write>
+  static void plain_rows(const FunctionJoint& joint, const Partners<double, count>& body, std::span<const DrivenAxis> held,
+                         double t, Write&& write) {
+    Evaluation evaluation(joint, body, t);
+    evaluation.gradients(Evaluation::Gradient::by_motion);
+    int r = 0;
+    for (const Moving& C : evaluation()) {
+      const bool in_force = held.empty() || held[r++].in_force;
+      double sum = C.value + C.by_time + C.second;
+      const auto side = [&](int partner) -> RowSide<double> {
+        const int b = partner - joint.first;
+        if (!in_force || b < 0 || b >= C.bodies) return {Vec3::Zero(), Vec3::Zero()};
+        const Moving::Gradient& by = C.by_body[b];
+        sum += ((by[0] + by[1]) + (by[2] + by[3])) + (by[4] + by[5]);
+        return {Vec3(by[0], by[1], by[2]), Vec3(by[3], by[4], by[5])};
+      };
+      const RowSide<double> a = side(0), b = side(1);
+      Row<double> row{in_force ? C.value : 0,  in_force ? C.second : 0, a.linear, a.angular, b.linear, b.angular,
+                      in_force ? C.by_time : 0};
+      if constexpr (count == 2) {
+        if (!std::isfinite(sum)) no_number(joint);
+        write(row);
+      } else {
+        std::array<RowSide<double>, count - 2> sides;
+        for (int k = 2; k < count; ++k) sides[k - 2] = side(k);
+        if (!std::isfinite(sum)) no_number(joint);
+        write(row, sides);
+      }
+    }
+  }
   static FunctionRow none() {
     FunctionRow out;
     for (Vec6& J : out.J) J.setZero();

@@ -11,14 +11,16 @@ inline void add_added_gyroscopic(const Model& model, const Kinematics& kinematic
 }
 
 /// f += (0, -omega x I omega), computed in body axes, where I is constant.
-inline void add_gyroscopic(const Model& model, const Kinematics& kinematics, VecX& f) {
-  for (int i = 0; i < model.body_count(); ++i) {
-    const BodyLanes<double>& body = kinematics.bodies[i];
-    const Vec3 omega_B = body.R.transpose() * body.omega;
-    const Vec3 L_B = model.inertia[i] * omega_B;
-    f.segment<3>(6 * i + 3).noalias() -= body.R * omega_B.cross(L_B);
-    if (model.has_added_mass()) add_added_gyroscopic(model, kinematics, i, f);
-  }
+inline void add_gyroscopic(const Model& model, const Kinematics& kinematics, VecX& f, Gang* gang = nullptr) {
+  share_pieces(gang, model.body_count(), [&](int first, int end) {
+    for (int i = first; i < end; ++i) {
+      const BodyLanes<double>& body = kinematics.bodies[i];
+      const Vec3 omega_B = body.R.transpose() * body.omega;
+      const Vec3 L_B = model.inertia[i] * omega_B;
+      f.segment<3>(6 * i + 3).noalias() -= body.R * omega_B.cross(L_B);
+      if (model.has_added_mass()) add_added_gyroscopic(model, kinematics, i, f);
+    }
+  });
 }
 
 /// The angular velocity after h seconds of free rotation by one implicit Euler step in body axes (one Newton iteration from

@@ -23,19 +23,21 @@ constexpr double suspicious_ratio = 1e-7;
 void solve(const ConstraintProblem& problem, const LdltSettings& settings, Workspace& workspace, std::span<double> x,
            SolveReport& report) {
   auto& system = workspace.get<SparseSystem>();
-  if (!system.matches(problem, problem.blocks)) system.analyse(problem, problem.blocks);
+  Gang* const gang = workspace.get<Helpers>().gang;
+  const int threads = gang ? gang->threads() : 1;
+  if (!system.matches(problem, problem.blocks, threads)) system.analyse(problem, problem.blocks, threads);
   clear(report, problem.rows());
 
-  system.assemble(problem);
-  const BlockLdlt::Outcome outcome = system.factor.factor(settings.pivot_tolerance, report.redundant_rows);
+  system.assemble(problem, gang);
+  const BlockLdlt::Outcome outcome = system.factor.factor(settings.pivot_tolerance, report.redundant_rows, gang);
   report.smallest_pivot = outcome.smallest_ratio;
   std::copy_n(problem.b.data(), x.size(), x.begin());
-  system.solve(x);
+  system.solve(x, gang);
   if (!all_finite(x)) throw Error("solver ldlt", "the answer is not finite: the motion has blown up; take a smaller step");
 
   if (outcome.redundant > 0 || outcome.smallest_ratio < suspicious_ratio || system.has_hubs())
     refine(
-        problem, settings.max_refinements, [&](std::span<double> r) { system.solve(r); }, x, system.refinement, report);
+        problem, settings.max_refinements, [&](std::span<double> r) { system.solve(r, gang); }, x, system.refinement, report);
   std::ranges::sort(report.redundant_rows);
 }
 

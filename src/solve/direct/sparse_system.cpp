@@ -165,10 +165,6 @@ bool SparseSystem::is_loose(const ConstraintProblem& problem, const ConstraintBl
 
 /// The general case: blocks over any number of bodies, as nodes that are adjacent where they share one.
 void SparseSystem::analyse_further(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks) {
-  struct Side {
-    int block;
-    std::int32_t code;
-  };
   const int n = static_cast<int>(blocks.size());
   std::vector<std::vector<Side>> around(problem.bodies());
   std::vector<BlockLdlt::Node> nodes(n);
@@ -195,33 +191,61 @@ void SparseSystem::analyse_further(const ConstraintProblem& problem, std::span<c
   }
   adjacency.neighbours.reserve(1);  // never a null pointer, which the ordering refuses
   minimum_degree(adjacency, order);
-  factor.analyse(nodes, adjacency, order);
+  factor.analyse(nodes, adjacency, order, threads_);
 
   mobility_.clear();
   loose_.clear();
   hub_program_.clear();
   hub_scratch_.clear();
-  program_.clear();
-  for (int body = 0; body < problem.bodies(); ++body) {
-    std::vector<Side>& sides = around[body];
-    if (sides.empty()) continue;
-    std::ranges::sort(sides, {}, [&](const Side& side) { return factor.position(side.block); });
-    program_.push_back(body);
-    program_.push_back(static_cast<std::int32_t>(sides.size()));
-    for (const Side& side : sides) {
-      program_.push_back(side.code);
-      program_.push_back(nodes[side.block].size);
-    }
-    for (std::size_t i = 0; i < sides.size(); ++i)
-      for (std::size_t j = i; j < sides.size(); ++j)
-        program_.push_back(i == j ? factor.offset(sides[i].block) : factor.offset(sides[j].block, sides[i].block));
-  }
+  std::vector<std::pair<int, std::vector<Side>>> bodies;
+  for (int body = 0; body < problem.bodies(); ++body)
+    if (!around[body].empty()) bodies.emplace_back(body, std::move(around[body]));
+  write_program(blocks, bodies);
   refinement.resize(problem);
   rows_ = problem.rows();
   structure_.keep(problem, blocks);
 }
 
-void SparseSystem::analyse(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks) {
+void SparseSystem::write_program(std::span<const ConstraintBlock> blocks,
+                                 std::span<const std::pair<int, std::vector<Side>>> bodies) {
+  // All joints of a body wait for each other in turn: those before the trunk are in one branch.
+  const int parts = factor.parts(), trunk = parts - 1;
+  std::vector<std::vector<std::int32_t>> programs(parts);
+  std::vector<Side> sides;
+  for (const auto& [body, all] : bodies) {
+    sides = all;
+    std::ranges::sort(sides, {}, [&](const Side& side) { return factor.position(side.block); });
+    for (std::size_t from = 0; from < sides.size();) {
+      const int part = factor.part_of(sides[from].block);
+      std::size_t to = sides.size();
+      if (part != trunk)
+        for (to = from; to < sides.size() && factor.part_of(sides[to].block) == part;) ++to;
+      std::vector<std::int32_t>& program = programs[part];
+      program.push_back(body);
+      program.push_back(static_cast<std::int32_t>(sides.size() - from));
+      program.push_back(static_cast<std::int32_t>(to - from));
+      for (std::size_t i = from; i < sides.size(); ++i) {
+        program.push_back(sides[i].code);
+        program.push_back(blocks[sides[i].block].rows);
+      }
+      for (std::size_t i = from; i < to; ++i)
+        for (std::size_t j = i; j < sides.size(); ++j)
+          program.push_back(i == j ? factor.offset(sides[i].block) : factor.offset(sides[j].block, sides[i].block));
+      from = to;
+    }
+  }
+  program_.clear();
+  program_start_.clear();
+  for (const std::vector<std::int32_t>& program : programs) {
+    program_start_.push_back(program_.size());
+    program_.insert(program_.end(), program.begin(), program.end());
+  }
+  program_start_.push_back(program_.size());
+  program_.shrink_to_fit();
+}
+
+void SparseSystem::analyse(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks, int threads) {
+  threads_ = threads;
   if (std::ranges::any_of(blocks, [](const ConstraintBlock& block) { return block.more_count > 0; }))
     return analyse_further(problem, blocks);
   const int n = static_cast<int>(blocks.size());
@@ -284,7 +308,7 @@ void SparseSystem::analyse(const ConstraintProblem& problem, std::span<const Con
   append_order(inner, problem.bodies(), hanging, order);
   for (int k = 0; k < hub_count; ++k) order.push_back(n + k);
   append_order(edges, problem.bodies(), rest, order);
-  factor.analyse(nodes, adjacency, order);
+  factor.analyse(nodes, adjacency, order, hub_count > 0 ? 1 : threads);
 
   hub_program_.clear();
   for (int k = 0; k < hub_count; ++k) {
@@ -302,29 +326,18 @@ void SparseSystem::analyse(const ConstraintProblem& problem, std::span<const Con
   hub_scratch_.resize(hub_count > 0 ? problem.rows() + 6 * hub_count : 0);
 
   // The assembly visits bodies in the order in which their first joints are eliminated, for locality.
-  program_.clear();
   std::vector<char> visited(hubs.is_hub);
-  std::vector<int> around;
+  std::vector<std::pair<int, std::vector<Side>>> bodies;
   for (const int first : order) {
     if (first >= n) continue;
     for (const int body : {edges[first].a, edges[first].b}) {
       if (body < 0 || visited[body]) continue;
       visited[body] = 1;
-      const auto incident = joints.of(body);
-      around.assign(incident.begin(), incident.end());
-      std::ranges::sort(around, {}, [&](int i) { return factor.position(i); });
-      program_.push_back(body);
-      program_.push_back(static_cast<std::int32_t>(around.size()));
-      for (const int i : around) {
-        program_.push_back(2 * nodes[i].first_row + (edges[i].b == body));
-        program_.push_back(nodes[i].size);
-      }
-      for (std::size_t i = 0; i < around.size(); ++i)
-        for (std::size_t j = i; j < around.size(); ++j)
-          program_.push_back(i == j ? factor.offset(around[i]) : factor.offset(around[j], around[i]));
+      std::vector<Side>& sides = bodies.emplace_back(body, std::vector<Side>()).second;
+      for (const int i : joints.of(body)) sides.push_back({i, 2 * nodes[i].first_row + (edges[i].b == body)});
     }
   }
-  program_.shrink_to_fit();
+  write_program(blocks, bodies);
   refinement.resize(problem);
   rows_ = problem.rows();
   structure_.keep(problem, blocks);
@@ -352,49 +365,46 @@ void SparseSystem::assemble_hubs(const ConstraintProblem& problem) {
   }
 }
 
-void SparseSystem::solve(std::span<double> x) {
-  if (hub_scratch_.empty()) return factor.solve(x.data());
+void SparseSystem::solve(std::span<double> x, Gang* gang) {
+  if (hub_scratch_.empty()) return factor.solve(x.data(), gang);
   std::copy(x.begin(), x.end(), hub_scratch_.begin());
   std::fill(hub_scratch_.begin() + static_cast<std::ptrdiff_t>(x.size()), hub_scratch_.end(), 0.0);
   factor.solve(hub_scratch_.data());
   std::copy_n(hub_scratch_.begin(), x.size(), x.begin());
 }
 
-void SparseSystem::assemble(const ConstraintProblem& problem) {
-  std::fill(factor.values().begin(), factor.values().end(), 0.0);
-  switch (factor.uniform_size()) {
-    case 3:
-      assemble_bodies<3>(problem);
-      break;
-    case 5:
-      assemble_bodies<5>(problem);
-      break;
-    case 6:
-      assemble_bodies<6>(problem);
-      break;
-    default:
-      assemble_bodies<0>(problem);
-      break;
-  }
-
+void SparseSystem::assemble(const ConstraintProblem& problem, Gang* gang) {
+  const std::span<const double> compliance(problem.C.data(), static_cast<std::size_t>(problem.C.size()));
+  share_out(gang, factor.parts(), [&](int part, int) {
+    const std::span<double> values = factor.values_of(part);
+    std::fill(values.begin(), values.end(), 0.0);
+    switch (factor.uniform_size()) {
+      case 3:
+        assemble_bodies<3>(problem, part);
+        break;
+      case 5:
+        assemble_bodies<5>(problem, part);
+        break;
+      case 6:
+        assemble_bodies<6>(problem, part);
+        break;
+      default:
+        assemble_bodies<0>(problem, part);
+        break;
+    }
+    factor.add_to_diagonal(part, compliance);
+  });
   assemble_hubs(problem);
-
-  // Compliance, on the diagonal.
-  for (std::size_t i = 0; i < structure_.blocks().size(); ++i) {
-    const ConstraintBlock& block = structure_.blocks()[i];
-    double* const D = factor.values().data() + factor.offset(static_cast<int>(i));
-    for (int r = 0; r < block.rows; ++r) D[r * (block.rows + 1)] += problem.C[block.first_row + r];
-  }
 }
 
 template <int S, BodyKind kind>
 const std::int32_t* SparseSystem::assemble_body(const ConstraintProblem& problem, const std::int32_t* at) {
   double* const values = factor.values().data();
   const double* const W = problem.inverse_mass[at[0]].data();
-  const int count = at[1];
-  const std::int32_t* const sides = at + 2;
+  const int count = at[1], here = at[2];
+  const std::int32_t* const sides = at + 3;
   const std::int32_t* target = sides + 2 * count;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < here; ++i) {
     const int s = S ? S : sides[2 * i + 1];
     const double* const J_i = side(problem, sides[2 * i]);
     double t[6 * (S ? S : 6)];
@@ -414,14 +424,14 @@ BodyKind SparseSystem::kind_of(const ConstraintProblem& problem, const std::int3
   if (!is_isotropic(problem.inverse_mass[at[0]])) return BodyKind::uncoupled;
   if (S != 3) return BodyKind::isotropic;
   for (int i = 0; i < at[1]; ++i)
-    if (!is_ball(side(problem, at[2 + 2 * i]))) return BodyKind::isotropic;
+    if (!is_ball(side(problem, at[3 + 2 * i]))) return BodyKind::isotropic;
   return BodyKind::balls;
 }
 
 template <int S>
-void SparseSystem::assemble_bodies(const ConstraintProblem& problem) {
-  const std::int32_t* at = program_.data();
-  const std::int32_t* const end = at + program_.size();
+void SparseSystem::assemble_bodies(const ConstraintProblem& problem, int part) {
+  const std::int32_t* at = program_.data() + program_start_[part];
+  const std::int32_t* const end = program_.data() + program_start_[part + 1];
   while (at != end) switch (kind_of<S>(problem, at)) {
       case BodyKind::coupled:
         at = assemble_body<S, BodyKind::coupled>(problem, at);

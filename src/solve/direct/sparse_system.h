@@ -13,10 +13,14 @@
 // first of all. Only joints that tie such a body to the ground or to another one still form cliques, and all of them where some
 // block ties more than two bodies.
 //
+// Over several threads bodies and joints go with the branches of the elimination that they are in (block_ldlt.h); a body between
+// a branch and the trunk adds to both, each where nobody else does. Systems with such bodies as nodes are left to one thread.
+//
 // Rows whose pivot vanishes are set aside and listed. Fails on problems that have a matrix and no bodies.
 #include <rotule/problem.h>
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "linalg/block_ldlt.h"
@@ -41,8 +45,8 @@ inline Mobility mobility_of(const Mat6& W) {
 class SparseSystem {
  public:
   /// Whether the order and places found for these blocks serve again.
-  [[nodiscard]] bool matches(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks) const {
-    if (!structure_.matches(problem, blocks)) return false;
+  [[nodiscard]] bool matches(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks, int threads = 1) const {
+    if (threads != threads_ || !structure_.matches(problem, blocks)) return false;
     if (has_hubs() && rows_ != problem.rows()) return false;
     for (std::size_t body = 0; body < mobility_.size(); ++body)
       if (mobility_[body] != mobility_of(problem.inverse_mass[body])) return false;
@@ -51,11 +55,11 @@ class SparseSystem {
     return true;
   }
 
-  void analyse(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks);
-  void assemble(const ConstraintProblem& problem);
+  void analyse(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks, int threads = 1);
+  void assemble(const ConstraintProblem& problem, Gang* gang = nullptr);
   [[nodiscard]] bool has_hubs() const { return !hub_scratch_.empty(); }
   /// Replaces a right-hand side by the answer; `x` has all rows of the problem, those of other blocks are left alone.
-  void solve(std::span<double> x);
+  void solve(std::span<double> x, Gang* gang = nullptr);
 
   BlockLdlt factor;
   RefinementScratch refinement;
@@ -64,9 +68,16 @@ class SparseSystem {
   /// Whether the block's compliance leaves it next to nothing to carry.
   static bool is_loose(const ConstraintProblem& problem, const ConstraintBlock& block);
   void analyse_further(const ConstraintProblem& problem, std::span<const ConstraintBlock> blocks);
+  /// One side of a block, as `program_` has it.
+  struct Side {
+    int block;
+    std::int32_t code;
+  };
+  /// Writes the program of all bodies, in this order; each with its sides by order of elimination.
+  void write_program(std::span<const ConstraintBlock> blocks, std::span<const std::pair<int, std::vector<Side>>> bodies);
   void assemble_hubs(const ConstraintProblem& problem);
   template <int S>
-  void assemble_bodies(const ConstraintProblem& problem);
+  void assemble_bodies(const ConstraintProblem& problem, int part);
   template <int S>
   static BodyKind kind_of(const ConstraintProblem& problem, const std::int32_t* at);
   static const double* side(const ConstraintProblem& problem, std::int32_t code) {
@@ -77,12 +88,14 @@ class SparseSystem {
   template <int S, BodyKind kind>
   const std::int32_t* assemble_body(const ConstraintProblem& problem, const std::int32_t* at);
 
-  int rows_ = 0;
+  int rows_ = 0, threads_ = 1;
   Structure structure_;
-  // For every body with joints: its index, their count k; per joint, in order of elimination, 2 first_row + side (or -1 minus the
-  // first row of J_more, of a body beyond the joint's first two) and its rows;
-  // then, for the first joint with itself and each later one, for the second likewise ..., where their product is added.
+  // Part by part of the factor, for every body with joints there: its index, their count k and how many of them are in this part;
+  // per joint, in order of elimination, 2 first_row + side (or -1 minus the first row of J_more, of a body beyond the joint's
+  // first two) and its rows; then, for the first joint with itself and each later one, for the second likewise ..., as long as
+  // they are in this part, where their product is added.
   std::vector<std::int32_t> program_;
+  std::vector<std::size_t> program_start_;  // of each part
   // For every hub: its index, where its own block stands, the count of its joints; per joint, 2 first_row + side, its rows
   // (negative where it comes after the hub), and where their block stands.
   std::vector<std::int32_t> hub_program_;

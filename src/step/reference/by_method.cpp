@@ -151,7 +151,10 @@ void ReferenceStepper::keep_plan(StepPlan* plan) {
 
 void ReferenceStepper::drop_work() {
   for (std::vector<Island>* islands : {&mechanism.islands, &islands_, &late_, &bouncing_})
-    for (Island& island : *islands) island.workspace = {};
+    for (Island& island : *islands) {
+      island.workspace = {};
+      island.gang = nullptr;
+    }
   closing_ = {};
   shocks = {};
   mechanism.forget_shape();

@@ -23,6 +23,10 @@ void ReferenceStepper::solve_islands(double t, double h) {
   const StageClock::Scope stage(mechanism.clock, Stage::solve);
   const TimeShare share(0.7);  // what is not closed afterwards adds up from step to step
   const ImpulseStep step{mechanism, *impulses_, rules_, search_, t, h, parts()};
+  // One island alone, such as a large mechanism, has all threads to itself.
+  Gang* const helpers = island_count_ == 1 ? mechanism.helpers() : nullptr;
+  for (int i = 0; i < island_count_; ++i)
+    if (islands_[i].gang != helpers) islands_[i].lend(helpers);
   parallel_for(island_count_, mechanism.recipe.threads, [&](int i) {
     Island& island = islands_[i];
     formulate(step, free_, island);

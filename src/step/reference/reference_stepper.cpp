@@ -28,6 +28,7 @@ struct Lent {
 const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   Budget::listen();
   const StageClock::Run timed(mechanism.clock);
+  const JointedMechanism::Awake awake(mechanism);
   mechanism.now.report = {};
   mechanism.now.push_energy = 0;
   mechanism.now.flow = {};
