@@ -73,7 +73,7 @@ TEST(PlanarScene, RefusesWhatLeavesThePlane) {
             std::string::npos);
   EXPECT_NE(complaint([](Scene& s) { s.plane = Vec3(0, 0, 0); }).find("/plane"), std::string::npos);
   EXPECT_NE(complaint([](Scene& s) {
-              s.particles.push_back({.name = "dust", .mass = 1, .positions = {Vec3(0, 0, 0)}});
+              s.particles.push_back({.name = "dust", .positions = {Vec3(0, 0, 0)}, .mass = 1});
             }).find("/plane"),
             std::string::npos);
   EXPECT_EQ(parse_scene(to_json([] {
