@@ -79,8 +79,8 @@ class Articulations {
   void close(const State& s, double t, BodyLines& bodies, Stages& stages);
 
   /// The worst row of joints after the last part, changes being noted (kernels.h), as the judge says: what is wrong of dC/dt
-  /// against what is at stake. Of all groups, or where there are many of an eighth, another in each step. Drives are not judged.
-  double judge(const BodyLines& bodies, std::int64_t step);
+  /// against what is at stake. Of all joints, or where there are many of an eighth, another in each step. Drives are not judged.
+  [[nodiscard]] double judge(const BodyLines& bodies, std::int64_t step) const;
   /// What given motions and drives did in a substep that has just ended.
   void book_part(const BodyLines& bodies, Flow& flow);
 
@@ -189,6 +189,7 @@ class Articulations {
   void whiten(const BodyLines& bodies, Group& group) const;
   void refactor(Group& group);
   void hold_group(Group& group, VecX& x, BodyLines& bodies, bool drifts);
+  static double judge(const Group& group, const Node& node, const BodyLines& bodies, double rounding_share);
   static bool turns_fast(const State& s, const Linkage& linkage, double h);
   [[nodiscard]] bool any_quick() const;
   [[nodiscard]] bool turns_fast(const Group& group, const BodyLines& bodies) const;

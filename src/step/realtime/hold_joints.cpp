@@ -146,33 +146,40 @@ void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool dr
   if (drifts) take_out_drift(group, bodies);
 }
 
-double Articulations::judge(const BodyLines& bodies, std::int64_t step) {
-  constexpr std::size_t few = 32, share = 8;
+double Articulations::judge(const BodyLines& bodies, std::int64_t step) const {
+  constexpr int few = 32, share = 8;
   constexpr double rounding_share = 1e-4;  // as of contacts
-  const std::size_t stride = awake_.size() > few ? share : 1;
+  int joints = 0;
+  for (const int i : awake_) joints += groups_[i].joints;
+  const int stride = joints > few ? share : 1;
   double worst = 0;
-  for (std::size_t g = static_cast<std::size_t>(step) % stride; g < awake_.size(); g += stride) {
-    const Group& group = groups_[awake_[g]];
-    for (int k = 0; k < group.joints; ++k) {
-      const Node& node = group.nodes[k];
-      for (int r = 0; r < node.rows; ++r) {
-        double wrong = group.bias[node.first_row + r], got = 0, stake = 1e-30;
-        for (int i = node.first_side; i < node.first_side + node.sides; ++i) {
-          const double* W = group.W.data() + group.sides[i].values + 6 * r;
-          const float *w = bodies.motion[group.lines[group.sides[i].body]].at,
-                      *change = bodies.last[group.lines[group.sides[i].body]].at;
-          double length = 0, speed = 0;
-          for (int n = 0; n < 6; ++n) {
-            wrong += W[n] * double(w[n]);
-            got += W[n] * double(change[n]);
-            length += W[n] * W[n];
-            speed += double(w[n]) * double(w[n]);
-          }
-          stake += std::sqrt(length) * (std::hypot(double(change[6]), double(change[7])) + rounding_share * std::sqrt(speed));
-        }
-        worst = std::max(worst, std::abs(wrong) / (stake + std::abs(got - wrong)));
+  int next = static_cast<int>(step % stride);  // counted from the first of the group at hand
+  for (const int i : awake_) {
+    const Group& group = groups_[i];
+    for (; next < group.joints; next += stride) worst = std::max(worst, judge(group, group.nodes[next], bodies, rounding_share));
+    next -= group.joints;
+  }
+  return worst;
+}
+
+double Articulations::judge(const Group& group, const Node& node, const BodyLines& bodies, double rounding_share) {
+  double worst = 0;
+  for (int r = 0; r < node.rows; ++r) {
+    double wrong = group.bias[node.first_row + r], got = 0, stake = 1e-60;
+    for (int i = node.first_side; i < node.first_side + node.sides; ++i) {
+      const double* W = group.W.data() + group.sides[i].values + 6 * r;
+      const float *w = bodies.motion[group.lines[group.sides[i].body]].at,
+                  *change = bodies.last[group.lines[group.sides[i].body]].at;
+      double length = 0, speed = 0;
+      for (int n = 0; n < 6; ++n) {
+        wrong += W[n] * double(w[n]);
+        got += W[n] * double(change[n]);
+        length += W[n] * W[n];
+        speed += double(w[n]) * double(w[n]);
       }
+      stake += length * (double(change[6] * change[6] + change[7] * change[7]) + rounding_share * rounding_share * speed);
     }
+    worst = std::max(worst, std::abs(wrong) / (std::sqrt(stake) + std::abs(got - wrong)));
   }
   return worst;
 }
