@@ -24,6 +24,7 @@ bool are_all_free(std::span<const int> numbers, std::size_t count, const Free& f
 template <class Colour>
 bool lanes_fit(const Colour& colour) {
   if (colour.count < 0 || colour.hot.size() != colour.cold.size()) return false;
+  if (!colour.extras.empty() && colour.extras.size() != colour.hot.size()) return false;
   const std::size_t used = static_cast<std::size_t>(colour.count) * static_cast<std::size_t>(colour.stride);
   if (colour.hot.size() != (used + row_lanes - 1) / row_lanes) return false;
   for (std::size_t index = 0; index < row_lanes * colour.hot.size(); ++index) {
@@ -62,19 +63,24 @@ bool Touches::pairs_fit() const {
     if (pair.a < 0) continue;
     if (!is_place(pair.a, proxies_.size()) || !is_place(pair.b, proxies_.size()) || pair.a == pair.b) return false;
     if (proxies_[pair.a].body < 0 || proxies_[pair.b].body < 0) return false;
-    if (pair.apart != -1 && (!is_place(pair.apart, apart_.size()) || apart_[pair.apart].pair != number)) return false;
-    if (pair.sensing != -1 && (!is_place(pair.sensing, sensing_.size()) || sensing_[pair.sensing] != number)) return false;
+    if (senses(pair)) {
+      if (!is_place(pair.place, sensing_.size()) || sensing_[pair.place].pair != number) return false;
+    } else if (pair.place != -1 && (!is_place(pair.place, apart_.size()) || apart_[pair.place].pair != number)) {
+      return false;
+    }
     if (pair.touch != -1 && (!is_place(pair.touch, touches_.size()) || touches_[pair.touch].pair != number)) return false;
   }
   const auto is_used = [&](int number) { return is_place(number, pairs_.size()) && pairs_[number].a >= 0; };
   for (std::size_t k = 0; k < apart_.size(); ++k) {
     const Apart& apart = apart_[k];
-    if (!is_used(apart.pair) || pairs_[apart.pair].apart != static_cast<int>(k)) return false;
+    if (!is_used(apart.pair)) return false;
     const Pair& pair = pairs_[apart.pair];
+    if (senses(pair) || pair.place != static_cast<int>(k)) return false;
     if (apart.line_a != line_of(proxies_[pair.a].body) || apart.line_b != line_of(proxies_[pair.b].body)) return false;
   }
   for (std::size_t k = 0; k < sensing_.size(); ++k)
-    if (!is_used(sensing_[k]) || pairs_[sensing_[k]].sensing != static_cast<int>(k)) return false;
+    if (!is_used(sensing_[k].pair) || !senses(pairs_[sensing_[k].pair]) || pairs_[sensing_[k].pair].place != static_cast<int>(k))
+      return false;
   return are_all_free(free_pairs_, pairs_.size(), [&](int k) { return pairs_[k].a < 0; }) &&
          are_all_free(free_proxies_, proxies_.size(), [&](int k) { return proxies_[k].body < 0; });
 }
