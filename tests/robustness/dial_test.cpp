@@ -77,7 +77,8 @@ TEST_P(DialOf, ErrorsAreAsLargeAsTheyAreSaidToBe) {
   EXPECT_EQ(rotule("recipe '" + path + "' --accuracy 1e-4").err, "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenes, DialOf, ::testing::Values("dial", "dial_lift"), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Scenes, DialOf, ::testing::Values("dial", "dial_lift"),
+                         [](const auto& scene) { return std::string(scene.param); });
 
 }  // namespace
 }  // namespace rotule
