@@ -97,6 +97,82 @@ TEST(Bricard, TurnsThoughItCountsAsRigid) {
   EXPECT_EQ(redundant_rows(world), 1);
 }
 
+TEST(Bennett, TurnsAsItsLinksAndTwistsSay) {
+  // Four hinges in space, links a and b by turns, twists alpha and beta: they move where a / sin alpha = b / sin beta, with
+  // tan(theta_1 / 2) tan(theta_2 / 2) = sin((beta + alpha) / 2) / sin((beta - alpha) / 2).
+  const double alpha = 40 * pi / 180, beta = 75 * pi / 180, a = 1, b = a * std::sin(beta) / std::sin(alpha);
+  const double product = std::sin((beta + alpha) / 2) / std::sin((beta - alpha) / 2);
+  const double theta_1 = 110 * pi / 180, theta_2 = 2 * std::atan(product / std::tan(theta_1 / 2));
+  Scene scene;
+  std::vector<Vec3> at, axis;
+  Vec3 p = Vec3::Zero();
+  Mat3 R = Mat3::Identity();
+  for (int i = 0; i < 4; ++i) {
+    at.push_back(p);
+    axis.emplace_back(R.col(2));
+    const double theta = i % 2 ? theta_2 : theta_1, sign = i < 2 ? 1 : -1;
+    R = R * Eigen::AngleAxisd(sign * theta, Vec3::UnitZ());
+    p += (i % 2 ? b : a) * R.col(0);
+    R = R * Eigen::AngleAxisd(i % 2 ? beta : alpha, Vec3::UnitX());
+  }
+  ASSERT_LT(p.norm(), 1e-14);
+  const std::array<std::string, 4> names = {"world", "one", "two", "three"};
+  for (int i = 1; i < 4; ++i)
+    scene.add({.name = names[i],
+               .mass = 1,
+               .inertia = Mat3(Vec3(0.1, 0.12, 0.09).asDiagonal()),
+               .position = 0.5 * (at[i] + at[(i + 1) % 4])});
+  for (int i = 0; i < 4; ++i)
+    scene.add(
+        Hinge{.name = "hinge" + std::to_string(i), .between = {names[(i + 3) % 4], names[i]}, .at = at[i], .axis = axis[i]});
+  World world(scene, recipes::exact());
+  EXPECT_EQ(redundant_rows(world), 3);  // 20 rows for 18 motions, of which one is left
+  const double energy = world.diagnostics().energy();
+  double worst = 0, off = 0, widest = 0;
+  run_for(world, 1, [&] {
+    worst = std::max(worst, world.diagnostics().joint_error.position);
+    // theta is the turn of a link against the one before it.
+    const double turn_1 = world.joint_position(world.joint("hinge0")), turn_2 = world.joint_position(world.joint("hinge1"));
+    const double now = std::tan((theta_1 + turn_1) / 2) * std::tan((theta_2 + turn_2) / 2);
+    off = std::max(off, std::abs(now / product - 1));
+    widest = std::max(widest, std::abs(turn_1));
+  });
+  EXPECT_GT(widest, 0.3);
+  EXPECT_LT(worst, 1e-10);
+  EXPECT_LT(off, 1e-7);
+  EXPECT_NEAR(world.diagnostics().energy(), energy, 1e-8);
+}
+
+TEST(Sarrus, RisesStraight) {
+  // Two legs of three parallel hinges each, at right angles: 30 rows for 30 motions, and yet the platform falls, straight.
+  Scene scene;
+  scene.add({.name = "platform", .mass = 1, .inertia = Mat3(Vec3(0.1, 0.1, 0.1).asDiagonal()), .position = Vec3(0, 0, 1.2)});
+  for (const bool along_x : {true, false}) {
+    const std::string name = along_x ? "x" : "y";
+    const Vec3 out = along_x ? Vec3(1, 0, 0) : Vec3(0, 1, 0), axis = along_x ? Vec3(0, 1, 0) : Vec3(1, 0, 0);
+    const std::array<Vec3, 3> at = {0.5 * out, 1.1 * out + Vec3(0, 0, 0.6), 0.5 * out + Vec3(0, 0, 1.2)};
+    const std::array<std::string, 4> parts = {"world", name + "0", name + "1", "platform"};
+    for (int k = 0; k < 2; ++k)
+      scene.add({.name = parts[k + 1],
+                 .mass = 1,
+                 .inertia = Mat3(Vec3(0.1, 0.1, 0.1).asDiagonal()),
+                 .position = 0.5 * (at[k] + at[k + 1])});
+    for (int k = 0; k < 3; ++k) scene.add(Hinge{.between = {parts[k], parts[k + 1]}, .at = at[k], .axis = axis});
+  }
+  World world(scene, recipes::exact());
+  EXPECT_EQ(redundant_rows(world), 1);
+  const double energy = world.diagnostics().energy();
+  double aside = 0, tilt = 0;
+  run_for(world, 0.2, [&] {
+    aside = std::max(aside, world.position("platform").head<2>().norm());
+    tilt = std::max(tilt, world.orientation("platform").vec().norm());
+  });
+  EXPECT_LT(world.position("platform").z(), 1.15);
+  EXPECT_LT(aside, 1e-11);
+  EXPECT_LT(tilt, 1e-11);
+  EXPECT_NEAR(world.diagnostics().energy(), energy, 1e-9);
+}
+
 TEST(BridgeTruss, StandsStillOnReactionsOfStatics) {
   const Scene scene = scenes::bridge_truss();
   World world(scene);
