@@ -22,6 +22,13 @@ double since_first() {
   return static_cast<double>(now.tv_sec - first_time.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec - first_time.tv_nsec);
 }
 
+void wait_no_longer() {
+  if (!has_timer) return;
+  itimerspec soon{};
+  soon.it_value.tv_nsec = 80'000'000;
+  ::timer_settime(signal_timer, 0, &soon, nullptr);
+}
+
 /// Only what POSIX allows in handlers.
 void hear(int signal) {
   if (first_signal != 0) {
@@ -33,10 +40,7 @@ void hear(int signal) {
   ::clock_gettime(CLOCK_MONOTONIC, &first_time);
   first_signal = signal;
   bell.ring();
-  if (!has_timer || kept != 0) return;
-  itimerspec soon{};
-  soon.it_value.tv_nsec = 80'000'000;
-  ::timer_settime(signal_timer, 0, &soon, nullptr);
+  if (kept == 0) wait_no_longer();
 }
 
 void give_up(int) {
@@ -72,6 +76,9 @@ int signal_received() { return first_signal; }
 Bell& signal_bell() { return bell; }
 
 WorthKeeping::WorthKeeping() { kept = 1; }
-WorthKeeping::~WorthKeeping() { kept = 0; }
+WorthKeeping::~WorthKeeping() {
+  kept = 0;
+  if (first_signal != 0) wait_no_longer();
+}
 
 }  // namespace rotule::app

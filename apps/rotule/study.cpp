@@ -13,7 +13,6 @@
 #include "base/budget.h"
 #include "progress.h"
 #include "record/json_text.h"
-#include "signals.h"
 #include "study_page.h"
 
 namespace rotule::app {
@@ -143,10 +142,7 @@ void study(const StudyOptions& options) {
 
   const Ranks ranks = ranks_of_environment();
   std::vector<SceneStudy> studies;
-  {
-    const WorthKeeping what_is_done;
-    for (const std::string& scene : scenes) studies.push_back(study_scene(scene, options, ranks, options.out));
-  }
+  for (const std::string& scene : scenes) studies.push_back(study_scene(scene, options, ranks, options.out));
   if (ranks.rank > 0) return;
 
   const std::string page = options.out + "/study.html";

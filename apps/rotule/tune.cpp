@@ -12,7 +12,6 @@
 #include "record/fclib_file.h"
 #include "record/json_text.h"
 #include "record/problem_file.h"
-#include "signals.h"
 #include "tuning_summary.h"
 
 namespace rotule::app {
@@ -115,7 +114,6 @@ void tune_recording(const TuneOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   int tuned_now = 0;
   {
-    const WorthKeeping what_is_done;
     ProgressBar bar(static_cast<std::int64_t>(wanted.size()), !options.quiet && ranks.rank == 0, "frame");
     constexpr std::size_t frames_per_batch = 16;
     std::vector<FrameProblem> batch;

