@@ -287,12 +287,16 @@ void settle(bool near, double goal, Ladder& ladder) {
 /// What sweeps do not get to. From afar the interior point is soonest near a solution, from nearby Newton; alternating directions
 /// are at rough answers that it does not find; a path leads through jams. None of them is sure: each gets more from round to
 /// round, until the budget is spent.
-void solve_by_factors(double tolerance, bool near, Ladder& ladder) {
+void solve_by_factors(double tolerance, bool faces, bool near, Ladder& ladder) {
   constexpr double jam = 1e-4, rough = 1e-5;
   constexpr double cost_of_a_solve = 0.3;  // of a factor's
   constexpr int interior = 40, first_directions = 300, first_newton = 100, first_path = 500, path_sweeps = 400,
                 more_sweeps = 1000;
-  if (!near) ladder.climb(InteriorPointSettings{}, interior, ladder.has_plenty() ? least_newton_cost : ladder.newton_cost());
+  // Bodies on faces will rest, if what is left over does not move them: a few steps more.
+  constexpr double steady = 1e-8;
+  if (!near)
+    ladder.climb_to(faces ? std::min(tolerance, steady) : tolerance, InteriorPointSettings{}, interior,
+                    ladder.has_plenty() ? least_newton_cost : ladder.newton_cost());
   const double cost = ladder.over() ? 1 : ladder.newton_cost();
   for (int round = 0; !ladder.over(); ++round) {
     const double last = ladder.best(), growth = std::pow(2.0, round);
@@ -348,7 +352,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
       if (settled) settle(near, std::min(settings.tolerance, at_rest), ladder);
       sweep(faces, settled, ladder);
     }
-    if (!ladder.over()) solve_by_factors(settings.tolerance, near, ladder);
+    if (!ladder.over()) solve_by_factors(settings.tolerance, looks.faces(problem), near, ladder);
   }
   // A start that was nearly right belongs to what is at rest, or soon will be. What a rough tolerance leaves of the residual
   // keeps it moving, points of contact come and go, and every step costs anew; sweeps or a few steps of Newton end that. An
