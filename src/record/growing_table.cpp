@@ -11,8 +11,7 @@ namespace rotule {
 
 namespace {
 
-// Rows of J are most of what there is: fewer and larger pieces of them cost less.
-constexpr std::size_t chunk_bytes = 1 << 16, wide_chunk_bytes = 1 << 19, wide = 6;
+constexpr std::size_t chunk_bytes = 1 << 16;
 
 template <class T>
 hid_t type_of_numbers() {
@@ -28,8 +27,7 @@ GrowingTable<T>::GrowingTable(Hdf5File& file, const std::string& name, std::vect
     : name_(name), row_(std::move(row)) {
   const std::string what = fmt::format("{} cannot be written", name);
   for (const Hdf5Size n : row_) row_size_ *= n;
-  Extent extent{0}, most{H5S_UNLIMITED},
-      chunk{std::max<Hdf5Size>(1, (row_size_ == wide ? wide_chunk_bytes : chunk_bytes) / (row_size_ * sizeof(T)))};
+  Extent extent{0}, most{H5S_UNLIMITED}, chunk{std::max<Hdf5Size>(1, chunk_bytes / (row_size_ * sizeof(T)))};
   for (auto* shape : {&extent, &most, &chunk}) shape->insert(shape->end(), row_.begin(), row_.end());
   const auto rank = static_cast<int>(extent.size());
   const Hdf5Handle space = file.check(H5Screate_simple(rank, extent.data(), most.data()), H5Sclose, what);

@@ -47,7 +47,7 @@ using problem_tables::Flat;
 
 constexpr std::string_view problems_format_name = "rotule problems";
 constexpr int problems_format_version = 4, version_without_shared_bounds = 3, version_with_groups = 2;
-constexpr std::size_t flush_above = 8 << 20;  // bytes that may wait in memory
+constexpr std::size_t flush_above = 4 << 20;  // bytes that may wait in memory
 constexpr std::chrono::milliseconds flush_after{500};
 
 /// A row of `index`. Counts and beginnings of what a problem has, in the order of `ProblemPart`. Where bounds, blocks, bodies or
