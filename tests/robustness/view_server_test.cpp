@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <rotule/world.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <chrono>
@@ -370,57 +369,6 @@ TEST(ViewServer, ThoseWhoDawdleKeepNobodyOut) {
     if (k % 2 == 0) dawdlers.back().send("GET / HTTP/1.1\r\nHost: loc");
   }
   EXPECT_LT(seconds_to_first_picture(program.port()), locked_out);
-}
-
-// Slow readers, slow writers, connections that say nothing, and hostile messages without end: all the while new viewers get in.
-// ROTULE_CONNECTIONS and ROTULE_MESSAGES make a campaign of it.
-TEST(ViewServer, HonestViewersGetInAllTheWhile) {
-  Program program({"bouncing_ball", "--port", "0", "--no-open"});
-  if (program.has_no_page()) GTEST_SKIP() << "built without the viewer";
-  const auto number = [](const char* name, int usual) {
-    const char* text = std::getenv(name);
-    return text != nullptr ? std::max(1, std::atoi(text)) : usual;
-  };
-  const int connections = number("ROTULE_CONNECTIONS", 60), messages = number("ROTULE_MESSAGES", 500);
-  rlimit files{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
-  files.rlim_cur = std::min<rlim_t>(files.rlim_max, static_cast<rlim_t>(connections) + 200);
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
-  const int port = program.port();
-  std::vector<WebClient> slow;
-  for (int k = 0; k < connections; ++k) {
-    slow.emplace_back(port);
-    if (k % 4 == 1) slow.back().send("GET / HTTP/1.1\r\nHost: loc");
-    if (k % 4 >= 2) slow.back().send(Handshake(port).text());  // who reads nothing, or writes a letter at a time
-  }
-  std::mt19937 random(2);
-  const std::vector<std::string> bad = malformed(), outside = strangers(port);
-  double worst = 0;
-  int looks = 0;
-  for (int sent = 0; sent < messages;) {
-    std::string burst;
-    for (int n = 0; n < 20; ++n, ++sent) burst += web_frame(refused_messages[random() % refused_messages.size()]);
-    WebClient client(port);
-    client.send(random() % 3 == 0 ? outside[random() % outside.size()]
-                                  : Handshake(port).text() + burst + bad[random() % bad.size()]);
-    slow[random() % slow.size()].send("{");
-    if (sent % (messages / 10 + 1) >= 20) continue;
-    ++looks;
-    worst = std::max(worst, seconds_to_first_picture(port));
-  }
-  std::printf("%d connections, %d messages: first pictures within %.2f s, %d times\n", connections, messages, worst, looks);
-  EXPECT_GE(looks, 5);
-  EXPECT_LT(worst, locked_out);
-  slow.clear();
-  seconds_to_first_picture(port);
-  WebClient witness = viewer(port);
-  for (bool moved = false; !moved;) {
-    const auto message = witness.read_message(60);
-    ASSERT_TRUE(message);
-    moved = message->kind == 2 && time_of_frame(message->payload) > 0;
-  }
-  ASSERT_EQ(program.interrupt(), 0) << program.text();
-  EXPECT_TRUE(ended_as_alone(program.text()));
 }
 
 TEST(ViewServer, APortInUseIsToldInOneLine) {
