@@ -30,9 +30,9 @@ TEST(RealtimeSurfaces, ABeltBringsACrateToItsSpeedInTheTimeThatFrictionGives) {
     World world(scene, recipes::fastest());
     const Vec3 along = q * Vec3::UnitX();
     const double slip_time = v / (mu * g);
-    testing::run_for(world, 0.5 * slip_time);
+    run_for(world, 0.5 * slip_time);
     EXPECT_NEAR(world.velocity("crate").dot(along), mu * g * world.time(), 0.03 * v);
-    testing::run_for(world, slip_time);
+    run_for(world, slip_time);
     EXPECT_LT((world.velocity("crate") - v * along).norm(), 1e-3);
     EXPECT_LT(world.angular_velocity("crate").norm(), 1e-2);
     // The belt gave kinetic energy, and as much again went into heat.
@@ -47,7 +47,7 @@ TEST(RealtimeSurfaces, ACrateOnABeltDoesNotSleep) {
   Recipe recipe = recipes::fastest();
   recipe.stepper = RealtimeStepperSettings{.sleep_after = 0.2};
   World world(scene, recipe);
-  testing::run_for(world, 4);
+  run_for(world, 4);
   EXPECT_NEAR(world.position("crate").x(), 0.004, 2e-4);
 }
 
@@ -72,10 +72,10 @@ TEST(RealtimeSurfaces, ABallRollsOutAsFarAsItsLeverSays) {
   world.keep_books(true);
   // m a = F, (2/5) m r^2 a/r = lever m g - F r while it rolls.
   const double slows = 5.0 / 7 * g * lever / radius;
-  testing::run_for(world, 0.5 * v / slows);
+  run_for(world, 0.5 * v / slows);
   EXPECT_NEAR(world.velocity("ball").x(), v - slows * world.time(), 0.01);
   EXPECT_NEAR(world.angular_velocity("ball").y() * radius, world.velocity("ball").x(), 2e-3);
-  testing::run_for(world, 0.8 * v / slows);
+  run_for(world, 0.8 * v / slows);
   EXPECT_NEAR(world.position("ball").x(), v * v / (2 * slows), 0.02 * v * v / (2 * slows));
   EXPECT_LT(world.velocity("ball").norm(), 1e-4);
   EXPECT_LT(world.angular_velocity("ball").norm(), 1e-3);
@@ -92,7 +92,7 @@ TEST(RealtimeSurfaces, ABallStandsOnASlopeUpToItsLever) {
     scene.gravity = g * Vec3(std::sin(angle), 0, -std::cos(angle));
     scene.add({.name = "ball", .mass = 1.0, .position = {0, 0, radius}, .shape = Sphere{.radius = radius}, .material = "felt"});
     World world(scene, recipes::fastest());
-    testing::run_for(world, 2);
+    run_for(world, 2);
     if (share < 1)
       EXPECT_LT(world.position("ball").x(), 1e-3);
     else
@@ -111,9 +111,9 @@ TEST(RealtimeSurfaces, ASpinningBallStopsAsItsTorsionSays) {
              .material = "felt"});
   World world(scene, recipes::fastest());
   const double slows = lever * g / (0.4 * radius * radius);
-  testing::run_for(world, 0.5);
+  run_for(world, 0.5);
   EXPECT_NEAR(world.angular_velocity("ball").z(), spin - slows * 0.5, 0.02 * spin);
-  testing::run_for(world, 1.2 * spin / slows);
+  run_for(world, 1.2 * spin / slows);
   EXPECT_LT(world.angular_velocity("ball").norm(), 1e-3);
 }
 
