@@ -174,6 +174,18 @@ double energy_at_hand(const ImpulseStep& step, const VecX& free, const Island& i
   return kinetic_energy(step.mechanism, island, u) + work;
 }
 
+/// Whether time gives rows of joints a rate, now or, as where a motion begins from rest, in a moment.
+bool is_timed(const ImpulseStep& step, const Island& island) {
+  const auto knows_time = [&](int j) {
+    const Joint& joint = step.mechanism.model.joints[j];
+    return joint.function != nullptr || (joint.equations && joint.equations->knows_time) ||
+           std::ranges::any_of(joint.drives, [](const Joint::AxisDrive& axis) { return axis.drive.motion.has_value(); });
+  };
+  return !island.values.C_t.isZero(0) || std::ranges::any_of(island.linkages, [&](int k) {
+    return std::ranges::any_of(step.parts.linkages[k].joints, knows_time);
+  });
+}
+
 }  // namespace
 
 void formulate(const ImpulseStep& step, const VecX& free, Island& island) {
@@ -181,7 +193,7 @@ void formulate(const ImpulseStep& step, const VecX& free, Island& island) {
   ConstraintProblem& p = island.problem;
   island.assemble(step.parts, step.search.local_of);
   island.evaluate(step.parts, mechanism.model, mechanism.kinematics, step.t);
-  const bool timed = !island.values.C_t.isZero(0);
+  const bool timed = is_timed(step, island);
   if (timed) {
     island.evaluate(step.parts, mechanism.model, mechanism.kinematics, step.t + step.h);
     island.ahead = island.values.C_t;
