@@ -89,10 +89,8 @@ int main(int count, char** arguments) {
   for (const bool hinges : {true, false})
     for (const char* method : {"dormand_prince_8", "rk4", "velocity"}) {
       const Scene scene = tree(1000, hinges ? 2 : 3, hinges);
-      Recipe recipe = recipes::exact();
-      if (std::string(method) == "rk4") recipe.integrator = Rk4Settings{};
-      if (std::string(method) == "velocity") recipe = recipes::balanced();
-      if (std::string(method) != "dormand_prince_8") recipe.dt = 1e-3;
+      Recipe recipe = std::string(method) == "velocity" ? recipes::balanced() : recipes::exact();
+      if (std::string(method) == "dormand_prince_8") recipe.integrator = DormandPrince8Settings{};
       Run one, two;
       for (int round = 0; round < rounds; ++round) {
         measure(scene, recipe, 1, 10, one);
