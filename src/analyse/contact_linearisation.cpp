@@ -287,7 +287,7 @@ std::vector<ContactShare> linearise_contacts(JointedMechanism& mechanism, const 
       if (shear > 0)
         share.K += shear * g.J_t.transpose() * g.J_t;
       else
-        for (int i = 0; i < 2; ++i) rows.push_back(g.J_t.row(i));
+        for (int i = 0; i < 2; ++i) rows.emplace_back(g.J_t.row(i));
       // Friction leans with the surface, and acts where they touch.
       share.K += g.J_n.transpose() * (tangential[k].transpose() * g.lean);
       const Mat3 cross = skew(g.T * tangential[k]);
