@@ -255,13 +255,15 @@ void ProblemWriter::append(std::int64_t frame, double time, int island, const Co
                                p.more.empty() ? 0 : static_cast<std::size_t>(p.J_more.rows())};
   std::copy_n(first, part_count, entry.first);
   std::copy_n(count, part_count, entry.count);
-  // Each is asked, so that each is kept; & and not &&.
+  // Each is asked before any is looked at, so that each is kept.
   bool same[part_count] = {};
-  same[bound_part] = Tables::repeats(p.C.data(), n, t.last.C) & Tables::repeats(p.lower.data(), n, t.last.lower) &
-                     Tables::repeats(p.upper.data(), n, t.last.upper);
+  const bool same_C = Tables::repeats(p.C.data(), n, t.last.C), same_lower = Tables::repeats(p.lower.data(), n, t.last.lower),
+             same_upper = Tables::repeats(p.upper.data(), n, t.last.upper);
+  same[bound_part] = same_C && same_lower && same_upper;
   same[block_part] = Tables::repeats(t.flat.blocks.data(), t.flat.blocks.size(), t.last.blocks);
-  same[friction_part] = Tables::repeats(t.flat.friction.data(), t.flat.friction.size(), t.last.friction) &
-                        Tables::repeats(t.flat.mu.data(), t.flat.mu.size(), t.last.mu);
+  const bool same_rows = Tables::repeats(t.flat.friction.data(), t.flat.friction.size(), t.last.friction),
+             same_mu = Tables::repeats(t.flat.mu.data(), t.flat.mu.size(), t.last.mu);
+  same[friction_part] = same_rows && same_mu;
   same[body_part] =
       p.inverse_mass.empty() || Tables::repeats(p.inverse_mass[0].data(), 36 * p.inverse_mass.size(), t.last.inverse_mass);
   for (int part = 0; part < part_count; ++part)
