@@ -62,7 +62,9 @@ struct GridLayout {
   [[nodiscard]] std::size_t cells() const {
     return static_cast<std::size_t>(n[0]) * static_cast<std::size_t>(n[1]) * static_cast<std::size_t>(n[2]);
   }
-  [[nodiscard]] FluidBoundary kind(int axis, bool high) const { return sides[static_cast<std::size_t>(2 * axis + high)].kind; }
+  [[nodiscard]] FluidBoundary kind(int axis, bool high) const {
+    return sides[2 * static_cast<std::size_t>(axis) + (high ? 1 : 0)].kind;
+  }
   [[nodiscard]] bool periodic(int axis) const { return kind(axis, false) == FluidBoundary::periodic; }
   [[nodiscard]] FaceRange all_cells() const { return {{0, 0, 0}, n}; }
   /// Faces inside of the box; with those on sides through which the fluid leaves, where `open`.

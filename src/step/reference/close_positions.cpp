@@ -193,8 +193,7 @@ void PositionClosing::pay_for_height(JointedMechanism& mechanism, const Island& 
 }
 
 void PositionClosing::go_part_of_the_way(const Island& island, double share, State& s) const {
-  for (std::size_t i = 0; i < island.bodies.size(); ++i) {
-    const int body = island.bodies[i];
+  for (const int body : island.bodies) {
     if (body < s.bodies()) {
       s.p[body] = kept_.p[body] + share * (s.p[body] - kept_.p[body]);
       const Quat turned = Quat::Identity().slerp(share, s.theta[body] * kept_.theta[body].conjugate());
