@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 
 #include "base/budget.h"
 #include "base/spans.h"
@@ -71,45 +70,21 @@ struct NullVector {
 /// A pair of bodies with no more rows than this is left to the search among all rows.
 constexpr std::size_t most_rows_of_a_pair = 24;
 
-/// The rows on which null vectors lean most, by elimination with complete pivoting. Vectors are asked for a pivot's row only
-/// where they once had a number there: most of a large mechanism has nothing to do with it.
-void rows_leaned_on(std::vector<NullVector>& vectors, int row_count, std::vector<int>& rows) {
-  const std::size_t count = vectors.size();
-  std::vector<std::vector<int>> with(static_cast<std::size_t>(row_count));  // vectors, by row; some more than once
-  for (std::size_t k = 0; k < count; ++k)
-    for (const auto& [r, value] : vectors[k].entries) with[r].push_back(static_cast<int>(k));
-  std::vector<int> order(count), place(count);  // of vectors, and where each of them stands in it
-  std::iota(order.begin(), order.end(), 0);
-  std::iota(place.begin(), place.end(), 0);
-  std::vector<double> largest(count);
-  for (std::size_t k = 0; k < count; ++k) largest[k] = vectors[k].largest;
-  std::vector<char> done(count, 0);
+/// The rows on which null vectors lean most, by elimination with complete pivoting.
+void rows_leaned_on(std::vector<NullVector>& vectors, std::vector<int>& rows) {
+  const int count = static_cast<int>(vectors.size());
   std::vector<std::pair<int, double>> scratch;
-  for (std::size_t k = 0; k < count; ++k) {
+  for (int k = 0; k < count; ++k) {
     if (k % 64 == 0) Budget::listen();
-    std::size_t most = k;
-    for (std::size_t other = k + 1; other < count; ++other)
-      if (largest[other] > largest[most]) most = other;
-    std::swap(order[most], order[k]);
-    std::swap(place[order[most]], place[order[k]]);
-    std::swap(largest[most], largest[k]);
-    const NullVector& pivot = vectors[order[k]];
-    done[order[k]] = 1;
+    int most = k;
+    for (int other = k + 1; other < count; ++other)
+      if (vectors[other].largest > vectors[most].largest) most = other;
+    std::swap(vectors[most], vectors[k]);
+    const NullVector& pivot = vectors[k];
     rows[k] = pivot.row;
     const double value = pivot.at(pivot.row);
-    // Those that are left, wherever they stand, and what the pivot brings them.
-    std::vector<int> others;
-    others.swap(with[pivot.row]);
-    std::ranges::sort(others);
-    others.erase(std::unique(others.begin(), others.end()), others.end());
-    for (const int other : others) {
-      if (done[other] != 0) continue;
-      const double share = vectors[other].at(pivot.row);
-      if (share == 0) continue;
-      vectors[other].subtract(pivot, share / value, scratch);
-      largest[place[other]] = vectors[other].largest;
-      for (const auto& [r, of_pivot] : pivot.entries) with[r].push_back(other);
-    }
+    for (int other = k + 1; other < count; ++other)
+      if (const double share = vectors[other].at(pivot.row); share != 0) vectors[other].subtract(pivot, share / value, scratch);
   }
 }
 
@@ -281,9 +256,6 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
   factor(problem, workspace);
   auto& system = workspace.get<SparseSystem>();
   problem.C.setZero();
-  VecX scale(problem.rows());
-  for (const ConstraintBlock& block : problem.blocks)
-    for (int r = block.first_row; r < block.first_row + block.rows; ++r) scale[r] = std::sqrt(diagonal_entry(problem, block, r));
   for (int k = 0; k < count; ++k) {
     Budget::listen();
     unit_.setZero();
@@ -291,8 +263,11 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
     multiply(problem, view(unit_), view(velocities_), view(x_));
     system.solve(view(x_), workspace.get<Helpers>().gang);
     if (!x_.allFinite()) throw Error("joints", "what their equations have in common is not finite: the motion has blown up");
-    null_vectors_.col(k) = (unit_ - x_).cwiseProduct(scale);
+    null_vectors_.col(k) = unit_ - x_;
   }
+  for (const ConstraintBlock& block : problem.blocks)
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r)
+      null_vectors_.row(r) *= std::sqrt(diagonal_entry(problem, block, r));
 
   ambiguous_.assign(problem.rows(), 0);
   for (int k = 0; k < count; ++k) {
@@ -307,7 +282,7 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
       if (const double value = null_vectors_(r, k); std::abs(value) > least) vectors[k].entries.emplace_back(r, value);
     vectors[k].find_largest();
   }
-  rows_leaned_on(vectors, problem.rows(), rows_);
+  rows_leaned_on(vectors, rows_);
   std::sort(rows_.begin(), rows_.end());
   write_compliance(problem);
   problem.b.setZero();
