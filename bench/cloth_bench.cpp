@@ -16,6 +16,7 @@
 
 #include "analyse/relaxation.h"
 #include "bench/report.h"
+#include "mechanism/jointed_mechanism.h"
 #include "scenes/builders.h"
 #include "world/world_implementation.h"
 

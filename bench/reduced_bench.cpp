@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <rotule/reduced.h>
 
+#include "mechanism/jointed_mechanism.h"
 #include "mechanism/reduced/reduced_mechanism.h"
 #include "support/random_trees.h"
 #include "world/world_implementation.h"

@@ -15,13 +15,13 @@ SEES = {
     "linalg": ["math", "base"],
     "problem": ["linalg", "math", "base"],
     "solve": ["problem", "linalg", "math", "base"],
-    "flow": ["math", "base"],
-    "model": ["flow", "math", "base"],
-    "collide": ["model", "flow", "math", "base"],
-    "dynamics": ["model", "flow", "math", "base"],
+    "flow": ["linalg", "math", "base"],
+    "model": ["flow", "linalg", "math", "base"],
+    "collide": ["model", "flow", "linalg", "math", "base"],
+    "dynamics": ["model", "flow", "linalg", "math", "base"],
     "constraint": ["collide", "dynamics", "model", "flow", "problem", "linalg", "math", "base"],
     "integrate": ["math", "base"],
-    "fluid": ["collide", "model", "flow", "math", "base"],
+    "fluid": ["collide", "model", "flow", "linalg", "math", "base"],
 }
 SEES["mechanism"] = [*SEES]
 SEES["step"] = [*SEES]

@@ -166,7 +166,9 @@ bool is_free(const Scene& scene) {
 bool keeps_energy(const Scene& scene, const Recipe& recipe) {
   const JointNeeds needs = needs_of(scene);
   const auto is_damped = [](const ParticleGroup& group) {
-    const auto viscous = [](const auto& set) { return set.material.viscosity > 0; };
+    const auto viscous = [](const auto& set) {
+      return set.material.viscosity > 0 || set.material.yield_stress || set.material.tear_stretch;
+    };
     return std::any_of(group.springs.begin(), group.springs.end(), [](const SpringSet& set) { return set.damping > 0; }) ||
            std::any_of(group.tetrahedra.begin(), group.tetrahedra.end(), viscous) ||
            std::any_of(group.triangles.begin(), group.triangles.end(), viscous);
@@ -629,7 +631,9 @@ void run(const RunOptions& given) {
                      {"dampers", books.dampers},
                      {"joint_friction", books.joint_friction},
                      {"contact_friction", books.contact_friction},
-                     {"impacts", books.impacts}}},
+                     {"impacts", books.impacts},
+                     {"yield", books.yield},
+                     {"tearing", books.tearing}}},
                    {"left_over", books.left_over},
                    {"conserved", keeps_energy(named.scene, recipe)},
                    {"scale", scale}}},

@@ -122,6 +122,18 @@ struct Air {
   Vec3 wind = Vec3::Zero();          // m/s, of the air
 };
 
+/// What fills a closed surface (a balloon, a shell of triangles, the outside of a block) and presses on it from inside; each
+/// group that is named is filled by itself. Without `outside` the pressure is the same whatever the volume, as if a pump held it.
+/// With it the inside is a gas that nothing gets out of: (outside + over) volume^exponent stays as at the start. What tears,
+/// bursts.
+struct Pressure {
+  std::string name = {};
+  std::vector<std::string> on = {};    // groups of particles; none: all that have a surface
+  double pressure = 0;                 // Pa, at the start, above that outside
+  std::optional<double> outside = {};  // Pa, absolute, of what is around it; default: no gas
+  double exponent = 1;                 // of the gas: 1 at constant temperature, 1.4 of air that exchanges no heat
+};
+
 /// Universal gravitation between all pairs of bodies and particles, fixed ones with a mass included:
 ///   F = G m m' r / (r^2 + softening^2)^(3/2).
 struct Gravitation {
@@ -182,7 +194,7 @@ struct UserForce {
   std::function<ForceJacobian(const Motion& a, const Motion& b, double time)> jacobian = {};
 };
 
-using ForceDef = std::variant<Spring, AngleSpring, TorsionSpring, Drag, Air, Gravitation, PenaltyPlane, Load, FlowSection,
-                              Buoyancy, AddedMass, UserForce>;
+using ForceDef = std::variant<Spring, AngleSpring, TorsionSpring, Drag, Air, Pressure, Gravitation, PenaltyPlane, Load,
+                              FlowSection, Buoyancy, AddedMass, UserForce>;
 
 }  // namespace rotule

@@ -30,6 +30,11 @@ struct ElasticMaterial {
   double density = 1000;            // kg/m^3
   double viscosity = 0;             // s: stress besides is so many seconds times the moduli times the rate of strain
   std::string law = "neo_hookean";  // or "corotated"
+
+  // What it bears, looked at where steps end; without a number, anything.
+  std::optional<double> yield_stress = {};  // Pa, von Mises: beyond it an element flows until it bears no more
+  double hardening = 0;                     // Pa by which that grows per strain that has flowed
+  std::optional<double> tear_stretch = {};  // times the length at the start: an element that is longer tears
 };
 
 /// Solid elements of linear displacement. They are at rest as the group's rest positions have them.
@@ -190,6 +195,18 @@ struct ElasticSheet {
   std::optional<ParticleContact> contact = {};
 };
 
+/// A hollow sphere of elastic sheet: an icosahedron whose triangles are cut in four so many times (10 4^n + 2 particles).
+struct Balloon {
+  std::string name = {};
+  Vec3 center = Vec3::Zero();
+  double radius = 0.5;      // m
+  int subdivisions = 3;     // 642 particles
+  double thickness = 1e-3;  // m
+  ElasticMaterial material = {};
+  Vec3 velocity = Vec3::Zero();
+  std::optional<ParticleContact> contact = {};
+};
+
 /// A tetrahedral mesh from a file, filled with elastic material. Files are those of TetrahedralMesh.
 struct ElasticMesh {
   std::string name = {};
@@ -202,7 +219,8 @@ struct ElasticMesh {
   std::optional<ParticleContact> contact = {};
 };
 
-using SolidDef = std::variant<Rope, Cloth, Block, Disk, SoftBall, TetrahedralMesh, ElasticBlock, ElasticSheet, ElasticMesh>;
+using SolidDef =
+    std::variant<Rope, Cloth, Block, Disk, SoftBall, TetrahedralMesh, ElasticBlock, ElasticSheet, ElasticMesh, Balloon>;
 
 /// The particles, springs and elements that the solid stands for. Throws Error, with the field's name, where it makes no sense.
 ParticleGroup build(const SolidDef& solid);

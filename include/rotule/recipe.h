@@ -195,7 +195,21 @@ struct ImplicitCgSettings {
   }
 };
 
-using ImplicitSolverSettings = std::variant<AutomaticImplicitSettings, ImplicitLdltSettings, ImplicitCgSettings>;
+/// Stages of particles alone, whose minimum is found with one factor for all steps.
+struct LocalGlobalSettings {
+  static constexpr std::string_view name = "local_global";
+  static constexpr std::string_view summary = "local and global steps with one factor for all steps (Liu et al. 2013)";
+  int memory = 8;
+  bool positive = true;
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"memory", "", "steps that the next ones learn from; 0: local and global steps as they are", 0, 100}, s.memory);
+  }
+};
+
+using ImplicitSolverSettings =
+    std::variant<AutomaticImplicitSettings, ImplicitLdltSettings, ImplicitCgSettings, LocalGlobalSettings>;
 
 /// What a step may spend. Within it solvers give the best answer they have, joints and overlaps are closed as far as they get,
 /// and the report says so (StepReport::cut). Iterations cost no reproducibility; seconds do: how far a step gets then depends on

@@ -59,10 +59,14 @@ struct EnergyBalance {
   double joint_friction = 0;  // dry
   double contact_friction = 0;
   double impacts = 0;  // of contacts, walls, limits of joints and shocks, with the friction in them
+  double yield = 0;    // of materials that flow
+  double tearing = 0;  // of elements that tear, and of gas that escapes
   double left_over = 0;
 
   [[nodiscard]] double brought_in() const { return motors + forces + fields + fluid + guides + hands; }
-  [[nodiscard]] double taken_out() const { return drag + dampers + joint_friction + contact_friction + impacts; }
+  [[nodiscard]] double taken_out() const {
+    return drag + dampers + joint_friction + contact_friction + impacts + yield + tearing;
+  }
 };
 
 /// The same of a momentum: now = start + weight + applied + supports + hands + left over.
@@ -80,7 +84,7 @@ struct Diagnostics {
   double time = 0;
   double kinetic_energy = 0;    // J
   double potential_energy = 0;  // J, zero where all centres of mass are at the origin's height and springs are at rest
-  double spring_energy = 0;     // J of it that is stored in springs: between bodies and particles, of joints, of soft surfaces
+  double spring_energy = 0;     // J of it that is stored in springs, of joints and soft surfaces too, in elastic material and gas
   double gravity_energy = 0;    // J of it by weight and gravitation
   Vec3 linear_momentum = Vec3::Zero();
   Vec3 angular_momentum = Vec3::Zero();  // about the origin
@@ -115,6 +119,8 @@ struct StepReport {
   bool cut = false;          // whether the recipe's budget ended a solve or a closing before its own end
   double residual = 0;       // relative, the largest of the step's solves by impulses, or unbalanced force of particles' stages
   int broken = 0;            // joints that broke at the end of the step
+  int torn = 0;              // elements that tore at the end of the step
+  int flowed = 0;            // elements that yielded there
   int asleep = 0;            // bodies that sleep after it (docs/realtime.md)
   int held_back = 0;         // bodies that the real-time stepper stopped where they met what does not move
 

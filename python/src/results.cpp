@@ -23,9 +23,11 @@ void add_books(py::module_& module) {
       .field("joint_friction", &EnergyBalance::joint_friction, "J taken out by dry friction of joints")
       .field("contact_friction", &EnergyBalance::contact_friction, "J taken out by friction of contacts")
       .field("impacts", &EnergyBalance::impacts, "J taken out by impacts and shocks")
+      .field("yielding", &EnergyBalance::yield, "J taken out by materials that flow")
+      .field("tearing", &EnergyBalance::tearing, "J taken out by what tears")
       .field("left_over", &EnergyBalance::left_over, "J that nothing explains: the method's error")
       .value("brought_in", &EnergyBalance::brought_in, "J, the sum of the five")
-      .value("taken_out", &EnergyBalance::taken_out, "J, the sum of the five");
+      .value("taken_out", &EnergyBalance::taken_out, "J, the sum of those");
   Record<MomentumBalance>(module, "MomentumBalance",
                           "Of a momentum: now = start + weight + applied + supports + hands + left_over, in N s or N m s.")
       .field("start", &MomentumBalance::start, "when the books were opened")
@@ -73,6 +75,8 @@ void add_steps(py::module_& module) {
       .field("cut", &StepReport::cut, "whether the recipe's budget ended a solve early")
       .field("residual", &StepReport::residual, "relative, the largest of the solves by impulses")
       .field("broken", &StepReport::broken, "joints that broke")
+      .field("torn", &StepReport::torn, "elastic elements that tore")
+      .field("flowed", &StepReport::flowed, "elastic elements that yielded")
       .value("sound", &StepReport::sound, "whether no energy was gained and no joint left open");
   Record<BrokenJoint>(module, "BrokenJoint", "A joint that exerted more than it bears, and has left the world.")
       .field("joint", &BrokenJoint::joint, "its name")

@@ -33,6 +33,8 @@ void put_together(StepReport& sum, const StepReport& next) {
   sum.cut = sum.cut || next.cut;
   sum.residual = std::max(sum.residual, next.residual);
   sum.broken += next.broken;
+  sum.torn += next.torn;
+  sum.flowed += next.flowed;
 }
 
 StepReport WorldHandle::step(std::int64_t n, double h) {

@@ -129,6 +129,7 @@ Checkup examine(const Scene& given, bool measure) {
                            .flags = {},
                            .edits = {}});
   look_at_locks(patient, out, out.remarks);
+  look_at_singular_poses(patient, out, out.remarks);
   look_at_contacts(patient, out.remarks);
   look_at_particles(patient, out.remarks);
   look_at_groups(patient, out.remarks);

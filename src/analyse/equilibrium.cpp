@@ -4,9 +4,17 @@
 #include <algorithm>
 
 #include "dynamics/forces/added_mass.h"
+#include "mechanism/jointed_mechanism.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
+
+struct WorldImplementation::Judge {
+  Judge(const Model& model, const Recipe& r) : recipe(r), mechanism(model, recipe) {}
+  Recipe recipe;
+  JointedMechanism mechanism;
+  VecX udot;
+};
 
 Balance World::balance(double force_tolerance, double speed_tolerance) const {
   WorldImplementation& w = *implementation_;
@@ -18,7 +26,7 @@ Balance World::balance(double force_tolerance, double speed_tolerance) const {
     recipe.formulation = AccelerationSettings{};
     recipe.correction = NoCorrectionSettings{};
     recipe.solver = LdltSettings{};
-    w.judge = std::make_unique<WorldImplementation::Judge>(model, std::move(recipe));
+    w.judge = std::make_shared<WorldImplementation::Judge>(model, recipe);
   }
   JointedMechanism& mechanism = w.judge->mechanism;
   mechanism.external = w.external;

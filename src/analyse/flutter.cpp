@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "linalg/decompositions.h"
+#include "mechanism/jointed_mechanism.h"
 #include "model/expression.h"
 #include "world/world_implementation.h"
 

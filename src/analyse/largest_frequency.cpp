@@ -7,7 +7,9 @@
 #include <cmath>
 
 #include "base/budget.h"
+#include "dynamics/forces/springs.h"
 #include "linalg/decompositions.h"
+#include "mechanism/gas_ranks.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -49,6 +51,9 @@ LargestFrequency largest_frequency(const World& world, double tolerance) {
   add_force_derivatives(model, s, w.time, 0, 1, false, sink);
   add_particle_spring_derivatives(model, s, 0, 1, false, sink);
   const auto n = 3 * static_cast<Eigen::Index>(mass.size());
+  std::vector<RankOne> gases;
+  gas_ranks(
+      model, s, 1, n / 3, [&](int k) { return place[2 * bodies + k]; }, gases);
   LargestFrequency out;
   if (n == 0 || entries.empty()) return out;
   Eigen::SparseMatrix<double, Eigen::RowMajor> K(n, n);
@@ -73,7 +78,8 @@ LargestFrequency largest_frequency(const World& world, double tolerance) {
     if (!(length > 0)) break;
     basis.emplace_back(q / length);
     basis_times_mass.emplace_back(Mq / length);
-    const VecX Kq = K * basis.back();
+    VecX Kq = K * basis.back();
+    for (const RankOne& gas : gases) gas.add_product(basis.back(), Kq);
     diagonal.push_back(basis.back().dot(Kq));
     q = times(inverse_mass, Kq);
     for (int pass = 0; pass < 2; ++pass)

@@ -6,6 +6,8 @@
 
 #include "analyse/contact_linearisation.h"
 #include "dynamics/forces/added_mass.h"
+#include "dynamics/forces/gas.h"
+#include "dynamics/forces/springs.h"
 #include "linalg/decompositions.h"
 #include "world/world_implementation.h"
 
@@ -88,6 +90,7 @@ Linearisation linearise(const World& world, const LinearisationSettings& setting
   };
   auto stiffness = into(out.K), damping = into(out.D);
   add_force_derivatives(model, s, w.time, 0, 1, false, stiffness);
+  add_full_gas_derivatives(model, s, 1, stiffness);
   add_force_derivatives(model, s, w.time, 1, 0, false, damping);
   add_particle_spring_derivatives(model, s, 0, 1, false, stiffness);
   add_particle_spring_derivatives(model, s, 1, 0, false, damping);
@@ -178,7 +181,7 @@ Modes normal_modes(const Linearisation& l) {
 std::vector<std::complex<double>> eigenvalues(const Linearisation& l) {
   const MatX N = allowed_motions(l);
   if (N.cols() == 0) return {};
-  const MatX inverse = reduced(l.M, N).inverse();
+  const MatX inverse = inverse_of(reduced(l.M, N));
   const auto k = inverse.rows();
   MatX A = MatX::Zero(2 * k, 2 * k);
   A.topRightCorner(k, k).setIdentity();

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "integrate/parareal.h"
+#include "step/reference/reference_stepper.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -13,7 +14,7 @@ namespace {
 
 /// A stepper of its own for one slice, so that slices can be run at the same time.
 struct Propagator {
-  Propagator(const WorldImplementation& w, Recipe chosen) : world(w), recipe(std::move(chosen)) {}
+  Propagator(const WorldImplementation& w, const Recipe& chosen) : world(w), recipe(chosen) {}
 
   /// The state at `t` moved on by `duration`, in equal steps of about the recipe's dt. Begins afresh each time, so that the
   /// result depends on the state alone.

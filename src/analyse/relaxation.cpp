@@ -19,6 +19,7 @@ Recipe relaxed(Recipe recipe, const RelaxationSettings& settings) {
   recipe.formulation = AccelerationSettings{};
   recipe.correction = ProjectionSettings{};
   recipe.solver = LdltSettings{};
+  if (std::holds_alternative<LocalGlobalSettings>(recipe.implicit_solver)) recipe.implicit_solver = AutomaticImplicitSettings{};
   std::visit(
       [&](auto& solver) {
         solver.positive = true;

@@ -31,6 +31,8 @@ void look_at_solver(const Patient& patient, const Checkup& checkup, std::vector<
 void look_at_overlaps(const Patient& patient, std::vector<Remark>& out);
 /// Linkages that cannot move at all.
 void look_at_locks(const Patient& patient, const Checkup& checkup, std::vector<Remark>& out);
+/// Poses on the way of linkages with one degree of freedom in which joints lose rank, or motors their hold.
+void look_at_singular_poses(const Patient& patient, const Checkup& checkup, std::vector<Remark>& out);
 /// The estimate, and a remark where the recipe's step exceeds it. `closely`: by the eigenvalues, where there are not too many.
 double look_at_stability(const Patient& patient, const World& world, bool closely, std::vector<Remark>& out);
 

@@ -3,6 +3,14 @@
 #include <algorithm>
 
 #include "dynamics/forces/added_mass.h"
+#include "dynamics/forces/air.h"
+#include "dynamics/forces/drag.h"
+#include "dynamics/forces/elasticity.h"
+#include "dynamics/forces/fluid.h"
+#include "dynamics/forces/gas.h"
+#include "dynamics/forces/loads.h"
+#include "dynamics/forces/pair_forces.h"
+#include "dynamics/forces/springs.h"
 #include "dynamics/forces/weight.h"
 
 namespace rotule {
@@ -182,6 +190,7 @@ void add_force_flow(const Model& model, const VecX& external, const State& s, do
     add_pair_forces(model, s, t, f);
     add_drag(model, s, t, f);
     add_air(model, s, f);
+    add_gas(model, s, f);
     add_gravitation(model, s, threads, scratch.forces.attractors, f);
     out[Agent::guides] -= power_on_led(model, s, f, u);
   }

@@ -18,9 +18,11 @@ enum class Agent : std::uint8_t {
   dampers,
   joint_friction,
   contact_friction,
-  impacts
+  impacts,
+  yield,
+  tearing
 };
-inline constexpr std::size_t agent_count = 10;
+inline constexpr std::size_t agent_count = 12;
 
 /// Linear, then angular about the origin.
 using MomentumRate = std::array<double, 6>;

@@ -2,6 +2,8 @@
 
 #include <Eigen/LU>
 
+#include "linalg/decompositions.h"
+
 namespace rotule {
 
 void Kinematics::update(const Model& model, const State& state, Gang* gang) {
@@ -27,7 +29,7 @@ void Kinematics::update(const Model& model, const State& state, Gang* gang) {
     in_body.topLeftCorner<3, 3>().diagonal().array() += model.bodies[i].mass;
     in_body.bottomRightCorner<3, 3>() += model.inertia[i];
     turned.topLeftCorner<3, 3>() = turned.bottomRightCorner<3, 3>() = bodies[i].R;
-    inverse_mass[i].noalias() = turned * in_body.inverse() * turned.transpose();
+    inverse_mass[i].noalias() = turned * inverse_of(in_body) * turned.transpose();
   }
   for (int i = state.bodies(); i < model.partner_count(); ++i) {
     bodies[i] = {};

@@ -1,9 +1,10 @@
 #include "flow/coefficients.h"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+
+#include "linalg/decompositions.h"
 
 namespace rotule {
 
@@ -43,7 +44,7 @@ Coefficients::Coefficients(const std::vector<double>& angles, const std::vector<
     A(k, (k + 1) % count) += width(k);
     b.row(k) = 6 * (slope(k) - slope(k - 1)).transpose();
   }
-  const MatX m = A.partialPivLu().solve(b);
+  const MatX m = lu_solve(A, b);
   for (Eigen::Index k = 0; k < pieces; ++k) {
     const Vec3 m0 = m.row(k).transpose(), m1 = m.row((k + 1) % count).transpose();
     const double w = width(k);

@@ -119,12 +119,11 @@ std::vector<int> BlockLdlt::find_branches(std::span<const Node> nodes, std::span
 
   // Task by task, and the trunk; within each as it was, so that fill is what it was.
   const auto part = [&](int p) { return branches.task[p] < 0 ? branches.tasks : branches.task[p]; };
-  std::vector<int> sequence(n);
-  std::iota(sequence.begin(), sequence.end(), 0);
-  std::stable_sort(sequence.begin(), sequence.end(), [&](int a, int b) { return part(a) < part(b); });
   part_start_.assign(branches.tasks + 2, 0);
   for (int p = 0; p < n; ++p) ++part_start_[part(p) + 1];
   std::partial_sum(part_start_.begin(), part_start_.end(), part_start_.begin());
+  std::vector<int> sequence(n), next = part_start_;
+  for (int p = 0; p < n; ++p) sequence[next[part(p)]++] = p;
   return sequence;
 }
 

@@ -1,6 +1,7 @@
 #include "linalg/decompositions.h"
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <Eigen/QR>
 
 namespace rotule {
@@ -20,6 +21,10 @@ MatX null_space(const MatX& A, double threshold) {
   return Q.rightCols(Q.cols() - qr.rank());
 }
 
+MatX lu_solve(const MatX& A, const MatX& b) { return A.partialPivLu().solve(b); }
+MatX inverse_of(const MatX& A) { return A.inverse(); }
+Mat6 inverse_of(const Mat6& A) { return A.inverse(); }
+
 SymmetricEigen symmetric_eigen(const MatX& A) {
   const Eigen::SelfAdjointEigenSolver<MatX> solver(A);
   return {solver.eigenvalues(), solver.eigenvectors()};
@@ -31,6 +36,11 @@ SymmetricEigen symmetric_eigen(const MatX& K, const MatX& M) {
 }
 
 VecX symmetric_eigenvalues(const MatX& A) { return Eigen::SelfAdjointEigenSolver<MatX>(A, Eigen::EigenvaluesOnly).eigenvalues(); }
+
+SymmetricEigen6 symmetric_eigen(const Mat6& A) {
+  const Eigen::SelfAdjointEigenSolver<Mat6> solver(A);
+  return {solver.eigenvalues(), solver.eigenvectors()};
+}
 
 VecX tridiagonal_eigenvalues(const VecX& diagonal, const VecX& beside) {
   Eigen::SelfAdjointEigenSolver<MatX> solver;

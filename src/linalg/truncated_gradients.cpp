@@ -9,36 +9,50 @@
 
 namespace rotule {
 
-void TruncatedGradients::prepare(const Block3Matrix& P, bool direct) {
+void TruncatedGradients::prepare(const Block3Matrix& P, bool direct, const std::vector<RankOne>& parts) {
   direct_ = direct;
   if (direct) {
     ldlt_.factor(P);
-    return;
+  } else {
+    if (!analysed_) multigrid_.analyse(P);
+    analysed_ = true;
+    if (multigrid_.useful()) {
+      multigrid_.prepare(P);
+    } else {
+      inverse_.resize(9 * static_cast<std::size_t>(P.rows()));
+      for (int i = 0; i < P.rows(); ++i)
+        Eigen::Map<RowMajor3>(inverse_.data() + 9 * static_cast<std::ptrdiff_t>(i)) =
+            Eigen::Map<const RowMajor3>(P.block(P.diagonal(i))).inverse();
+    }
   }
-  if (!analysed_) multigrid_.analyse(P);
-  analysed_ = true;
-  if (multigrid_.useful()) {
-    multigrid_.prepare(P);
-    return;
-  }
-  inverse_.resize(9 * static_cast<std::size_t>(P.rows()));
-  for (int i = 0; i < P.rows(); ++i)
-    Eigen::Map<RowMajor3>(inverse_.data() + 9 * static_cast<std::ptrdiff_t>(i)) =
-        Eigen::Map<const RowMajor3>(P.block(P.diagonal(i))).inverse();
+  updates_.prepare(parts, [&](const VecX& b, VecX& x) {
+    x.resize(b.size());
+    apply(P.rows(), 1, b, x);
+  });
 }
 
-double TruncatedGradients::precondition(int rows, int threads) {
+void TruncatedGradients::forget_pattern() {
+  analysed_ = false;
+  ldlt_ = {};
+}
+
+void TruncatedGradients::apply(int rows, int threads, const VecX& r, VecX& z) {
   if (direct_) {
-    z_ = r_;
-    ldlt_.solve(z_);
+    z = r;
+    ldlt_.solve(z);
   } else if (multigrid_.useful()) {
-    multigrid_.apply(r_, z_);
+    multigrid_.apply(r, z);
   } else {
     for_pieces(rows, threads, [&](int, int from, int to) {
       for (Eigen::Index i = from; i < to; ++i)
-        z_.segment<3>(3 * i).noalias() = Eigen::Map<const RowMajor3>(inverse_.data() + 9 * i) * r_.segment<3>(3 * i);
+        z.segment<3>(3 * i).noalias() = Eigen::Map<const RowMajor3>(inverse_.data() + 9 * i) * r.segment<3>(3 * i);
     });
   }
+}
+
+double TruncatedGradients::precondition(int rows, int threads) {
+  apply(rows, threads, r_, z_);
+  updates_.correct(z_);
   for_pieces(rows, threads, [&](int piece, int from, int to) {
     partial_[piece] = r_.segment(3 * from, 3 * (to - from)).dot(z_.segment(3 * from, 3 * (to - from)));
   });
@@ -46,9 +60,9 @@ double TruncatedGradients::precondition(int rows, int threads) {
 }
 
 TruncatedGradients::Report TruncatedGradients::solve(const Block3Matrix& H, const VecX& b, double tolerance, int max_iterations,
-                                                     int threads, VecX& x) {
+                                                     int threads, VecX& x, const std::vector<RankOne>& parts) {
   const int rows = H.rows();
-  partial_.assign(static_cast<std::size_t>(rows / rows_per_piece + 1), 0.0);
+  partial_.assign(static_cast<std::size_t>(rows / rows_per_piece) + 1, 0.0);
   z_.resize(b.size());
   q_.resize(b.size());
   Report report;
@@ -69,6 +83,7 @@ TruncatedGradients::Report TruncatedGradients::solve(const Block3Matrix& H, cons
       break;
     }
     H.multiply(p_, q_, threads);
+    for (const RankOne& part : parts) part.add_product(p_, q_);
     for_pieces(rows, threads, [&](int piece, int from, int to) {
       partial_[piece] = p_.segment(3 * from, 3 * (to - from)).dot(q_.segment(3 * from, 3 * (to - from)));
     });

@@ -6,6 +6,7 @@
 // that does not coarsen. Sums are cut into pieces of a fixed size: results do not depend on the number of threads.
 #include "linalg/aggregation_multigrid.h"
 #include "linalg/block3_ldlt.h"
+#include "linalg/rank_one.h"
 
 namespace rotule {
 
@@ -18,12 +19,17 @@ class TruncatedGradients {
     bool converged = true;  // whether the residual is as small as asked for
   };
 
-  /// P must live until the next one; its pattern must stay the same.
-  void prepare(const Block3Matrix& P, bool direct);
-  /// H x = b, from x = 0.
-  Report solve(const Block3Matrix& H, const VecX& b, double tolerance, int max_iterations, int threads, VecX& x);
+  /// P must live until the next one; its pattern must stay the same. `parts` belong to it.
+  void prepare(const Block3Matrix& P, bool direct, const std::vector<RankOne>& parts = {});
+  /// The next P has another pattern.
+  void forget_pattern();
+  /// H x = b, from x = 0; `parts` belong to H.
+  Report solve(const Block3Matrix& H, const VecX& b, double tolerance, int max_iterations, int threads, VecX& x,
+               const std::vector<RankOne>& parts = {});
 
  private:
+  /// z = P^-1 r without parts of rank one.
+  void apply(int rows, int threads, const VecX& r, VecX& z);
   /// z = P^-1 r; returns r . z.
   double precondition(int rows, int threads);
 
@@ -31,6 +37,7 @@ class TruncatedGradients {
   Block3Ldlt ldlt_;
   AggregationMultigrid multigrid_;
   std::vector<double> inverse_;  // of the diagonal blocks
+  RankOneUpdates updates_;
   VecX r_, z_, p_, q_;
   std::vector<double> partial_;
 };

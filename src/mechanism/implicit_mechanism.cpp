@@ -144,7 +144,7 @@ void ImplicitSystem::factor_mechanism() {
   solver_.factor(pattern_);
 }
 
-void ImplicitSystem::solve_mechanism(const VecX& r, VecX& out) {
+void ImplicitSystem::solve_mechanism(const VecX& r, VecX& out, bool rows) {
   const Block3Matrix& S = mechanism_.S;
   if (S.rows() == 0) return;
   rhs_.setZero();
@@ -165,7 +165,7 @@ void ImplicitSystem::solve_mechanism(const VecX& r, VecX& out) {
       rhs_.segment<3>(3 * n) += fluid.segment<3>(3 * (triple % 2));
     }
   }
-  if (!std::holds_alternative<PenaltySettings>(recipe_.formulation)) {
+  if (rows && !std::holds_alternative<PenaltySettings>(recipe_.formulation)) {
     int row = 3 * S.rows();
     for (const Island& island : islands_)
       for (const ConstraintBlock& block : island.problem.blocks)

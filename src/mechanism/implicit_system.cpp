@@ -7,7 +7,10 @@
 
 #include "constraint/formulation/formulations.h"
 #include "dynamics/forces/added_mass.h"
+#include "dynamics/forces/elasticity.h"
 #include "dynamics/forces/force_set.h"
+#include "dynamics/forces/springs.h"
+#include "mechanism/gas_ranks.h"
 
 namespace rotule {
 
@@ -54,6 +57,9 @@ void visit_couplings(const Model& model, const Ties& ties, Visitor&& visit) {
   for (const AirForce& air : f.airs)
     for (const std::array<int, 3>& triangle : air.triangles)
       for (std::size_t k = 0; k < 3; ++k) visit(ties.particle(triangle[k]), ties.particle(triangle[(k + 1) % 3]));
+  for (const GasForce& gas : f.gases)
+    for (const std::array<int, 3>& triangle : gas.triangles)
+      for (std::size_t k = 0; k < 3; ++k) visit(ties.particle(triangle[k]), ties.particle(triangle[(k + 1) % 3]));
   const int count = model.body_count() + model.particle_count();
   if (!f.gravitations.empty() && count <= most_gravitating_derivatives)
     for (int i = 0; i < count; ++i)
@@ -67,10 +73,18 @@ void visit_couplings(const Model& model, const Ties& ties, Visitor&& visit) {
 
 }  // namespace
 
+void require_linear_solver(const Recipe& recipe) {
+  if (std::holds_alternative<LocalGlobalSettings>(recipe.implicit_solver))
+    throw Error("recipe/implicit_solver",
+                "\"local_global\" finds stages of particles alone, which touch nothing, by implicit_euler, implicit_midpoint, "
+                "trapezoid, bdf2 or sdirk; --set implicit_solver=automatic does the rest");
+}
+
 ImplicitSystem::ImplicitSystem(const Model& model, const Recipe& recipe, const std::vector<Linkage>& linkages,
                                const std::vector<Island>& islands, const std::vector<JointAnswer>& answers,
                                const DriveLaws& drives, bool together)
     : model_(model), recipe_(recipe), linkages_(linkages), islands_(islands), answers_(answers), drives_(drives) {
+  require_linear_solver(recipe);
   std::visit([&](const auto& settings) { positive_ = settings.positive; }, recipe.implicit_solver);
   positive_ = positive_ && !together;  // LU does not mind
   split(together);
@@ -94,7 +108,7 @@ void ImplicitSystem::split(bool together) {
   if (together || (!model_.forces.gravitations.empty() && count <= most_gravitating_derivatives))
     std::fill(unsymmetric.begin(), unsymmetric.end(), 1);
 
-  const auto triples = static_cast<std::size_t>(2 * bodies + model_.particle_count());
+  const auto triples = 2 * static_cast<std::size_t>(bodies) + static_cast<std::size_t>(model_.particle_count());
   for (Share* share : {&mechanism_, &particles_}) share->place.assign(triples, -1);
   const auto put = [](Share& share, int triple) {
     share.place[triple] = static_cast<int>(share.triple.size());
@@ -282,6 +296,21 @@ void ImplicitSystem::assemble(double a, double b) {
   assembled_ = true;
   factor_mechanism();
   factor_particles();
+  if (model_.forces.gases.empty()) return;
+  // Gases couple all of their surface: beside the sparse matrix, with nothing on the right of joints.
+  const Eigen::Index bodies = 2 * static_cast<Eigen::Index>(model_.body_count());
+  std::vector<RankOne> parts;
+  gas_ranks(
+      model_, s_, b, bodies + model_.particle_count(),
+      [&](int k) { return model_.particles.movable(k) ? bodies + k : Eigen::Index{-1}; }, parts);
+  gases_.prepare(parts, [&](const VecX& g, VecX& x) {
+    VecX r = g;
+    for (int k = 0; k < model_.particle_count(); ++k) r.segment<3>(s_.first(k)) *= model_.particles.inverse_mass[k];
+    x.setZero(g.size());
+    StepReport ignored;
+    solve_mechanism(r, x, false);
+    solve_particles(r, x, ignored);
+  });
 }
 
 void ImplicitSystem::factor_particles() {
@@ -330,6 +359,7 @@ void ImplicitSystem::solve(double a, double b, const VecX& r, VecX& out, StepRep
   out.setZero(r.size());
   solve_mechanism(r, out);
   solve_particles(r, out, report);
+  gases_.correct(out);
   for (const BodyMotion& motion : model_.motions) out.segment<6>(6 * motion.body) = r.segment<6>(6 * motion.body);
   ++report.solves;
 }

@@ -24,11 +24,15 @@
 #include "linalg/block3_ldlt.h"
 #include "linalg/block_conjugate_gradients.h"
 #include "linalg/entry_solver.h"
+#include "linalg/rank_one.h"
 #include "math/complex_vector.h"
 #include "mechanism/drive_laws.h"
 #include "mechanism/island.h"
 
 namespace rotule {
+
+/// Refuses what solves no linear systems (local_global.h). Throws Error.
+void require_linear_solver(const Recipe& recipe);
 
 class ImplicitSystem {
  public:
@@ -75,7 +79,8 @@ class ImplicitSystem {
   void write_mechanism(std::vector<double>& values);
   void factor_mechanism();
   void factor_particles();
-  void solve_mechanism(const VecX& r, VecX& out);
+  /// `rows`: whether joints have something on the right.
+  void solve_mechanism(const VecX& r, VecX& out, bool rows = true);
   void solve_particles(const VecX& r, VecX& out, StepReport& report);
   [[nodiscard]] bool uses_gradients() const;
 
@@ -124,6 +129,7 @@ class ImplicitSystem {
   // Particles.
   Block3Ldlt ldlt_;
   ConjugateGradients gradients_;
+  RankOneUpdates gases_;
   VecX particle_rhs_, particle_solution_;
 };
 

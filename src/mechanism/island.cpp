@@ -1,5 +1,7 @@
 #include "mechanism/island.h"
 
+#include <rotule/solvers/dense_ldlt.h>
+
 #include <Eigen/LU>
 #include <algorithm>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "base/budget.h"
 #include "base/spans.h"
 #include "dynamics/forces/added_mass.h"
+#include "linalg/decompositions.h"
 #include "solve/solve.h"
 
 namespace rotule {
@@ -71,6 +74,7 @@ void Island::assemble(const IslandParts& parts, std::span<const int> local_of, R
     else
       write_laws(parts.contacts[contacts[k]], parts.cone, contact_block(k), problem);
   }
+  space.assemble(parts.trees, parts.linkages, linkages, local_of, problem);
 }
 
 void Island::take_parts(const Island& other) {
@@ -94,6 +98,7 @@ void Island::evaluate(std::span<const Linkage> all, const Model& model, const Ki
     for (int i = first; i < end; ++i) kinematics.write_inverse_mass(model, bodies[i], problem.inverse_mass[i]);
   });
   problem.coupled = model.has_added_mass();
+  space.forget_matrix();
   // What is at least zero may have no gradient where it has room, as in the middle of a cone: such a row can do nothing.
   constexpr double no_gradient = 1e-24;
   for (std::size_t n = 0; any_one_sided_ && n < first_drive_; ++n) {
@@ -134,13 +139,25 @@ void Island::scatter(VecX& global) const {
 
 void Island::solve(const SolverChoice& solver) {
   const SolveBudget budget;
-  rotule::solve(problem, solver, workspace, view(x), report);
+  if (space.in_use()) {
+    space.form(problem);
+    // Direct solvers of joints read the structure of bodies, which this problem has none of: its matrix is dense.
+    if (space.problem.rows() == 0)
+      report = {};
+    else if (solver.traits().exact && !solver.traits().bounds)
+      rotule::solve(space.problem, DenseLdltSettings{}, workspace, view(space.x), report);
+    else
+      rotule::solve(space.problem, solver, workspace, view(space.x), report);
+    space.spread(x);
+  } else {
+    rotule::solve(problem, solver, workspace, view(x), report);
+  }
   if (!report.converged && !(drives.empty() && contacts.empty())) shorten();
 }
 
 void Island::shorten() {
   after.setZero(static_cast<Eigen::Index>(6 * bodies.size()));
-  rotule::apply_impulses(problem, view(x), view(after));
+  apply_impulses(after);
   double length = 0;
   for (const ConstraintBlock& block : problem.blocks)
     for (int r = block.first_row; r < block.first_row + block.rows; ++r)
@@ -150,20 +167,39 @@ void Island::shorten() {
 }
 
 void Island::keep() {
-  kept_problem = problem;
-  kept_x = x;
+  if (space.in_use()) space.gather(x);
+  kept_problem = space.in_use() ? space.problem : problem;
+  kept_x = space.in_use() ? space.x : x;
 }
 
 void Island::judge() {
-  rows_judge.begin(problem);
-  residual = rows_judge.judge(view(x));
+  if (space.in_use() && space.problem.rows() == 0) {
+    residual = 0;
+    return;
+  }
+  if (space.in_use()) space.gather(x);
+  rows_judge.begin(space.in_use() ? space.problem : problem);
+  residual = rows_judge.judge(view(space.in_use() ? space.x : x));
 }
 
-void Island::apply_impulses() {
-  if (!gang) return rotule::apply_impulses(problem, view(x), view(local));
-  if (!of_bodies_.known()) of_bodies_.find(problem);
-  of_bodies_.apply_impulses(problem, view(x), view(local), gang);
+void Island::weigh_rows() {
+  if (space.in_use()) space.form(problem);
+  rows_judge.begin(space.in_use() ? space.problem : problem);
 }
+
+double Island::entry(int row) const {
+  const int place = space.in_use() ? space.place_of(row) : row;
+  return place < 0 ? 0 : rows_judge.diagonal()[static_cast<std::size_t>(place)];
+}
+
+void Island::apply_impulses(VecX& velocities) {
+  if (space.in_use()) return space.apply_impulses(problem, x, view(velocities));
+  if (!gang) return rotule::apply_impulses(problem, view(x), view(velocities));
+  if (!of_bodies_.known()) of_bodies_.find(problem);
+  of_bodies_.apply_impulses(problem, view(x), view(velocities), gang);
+}
+
+void Island::apply_impulses() { apply_impulses(local); }
 
 void make_islands(const Model& model, std::span<const Linkage> linkages, std::vector<Island>& islands,
                   std::span<const int> stood) {
@@ -209,7 +245,7 @@ void soften(const Model& model, const Kinematics& kinematics, const Linkage& lin
       const Vec6 momentum = whole * island.local.segment<6>(6 * place);
       whole.topLeftCorner<3, 3>() += h * h * K.linear[k];
       whole.bottomRightCorner<3, 3>() += h * h * K.angular[k];
-      W = whole.inverse();
+      W = inverse_of(whole);
       island.local.segment<6>(6 * place) = W * momentum;
       continue;
     }

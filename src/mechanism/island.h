@@ -15,6 +15,7 @@
 #include "constraint/pool/contact.h"
 #include "constraint/pool/drive.h"
 #include "mechanism/linkage.h"
+#include "mechanism/reduced/joint_space.h"
 #include "problem/blocks_of_bodies.h"
 #include "problem/operators.h"
 
@@ -27,6 +28,7 @@ struct IslandParts {
   std::span<const Contact> contacts;
   int joint_count = 0;  // blocks of contacts are numbered behind those of joints
   bool cone = true;
+  std::span<LinkageTree> trees{};  // beside the linkages, where those go by coordinates
 };
 
 struct Island {
@@ -49,6 +51,7 @@ struct Island {
   LumpedStiffness stiffness;       // of the constraint forces, where a formulation wants it
   ConstraintProblem kept_problem;  // the last dynamic solve and its answer, where asked for
   VecX kept_x;
+  JointSpace space;  // what is solved in the place of `problem` where linkages go by coordinates
   Workspace workspace;
   Gang* gang = nullptr;  // who helps, where the island is large; solvers find it among their memory
   Judge rows_judge;
@@ -81,6 +84,11 @@ struct Island {
   void judge();
   /// local += M^-1 J^T x.
   void apply_impulses();
+  /// The same for any velocities of the island's bodies.
+  void apply_impulses(VecX& velocities);
+  /// The rows' own entries of A, for `entry`.
+  void weigh_rows();
+  [[nodiscard]] double entry(int row) const;
 
   /// Takes x back to where ½ x . A x - b . x is least along it, if it is beyond: no contact then adds energy (Judge::excess).
   void shorten();

@@ -61,6 +61,8 @@ void JointedMechanism::model_changed(std::span<const int> body, std::span<const 
   make_islands(model, linkages, islands, stood);
   share_work();
   drives.find(model, linkages, !by_impulses());
+  trees.clear();
+  trees_settled_ = false;
   forget_shape();
   look_at_loops();
 }
@@ -295,6 +297,7 @@ void JointedMechanism::free_velocities(const ImpulseFormulation& formulation, co
 
   // M^-1 (M u + h f), with gyroscopic terms implicit.
   sum_forces(t, s);
+  for (LinkageTree& tree : trees) tree.take_forces(forces_);
   force_power = 0;
   for (int i = 0; model.has_kinematic() && i < model.body_count(); ++i)
     if (model.kinematic(i)) force_power -= (forces_ - external).segment<6>(6 * i).dot(s.u.segment<6>(6 * i));
@@ -308,6 +311,8 @@ void JointedMechanism::free_velocities(const ImpulseFormulation& formulation, co
     if (model.movable(i))
       free.segment<3>(6 * i + 3) +=
           implicit_gyroscopic_step(model.inertia[i], kinematics.bodies[i].R, s.omega(i), step) - s.omega(i);
+  place_trees(s);
+  for (LinkageTree& tree : trees) tree.project(free);
 }
 
 bool JointedMechanism::is_passive() const {

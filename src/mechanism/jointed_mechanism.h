@@ -141,6 +141,19 @@ class JointedMechanism {
   /// not enough either, from several times what the last attempt found.
   void stiffen(const State& s, double t, std::span<const JointAnswer> found);
 
+  // Joints as coordinates in steps by impulses (reduced/linkage_tree.h): wanted or not; trees of this state, where there are none
+  // yet, and the state closed where it opens their joints.
+  void want_trees(bool wanted);
+  [[nodiscard]] bool wants_trees() const { return wants_trees_; }
+  /// Somebody else has changed the state.
+  void unsettle_trees() { trees_settled_ = false; }
+  void begin_trees(State& s, double t);
+  /// Trees at the pose and velocities of the state.
+  void place_trees(const State& s);
+  /// Moves bodies by `motion`, joints of trees holding; velocities become those given, or the nearest ones that trees allow where
+  /// they come to stand. The state's own velocities may be given.
+  void move(const VecX& motion, const VecX& velocities, State& s);
+
   /// Closes positions, then velocities (A7 c, d); returns the Newton iterations.
   int project(const ProjectionSettings& settings, State& s, double t);
   /// A7 a, then d.
@@ -195,9 +208,10 @@ class JointedMechanism {
   const Model& model;
   const Recipe& recipe;
   std::vector<Linkage> linkages;
-  std::vector<Island> islands;  // of joints alone, one per linkage
-  DriveLaws drives;             // what acts on the joints' free axes
-  Attempt now;                  // what the present step has come to
+  std::vector<Island> islands;     // of joints alone, one per linkage
+  std::vector<LinkageTree> trees;  // one per linkage, where joints are coordinates and steps are made by impulses
+  DriveLaws drives;                // what acts on the joints' free axes
+  Attempt now;                     // what the present step has come to
   Kinematics kinematics;
   VecX external;               // forces that a user set, laid out as u
   VecX contact_forces;         // of contacts by accelerations (touching/), likewise; empty without them
@@ -244,6 +258,7 @@ class JointedMechanism {
   void book_kick(const State& s, double t, double step);
   void book_drift();
 
+  bool wants_trees_ = false, trees_settled_ = false;
   std::unique_ptr<Gang> gang_;      // where some linkage is large
   std::vector<int> large_, small_;  // linkages; none are listed where none is large
   VecX forces_, sigma_;

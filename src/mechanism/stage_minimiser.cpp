@@ -5,7 +5,13 @@
 #include <limits>
 
 #include "base/budget.h"
+#include "dynamics/forces/air.h"
+#include "dynamics/forces/drag.h"
+#include "dynamics/forces/elasticity.h"
+#include "dynamics/forces/loads.h"
+#include "dynamics/forces/springs.h"
 #include "dynamics/forces/weight.h"
+#include "mechanism/gas_ranks.h"
 #include "mechanism/line_search.h"
 
 namespace rotule {
@@ -25,6 +31,38 @@ double speed_of(const VecX& v, const std::vector<int>& particles, Eigen::Index f
   return std::sqrt(largest);
 }
 
+/// The symmetric part of a spring's derivative (SpringLaw::derivative), as nine numbers in a row: large cloth is made of these.
+struct SymmetricBlock {
+  std::array<double, 9> value;
+  SymmetricBlock(double stiffness, double damping, double rest_length, const Vec3& e, const Vec3& e_dot, double a, double b,
+                 bool positive) {
+    const double square = e.squaredNorm();
+    if (square == 0) {
+      value = {-b * stiffness, 0, 0, 0, -b * stiffness, 0, 0, 0, -b * stiffness};
+      return;
+    }
+    const double l = std::sqrt(square), inverse = 1 / l, nx = e.x() * inverse, ny = e.y() * inverse, nz = e.z() * inverse;
+    const double rate = damping > 0 ? nx * e_dot.x() + ny * e_dot.y() + nz * e_dot.z() : 0.0;
+    const double pull = (stiffness * (l - rest_length) + damping * rate) * inverse,
+                 across = positive ? std::max(pull, 0.0) : pull;
+    const double along = b * (across - stiffness) - a * damping, off = -b * across;
+    const double x = along * nx, y = along * ny, xy = x * ny, xz = x * nz, yz = y * nz;
+    value = {x * nx + off, xy, xz, xy, y * ny + off, yz, xz, yz, along * nz * nz + off};
+    if (positive || damping == 0) return;
+    // -b d/l n (e' - rate n)^T, half of it and of its transpose.
+    const double half = -0.5 * b * damping * inverse;
+    const std::array<double, 3> n{nx, ny, nz}, w{e_dot.x() - rate * nx, e_dot.y() - rate * ny, e_dot.z() - rate * nz};
+    for (std::size_t r = 0; r < 3; ++r)
+      for (std::size_t c = 0; c < 3; ++c) value[3 * r + c] += half * (n[r] * w[c] + n[c] * w[r]);
+  }
+  void add_to(double* block) const {
+    for (std::size_t k = 0; k < 9; ++k) block[k] += value[k];
+  }
+  void subtract_from(double* block) const {
+    for (std::size_t k = 0; k < 9; ++k) block[k] -= value[k];
+  }
+};
+
 }  // namespace
 
 bool StageMinimiser::fits(const Model& model, const Recipe& recipe) {
@@ -39,10 +77,11 @@ bool StageMinimiser::fits(const Model& model, const Recipe& recipe) {
 StageMinimiser::StageMinimiser(const Model& model, const Recipe& recipe) : model_(model), recipe_(recipe) {
   const Forces& forces = model.forces;
   const auto damped = [](const auto& spring) { return spring.damping > 0; };
-  lossy_ = std::any_of(forces.springs.begin(), forces.springs.end(), damped) || !forces.drags.empty() || !forces.airs.empty() ||
-           std::any_of(forces.planes.begin(), forces.planes.end(), damped) || has_viscosity(forces.elements) ||
-           std::any_of(forces.particle_springs.damping.begin(), forces.particle_springs.damping.end(),
-                       [](double damping) { return damping > 0; });
+  damped_ = std::any_of(forces.springs.begin(), forces.springs.end(), damped) ||
+            std::any_of(forces.planes.begin(), forces.planes.end(), damped) || has_viscosity(forces.elements) ||
+            std::any_of(forces.particle_springs.damping.begin(), forces.particle_springs.damping.end(),
+                        [](double damping) { return damping > 0; });
+  lossy_ = damped_ || !forces.drags.empty() || !forces.airs.empty();
   find_pattern();
 }
 
@@ -64,6 +103,9 @@ void StageMinimiser::find_pattern() {
   for (const AirForce& air : forces.airs)
     for (const std::array<int, 3>& triangle : air.triangles)
       for (std::size_t k = 0; k < 3; ++k) couple(triangle[k], triangle[(k + 1) % 3]);
+  for (const GasForce& gas : forces.gases)
+    for (const std::array<int, 3>& triangle : gas.triangles)
+      for (std::size_t k = 0; k < 3; ++k) couple(triangle[k], triangle[(k + 1) % 3]);
   for (const SpringForce& spring : forces.springs)  // slack ones may tie particles
     if (spring.a.kind == ForceEnd::Kind::particle && spring.b.kind == ForceEnd::Kind::particle)
       couple(spring.a.index, spring.b.index);
@@ -83,8 +125,11 @@ void StageMinimiser::find_pattern() {
 }
 
 bool StageMinimiser::direct() const {
-  if (const auto* automatic = std::get_if<AutomaticImplicitSettings>(&recipe_.implicit_solver))
-    return H_.rows() <= automatic->direct_limit;
+  if (const auto* automatic = std::get_if<AutomaticImplicitSettings>(&recipe_.implicit_solver)) {
+    // A factor serves one stage: among springs multigrid pays sooner than for a matrix that is solved with again and again.
+    constexpr int sooner = 5;
+    return H_.rows() <= automatic->direct_limit / (model_.forces.elements.empty() ? sooner : 1);
+  }
   return std::holds_alternative<ImplicitLdltSettings>(recipe_.implicit_solver);
 }
 
@@ -98,17 +143,24 @@ void StageMinimiser::evaluate(Point& at) {
   const auto add_elastic = [&](const State& state, VecX& f) {
     add_springs(model_, state, f);
     add_elasticity(model_, state, f);
+    add_gas(model_, state, f);
     add_penalty_planes(model_, state, f);
   };
   add_elastic(s, at.f);
   if (lossy_) {
     add_drag(model_, s, t_, at.f);
     add_air(model_, s, at.f);
-    rest_.x = s.x;
-    at.loss = at.f - dead_;
-    still_.setZero(at.f.size());
-    add_elastic(rest_, still_);
-    at.loss -= still_;
+    if (damped_) {
+      rest_.x = s.x;
+      at.loss = at.f - dead_;
+      still_.setZero(at.f.size());
+      add_elastic(rest_, still_);
+      at.loss -= still_;
+    } else {
+      at.loss.setZero();
+      add_drag(model_, s, t_, at.loss);
+      add_air(model_, s, at.loss);
+    }
   }
   double inertia = 0, dead = 0;
   for (const int k : particle_) {
@@ -116,9 +168,10 @@ void StageMinimiser::evaluate(Point& at) {
     inertia += model_.particles.mass[k] * at.A.segment<3>(first).squaredNorm();
     dead += dead_.segment<3>(first).dot(s.particle_position(k) - start_x_.segment<3>(3 * k));
   }
-  const double elastic = spring_potential(model_, s) + elastic_potential(model_, s) + penalty_potential(model_, s);
+  const double elastic =
+      spring_potential(model_, s) + elastic_potential(model_, s) + gas_potential(model_, s) + penalty_potential(model_, s);
   at.energy = 0.5 * g_ * g_ * inertia + elastic - dead;
-  at.size = 0.5 * g_ * g_ * inertia + elastic + std::abs(dead);
+  at.size = 0.5 * g_ * g_ * inertia + std::abs(elastic) + std::abs(dead);
 }
 
 double StageMinimiser::change(const Point& a, const Point& b) const {
@@ -149,14 +202,14 @@ void StageMinimiser::assemble(bool positive, Block3Matrix& S) {
   const ParticleSprings& pool = model_.forces.particle_springs;
   for (int n = 0; n < pool.count(); ++n) {
     const int i = pool.i[n], j = pool.j[n];
-    Mat3 A = SpringLaw{pool.stiffness[n], pool.damping[n], pool.rest_length[n]}.derivative(
-        s.particle_position(i) - s.particle_position(j), s.particle_velocity(i) - s.particle_velocity(j), a, b, positive);
-    if (!positive) A = 0.5 * (A + A.transpose()).eval();
-    if (place_[i] >= 0) S.add(S.diagonal(place_[i]), -A);
-    if (place_[j] >= 0) S.add(S.diagonal(place_[j]), -A);
+    const SymmetricBlock A(pool.stiffness[n], pool.damping[n], pool.rest_length[n],
+                           s.particle_position(i) - s.particle_position(j), s.particle_velocity(i) - s.particle_velocity(j), a, b,
+                           positive);
+    if (place_[i] >= 0) A.subtract_from(S.block(S.diagonal(place_[i])));
+    if (place_[j] >= 0) A.subtract_from(S.block(S.diagonal(place_[j])));
     if (spring_blocks_[n][0] < 0) continue;
-    S.add(spring_blocks_[n][0], A);
-    S.add(spring_blocks_[n][1], A);
+    A.add_to(S.block(spring_blocks_[n][0]));
+    A.add_to(S.block(spring_blocks_[n][1]));
   }
   // The symmetric part: half of each block where it belongs, half of its transpose on the other side.
   const int first = 2 * s.bodies();
@@ -200,7 +253,6 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
   dead_ = external;
   add_weight(model_, dead_);
   add_loads(model_, base, t, dead_);
-  const Eigen::Index first = base.first(0);
 
   for (Point* point : {&here_, &there_, &further_})
     for (VecX* v : {&point->A, &point->f, &point->loss}) v->setZero(base.u.size());
@@ -217,12 +269,38 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
   evaluate(here_);
   if (change(here_, there_) < 0) std::swap(here_, there_);
 
+  out.converged = false;
+  if (const auto* settings_of = std::get_if<LocalGlobalSettings>(&recipe_.implicit_solver))
+    by_local_global(settings, settings_of->memory, out, report);
+  else
+    by_newton(settings, out, report);
+  here_to_stage();
+  A = here_.A;
+  residual(here_, local_r_);
+  double largest_left = 0, largest_force = 0;
+  for (std::size_t n = 0; n < particle_.size(); ++n) {
+    const int k = particle_[n];
+    largest_left = std::max(largest_left, local_r_.segment<3>(3 * static_cast<Eigen::Index>(n)).norm());
+    largest_force = std::max(
+        {largest_force, model_.particles.mass[k] * A.segment<3>(base.first(k)).norm(), dead_.segment<3>(base.first(k)).norm()});
+  }
+  if (largest_left > 0) report.residual = std::max(report.residual, largest_left / std::max(largest_force, largest_left));
+  return out;
+}
+
+double StageMinimiser::spread_correction() {
+  dA_.setZero(stage_->u.size());
+  for (std::size_t n = 0; n < particle_.size(); ++n)
+    dA_.segment<3>(stage_->first(particle_[n])) = local_dA_.segment<3>(3 * static_cast<Eigen::Index>(n));
+  return g_ * speed_of(dA_, particle_, stage_->first(0));
+}
+
+void StageMinimiser::by_newton(const StageSettings& settings, StageMinimum& out, StepReport& report) {
   const bool by_factor = direct();
   int fresh = 0;                     // iterations of gradients with the preconditioner as it was made
   bool renew = true;                 // whether it is to be made
   double largest = 0;                // of the corrections so far, as velocities: what the stage is about
   double last = 0, left_before = 0;  // of the last correction and residual; 0: none that says much
-  out.converged = false;
   while (out.iterations < settings.minimum_iterations) {
     residual(here_, local_r_);
     const double left = local_r_.norm();
@@ -232,31 +310,31 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
     }
     ++out.iterations;
     here_to_stage();
-    const double scale = std::max(speed_of(stage.u, particle_, first), largest);
+    const double scale = std::max(speed_of(stage_->u, particle_, stage_->first(0)), largest);
     assemble(false, H_);
+    gas_ranks(
+        model_, *stage_, g_ * g_, H_.rows(), [&](int k) { return place_[static_cast<std::size_t>(k)]; }, ranks_);
     const bool renewed = renew;
     if (renew) {
       assemble(true, P_);
-      gradients_.prepare(P_, by_factor);
+      gradients_.prepare(P_, by_factor, ranks_);
       ++report.solves;
     }
     // Ever more exactly, but no more than what the tolerance asks of a correction as small as this one will be.
     const double fall = left_before > 0 ? left / left_before : 1.0;
     const double asked = last > 0 ? 0.3 * settings.minimum_tolerance * scale / (last * std::min(fall, 1.0)) : 0.0;
     const double share = std::clamp(std::max(0.9 * fall * fall, asked), 1e-6, coarsest_share);
-    const TruncatedGradients::Report solved = gradients_.solve(H_, local_r_, share, most_gradients, recipe_.threads, local_dA_);
+    const TruncatedGradients::Report solved =
+        gradients_.solve(H_, local_r_, share, most_gradients, recipe_.threads, local_dA_, ranks_);
     report.iterations += solved.iterations;
     if (renewed) fresh = solved.iterations;
     renew = by_factor ? solved.iterations > most_by_old_factor : solved.iterations > most_growth * fresh + 3;
     renew = renew || (!renewed && !solved.downwards);
     left_before = left;
-    dA_.setZero(base.u.size());
-    for (std::size_t n = 0; n < particle_.size(); ++n)
-      dA_.segment<3>(base.first(particle_[n])) = local_dA_.segment<3>(3 * static_cast<Eigen::Index>(n));
-    const double size = g * speed_of(dA_, particle_, first);
+    const double size = spread_correction();
     if (out.iterations == 1) largest = size;
     // What it would gain is less than what numbers of this size can tell.
-    const bool at_rounding = 0.5 * g * g * local_r_.dot(local_dA_) <= std::numeric_limits<double>::epsilon() * here_.size;
+    const bool at_rounding = 0.5 * g_ * g_ * local_r_.dot(local_dA_) <= std::numeric_limits<double>::epsilon() * here_.size;
     double part = 1;
     if (!go_down(!solved.downwards, part)) {
       out.converged = at_rounding || size <= 1e-6 * scale;
@@ -276,18 +354,45 @@ StageMinimum StageMinimiser::minimise(double t, const State& base, const VecX& e
     }
     last = part == 1 && solved.downwards ? size : 0;
   }
-  here_to_stage();
-  A = here_.A;
-  residual(here_, local_r_);
-  double largest_left = 0, largest_force = 0;
-  for (std::size_t n = 0; n < particle_.size(); ++n) {
-    const int k = particle_[n];
-    largest_left = std::max(largest_left, local_r_.segment<3>(3 * static_cast<Eigen::Index>(n)).norm());
-    largest_force = std::max(
-        {largest_force, model_.particles.mass[k] * A.segment<3>(base.first(k)).norm(), dead_.segment<3>(base.first(k)).norm()});
+}
+
+void StageMinimiser::by_local_global(const StageSettings& settings, int memory, StageMinimum& out, StepReport& report) {
+  if (!local_global_) local_global_ = std::make_unique<LocalGlobal>(model_, place_, static_cast<int>(particle_.size()));
+  local_global_->prepare(g_);
+  local_global_->begin();
+  double largest = 0, last = 0;
+  while (out.iterations < settings.minimum_iterations) {
+    residual(here_, local_r_);
+    if (local_r_.isZero(0)) {
+      out.converged = true;
+      return;
+    }
+    if (out.iterations > 0) local_global_->learn(last_dA_, local_r_ - last_r_, memory);
+    ++out.iterations;
+    ++report.iterations;
+    last_r_ = local_r_;
+    local_global_->direction(local_r_, local_dA_);
+    double size = spread_correction();
+    if (out.iterations == 1) largest = size;
+    const bool at_rounding = 0.5 * g_ * g_ * local_r_.dot(local_dA_) <= std::numeric_limits<double>::epsilon() * here_.size;
+    double part = 1;
+    if (!go_down(false, part)) {
+      here_to_stage();
+      out.converged = at_rounding || size <= 1e-6 * std::max(speed_of(stage_->u, particle_, stage_->first(0)), largest);
+      return;
+    }
+    last_dA_ = part * local_dA_;
+    size *= part;
+    here_to_stage();
+    const double scale = std::max(speed_of(stage_->u, particle_, stage_->first(0)), largest);
+    // Corrections shrink by a factor each: what is left is the rest of that series.
+    const double contraction = last > 0 ? std::clamp(size / last, 1e-3, 0.999) : 0.999;
+    last = size;
+    if (at_rounding || size * contraction / (1 - contraction) <= settings.minimum_tolerance * scale) {
+      out.converged = true;
+      return;
+    }
   }
-  if (largest_left > 0) report.residual = std::max(report.residual, largest_left / std::max(largest_force, largest_left));
-  return out;
 }
 
 void StageMinimiser::here_to_stage() {

@@ -16,6 +16,7 @@
 #include "dynamics/forces/force_set.h"
 #include "integrate/mechanism.h"
 #include "linalg/truncated_gradients.h"
+#include "mechanism/local_global.h"
 
 namespace rotule {
 
@@ -45,6 +46,11 @@ class StageMinimiser {
   [[nodiscard]] double change(const Point& a, const Point& b) const;
   /// Moves along the correction to where E is lower; false where it is nowhere.
   bool go_down(bool curved, double& part);
+  /// Corrections until what is left is within the tolerance: Newton's, or local and global steps.
+  void by_newton(const StageSettings& settings, StageMinimum& out, StepReport& report);
+  void by_local_global(const StageSettings& settings, int memory, StageMinimum& out, StepReport& report);
+  /// local_dA_ over all of u; how fast the fastest goes with it.
+  double spread_correction();
   /// The stage at the present point; trials have moved it.
   void here_to_stage();
   [[nodiscard]] bool direct() const;
@@ -54,9 +60,12 @@ class StageMinimiser {
   std::vector<int> place_;     // of each particle among those that move, or -1
   std::vector<int> particle_;  // and back
   std::vector<std::array<std::int64_t, 2>> spring_blocks_;
-  bool lossy_ = false;
+  bool lossy_ = false, damped_ = false;  // whether forces without potential act; whether springs or elements have any
   Block3Matrix H_, P_;
   TruncatedGradients gradients_;
+  std::unique_ptr<LocalGlobal> local_global_;  // where the recipe has it
+  VecX last_r_, last_dA_;
+  std::vector<RankOne> ranks_;  // of gases, beside H
 
   // The stage at work.
   State* stage_ = nullptr;

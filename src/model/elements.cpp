@@ -105,6 +105,16 @@ void add_bending(const std::vector<Vec3>& x, const TriangleSet& set, int first, 
   }
 }
 
+/// Of the element that comes next, where its material has any.
+void add_limit(const ElasticMaterial& m, double thickness, bool solid, std::size_t element, Elements& out) {
+  if (!m.yield_stress && !m.tear_stretch) return;
+  ElementLimit limit{.solid = solid, .element = element};
+  if (m.yield_stress) limit.yield = *m.yield_stress * thickness;
+  limit.hardening = m.hardening * thickness;
+  if (m.tear_stretch) limit.tear = *m.tear_stretch;
+  out.limits.push_back(limit);
+}
+
 void check_material(const ElasticMaterial& m, const Place& place) {
   if (m.law != "neo_hookean" && m.law != "corotated")
     fail(place / "law", fmt::format("must be \"neo_hookean\" or \"corotated\", is {}", in_quotes(m.law)));
@@ -112,6 +122,7 @@ void check_material(const ElasticMaterial& m, const Place& place) {
     fail(place / "poisson_ratio",
          fmt::format("must be at most 0.4999: elements of linear displacement lock where volume cannot change; is {}",
                      shortest(m.poisson_ratio)));
+  if (m.hardening > 0 && !m.yield_stress) fail(place / "hardening", "is that of a material that yields; give yield_stress, too");
 }
 
 template <std::size_t N>
@@ -211,6 +222,7 @@ void add_elements(const ParticleGroup& group, int first, Elements& out) {
   for (const TetrahedronSet& set : group.tetrahedra)
     for (const std::array<int, 4>& corners : set.tetrahedra) {
       const Mat3 D = edges_of(x, corners);
+      add_limit(set.material, 1, true, out.tetrahedra.count(), out);
       out.tetrahedra.corners.push_back({first + corners[0], first + corners[1], first + corners[2], first + corners[3]});
       out.tetrahedra.inverse_rest.emplace_back(D.inverse());
       out.tetrahedra.volume.push_back(std::abs(D.determinant()) / 6);
@@ -219,6 +231,7 @@ void add_elements(const ParticleGroup& group, int first, Elements& out) {
   for (const TriangleSet& set : group.triangles) {
     for (const std::array<int, 3>& corners : set.triangles) {
       const Mat2 D = flat_edges_of(x, corners);
+      add_limit(set.material, set.thickness, false, out.membranes.count(), out);
       out.membranes.corners.push_back({first + corners[0], first + corners[1], first + corners[2]});
       out.membranes.inverse_rest.emplace_back(D.inverse());
       out.membranes.area.push_back(D.determinant() / 2);

@@ -65,6 +65,24 @@ std::shared_ptr<const Equations> compile_equations(Equations equations, const Mo
     }
     equations.function.evaluate(bodies, t, s, {at[times].data(), static_cast<std::size_t>(count)});
   }
+  const auto still = [](const Moving& value) {
+    double size = 0;
+    for (const double by : value.by_parameter) size += std::abs(by);
+    for (int b = 0; b < value.bodies; ++b)
+      for (const double by : value.by_body[b]) size += std::abs(by);
+    return size == 0;
+  };
+  // A pose may be one where nothing changes (x^2 at x = 0); poses drawn by lot are not.
+  const auto stays_still = [&](int k) {
+    std::vector<MovingBody> displaced = bodies;
+    for (MovingBody& body : displaced) {
+      body.p += Vec3(draw(), draw(), draw());
+      if (body.turns) body.R = Quat(2, draw(), draw(), draw()).normalized().toRotationMatrix() * body.R;
+    }
+    std::array<Moving, Equations::most> there;
+    equations.function.evaluate(displaced, t, s, {there.data(), static_cast<std::size_t>(count)});
+    return still(there[k]);
+  };
   const auto called = [&](int k) { return count == 1 ? std::string() : fmt::format("equation {}: ", k); };
   for (int k = 0; k < count; ++k) {
     const Moving& now = at[0][k];
@@ -74,7 +92,7 @@ std::shared_ptr<const Equations> compile_equations(Equations equations, const Mo
     equations.knows_time = equations.knows_time || now.of_time;
     if (!std::isfinite(now.value) || !std::isfinite(at[1][k].value))
       throw Error(place, called(k) + "is not a finite number where its bodies stand");
-    if (now.bodies == 0 && now.by_parameter == std::array<double, Moving::most_parameters>{})
+    if (still(now) && stays_still(k))
       throw Error(place, called(k) + "depends on none of its bodies: whatever they do, it stays what it is");
     if (!rate) continue;
     const double bend = at[2][k].value - 2 * at[1][k].value + now.value;

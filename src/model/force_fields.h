@@ -91,6 +91,22 @@ struct SceneFields<Air> {
 };
 
 template <>
+struct Kind<Pressure> {
+  static constexpr std::string_view name = "pressure", summary = "what fills a closed surface: a gas, or a pump's pressure";
+};
+template <>
+struct SceneFields<Pressure> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"on", "", "groups of particles with a closed surface; none: all that have a surface"}, s.on);
+    visit(Field{"pressure", "Pa", "above that outside, at the start", -1e30, 1e30}, s.pressure, Need::required);
+    visit(Field{"outside", "Pa", "absolute, around it: the inside is then a gas that keeps its mass", 0, 1e30, true}, s.outside);
+    visit(Field{"exponent", "", "of the gas: 1 at constant temperature, 1.4 of air without exchange of heat", 1, 10}, s.exponent);
+  }
+};
+
+template <>
 struct Kind<Gravitation> {
   static constexpr std::string_view name = "gravitation", summary = "universal gravitation between all pairs";
 };

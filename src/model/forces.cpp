@@ -4,7 +4,6 @@
 #include <rotule/error.h>
 #include <rotule/mass_properties.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -12,8 +11,10 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "linalg/decompositions.h"
 #include "model/elements.h"
 #include "model/model.h"
+#include "model/surface_volume.h"
 #include "model/tessellate.h"
 
 namespace rotule {
@@ -22,6 +23,21 @@ std::string Particles::name(int particle) const {
   for (const Group& group : groups)
     if (particle < group.first + group.count) return group.name + "/" + std::to_string(particle - group.first);
   return "particle " + std::to_string(particle);
+}
+
+std::vector<std::array<int, 3>> Particles::surface_of(const Group& group) const {
+  std::vector<std::array<int, 3>> out;
+  for (const std::array<int, 3>& triangle : surface)
+    if (triangle[0] >= group.first && triangle[0] < group.first + group.count) out.push_back(triangle);
+  return out;
+}
+
+void AirForce::gather(const Particles& particles) {
+  triangles.clear();
+  for (const int group : groups) {
+    const std::vector<std::array<int, 3>> own = particles.surface_of(particles.groups[static_cast<std::size_t>(group)]);
+    triangles.insert(triangles.end(), own.begin(), own.end());
+  }
 }
 
 int Particles::find(std::string_view name) const {
@@ -83,7 +99,7 @@ WettedShape wetted_shape(const Body& body, const Vec3& centre, double volume) {
   // The surface is drawn about the shape's own centroid; where another centre is given, all of it moves along.
   const TriangleSurface surface = tessellate(body.shape, {.segments = 64});
   const Vec3 shift = centre - mass_properties(body.shape, 1).center_of_mass;
-  for (const Vec3& vertex : surface.vertices) out.vertices.push_back(vertex + shift);
+  for (const Vec3& vertex : surface.vertices) out.vertices.emplace_back(vertex + shift);
   out.triangles = surface.triangles;
   out.mend = volume / enclosed_volume(surface);
   return out;
@@ -171,17 +187,36 @@ struct Adder {
     model.forces.drags.push_back(std::move(out));
   }
 
+  static bool is_meant(const std::vector<std::string>& on, const std::string& name) {
+    return on.empty() || std::find(on.begin(), on.end(), name) != on.end();
+  }
+
+  void operator()(const Pressure& def) const {
+    bool any = false;
+    for (const Particles::Group& group : model.particles.groups) {
+      GasForce out{.triangles = model.particles.surface_of(group), .pressure = def.pressure, .closed = def.outside.has_value()};
+      if (!is_meant(def.on, group.name) || out.triangles.empty()) continue;
+      any = true;
+      close_surface(out.triangles, model.particles, place);
+      out.volume = enclosed_volume(out.triangles, state);
+      if (out.volume < 0) {  // seen from inside
+        for (std::array<int, 3>& triangle : out.triangles) std::swap(triangle[1], triangle[2]);
+        out.volume = -out.volume;
+      }
+      if (out.volume == 0) throw Error(place, fmt::format("{} holds no volume; give it one at the start", in_quotes(group.name)));
+      out.outside = def.outside.value_or(0);
+      out.exponent = def.exponent;
+      out.source = source;
+      model.forces.gases.push_back(std::move(out));
+    }
+    if (!any) throw Error(place, "fills no surface; name a balloon, a block, a mesh or a group with triangles");
+  }
+
   void operator()(const Air& def) const {
     AirForce out{{}, def.density, def.across, def.along, def.wind, source};
-    const auto meant = [&](int particle) {
-      return def.on.empty() ||
-             std::any_of(model.particles.groups.begin(), model.particles.groups.end(), [&](const Particles::Group& group) {
-               return particle >= group.first && particle < group.first + group.count &&
-                      std::find(def.on.begin(), def.on.end(), group.name) != def.on.end();
-             });
-    };
-    for (const std::array<int, 3>& triangle : model.particles.surface)
-      if (meant(triangle[0])) out.triangles.push_back(triangle);
+    for (std::size_t k = 0; k < model.particles.groups.size(); ++k)
+      if (is_meant(def.on, model.particles.groups[k].name)) out.groups.push_back(static_cast<int>(k));
+    out.gather(model.particles);
     if (out.triangles.empty()) throw Error(place, "meets no surface; name a cloth, a sheet, a block or a group with triangles");
     model.forces.airs.push_back(std::move(out));
   }
@@ -265,7 +300,7 @@ struct Adder {
     at_point << def.translation, def.coupling, def.coupling.transpose(), def.rotation;
     G.topRightCorner<3, 3>() = -skew(end.r);
     AddedMassForce out{.name = def.name, .body = end.index, .mass = G.transpose() * at_point * G};
-    const double least = Eigen::SelfAdjointEigenSolver<Mat6>(out.mass, Eigen::EigenvaluesOnly).eigenvalues().minCoeff();
+    const double least = symmetric_eigen(out.mass).values.minCoeff();
     if (!def.translation.isApprox(def.translation.transpose()) || !def.rotation.isApprox(def.rotation.transpose()) ||
         least < -1e-9 * out.mass.cwiseAbs().maxCoeff())
       throw Error(place, "must be symmetric and must not have negative directions: fluid that is set in motion has an energy");
@@ -323,8 +358,8 @@ bool Forces::contains(int source) const {
   const auto in = [source](const auto& pool) {
     return std::any_of(pool.begin(), pool.end(), [source](const auto& force) { return force.source == source; });
   };
-  return in(springs) || in(angles) || in(torsions) || in(drags) || in(airs) || in(gravitations) || in(planes) || in(loads) ||
-         in(sections) || in(buoyancies) || in(added_masses) || in(users) ||
+  return in(springs) || in(angles) || in(torsions) || in(drags) || in(airs) || in(gases) || in(gravitations) || in(planes) ||
+         in(loads) || in(sections) || in(buoyancies) || in(added_masses) || in(users) ||
          std::find(particle_springs.source.begin(), particle_springs.source.end(), source) != particle_springs.source.end();
 }
 
@@ -335,6 +370,7 @@ void Forces::remove(int source) {
   drop(torsions);
   drop(drags);
   drop(airs);
+  drop(gases);
   drop(gravitations);
   drop(planes);
   drop(loads);

@@ -30,6 +30,8 @@ struct Particles {
 
   [[nodiscard]] int count() const { return static_cast<int>(mass.size()); }
   [[nodiscard]] bool movable(int particle) const { return inverse_mass[particle] > 0; }
+  /// The triangles of one group.
+  [[nodiscard]] std::vector<std::array<int, 3>> surface_of(const Group& group) const;
   /// "cloth/12".
   [[nodiscard]] std::string name(int particle) const;
   /// The particle of that name, or -1.
@@ -82,6 +84,8 @@ struct ElasticModuli {
   double mu = 0, lambda = 0;  // Pa; of shells times the thickness, in plane stress
   double viscosity = 0;       // s
   bool corotated = false;
+  /// What tore has none.
+  [[nodiscard]] bool torn() const { return mu == 0 && lambda == 0; }
 };
 
 /// Tetrahedra between particles. With D = [x1 - x0, x2 - x0, x3 - x0], the deformation gradient is D times `inverse_rest`.
@@ -115,11 +119,29 @@ struct BendingTriangle {
   double viscosity = 0;           // s
 };
 
+/// What an element bears. Elements without limits are on no list.
+struct ElementLimit {
+  bool solid = true;        // a tetrahedron, or a membrane
+  std::size_t element = 0;  // its place among those
+  double yield = infinity;  // Pa; of membranes times the thickness
+  double hardening = 0;     // Pa, likewise
+  double tear = infinity;   // stretch
+};
+
+/// What has become of it: nothing but numbers, for snapshots. Its rest has been multiplied by `rest`, of membranes the first two
+/// rows and columns.
+struct ElementWear {
+  Mat3 rest = Mat3::Identity();
+  double flowed = 0;  // plastic strain so far
+  double torn = 0;    // 1: it is no more
+};
+
 struct Elements {
   Tetrahedra tetrahedra;
   Membranes membranes;
   std::vector<HingeEdge> hinges;
-  std::vector<BendingTriangle> bendings;
+  std::vector<BendingTriangle> bendings;  // one per membrane
+  std::vector<ElementLimit> limits;
   [[nodiscard]] bool empty() const { return tetrahedra.count() == 0 && membranes.count() == 0; }
 };
 
@@ -132,9 +154,23 @@ struct DragForce {
 };
 
 struct AirForce {
-  std::vector<std::array<int, 3>> triangles;
+  std::vector<int> groups;  // of particles
   double density = 0, across = 0, along = 0;
   Vec3 wind = Vec3::Zero();
+  int source = no_source;
+  std::vector<std::array<int, 3>> triangles = {};
+  /// The triangles of its groups as they are now.
+  void gather(const Particles& particles);
+};
+
+/// What fills a closed surface.
+struct GasForce {
+  std::vector<std::array<int, 3>> triangles = {};  // seen from outside
+  double pressure = 0;                             // Pa above that outside, at the start
+  double volume = 0;                               // m^3, at the start
+  bool closed = false;                             // a gas that cannot get out; else a pump holds the pressure
+  double outside = 0, exponent = 1;                // of a gas
+  bool burst = false;
   int source = no_source;
 };
 
@@ -206,6 +242,7 @@ struct Forces {
   std::vector<TorsionSpringForce> torsions;
   std::vector<DragForce> drags;
   std::vector<AirForce> airs;
+  std::vector<GasForce> gases;
   std::vector<GravitationForce> gravitations;
   std::vector<PlaneForce> planes;  // normals of length one
   std::vector<LoadForce> loads;
@@ -216,8 +253,8 @@ struct Forces {
 
   [[nodiscard]] bool empty() const {
     return springs.empty() && particle_springs.count() == 0 && elements.empty() && angles.empty() && torsions.empty() &&
-           drags.empty() && airs.empty() && gravitations.empty() && planes.empty() && loads.empty() && sections.empty() &&
-           buoyancies.empty() && added_masses.empty() && users.empty();
+           drags.empty() && airs.empty() && gases.empty() && gravitations.empty() && planes.empty() && loads.empty() &&
+           sections.empty() && buoyancies.empty() && added_masses.empty() && users.empty();
   }
   /// Drops what holds on to the body, and renumbers those behind it.
   void remove_body(int index);

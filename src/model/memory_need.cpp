@@ -4,6 +4,7 @@
 #include <rotule/error.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/free_memory.h"
 
@@ -36,6 +37,10 @@ Pieces pieces_of(const ElasticBlock& s) {
   return {count, 0, 5 * count};
 }
 Pieces pieces_of(const ElasticSheet& s) { return {double(s.columns) * s.rows, 0, 2.0 * s.columns * s.rows}; }
+Pieces pieces_of(const Balloon& s) {
+  const double count = 10 * std::pow(4.0, s.subdivisions) + 2;
+  return {count, 0, 2 * count};
+}
 /// Those of files are as large as the files, which are read already.
 Pieces pieces_of(const TetrahedralMesh&) { return {}; }
 Pieces pieces_of(const ElasticMesh&) { return {}; }

@@ -118,6 +118,13 @@ struct SurfacePair {
   std::optional<double> friction, static_friction, restitution;
 };
 
+/// How elements have worn (model/wear.h), one each of Elements::limits, and what is left of the rest once that is told.
+struct Wear {
+  std::vector<ElementWear> elements;
+  struct Untouched;
+  std::shared_ptr<const Untouched> untouched;  // what it was before
+};
+
 struct Model {
   std::vector<Body> bodies;
   std::vector<Joint> joints;
@@ -129,6 +136,7 @@ struct Model {
   std::vector<ParticleSurface> particle_surfaces;
   std::vector<int> joined;  // particles that joints hold, in the order in which they were first named; none of them is pinned
   Forces forces;
+  Wear wear;
   std::vector<FlowField> flows;
   std::vector<std::string> flow_names;
   Vec3 gravity = Vec3::Zero();

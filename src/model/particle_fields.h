@@ -28,6 +28,10 @@ struct SceneFields<ElasticMaterial> {
     visit(Field{"density", "kg/m^3", "mass per volume", 0, 1e30, true}, s.density);
     visit(Field{"viscosity", "s", "stress by the rate of strain, in seconds times the moduli", 0, 1e30}, s.viscosity);
     visit(Field{"law", "", "neo_hookean or corotated"}, s.law);
+    visit(Field{"yield_stress", "Pa", "von Mises, beyond which it flows; else it never does", 0, 1e300, true}, s.yield_stress);
+    visit(Field{"hardening", "Pa", "by which that grows per strain that has flowed", 0, 1e300}, s.hardening);
+    visit(Field{"tear_stretch", "", "times the length at the start, beyond which it tears; else it never does", 1, 1e30, true},
+          s.tear_stretch);
   }
 };
 
@@ -246,6 +250,26 @@ struct SceneFields<ElasticSheet> {
     visit(Field{"material", "", "what it is made of"}, s.material);
     visit(Field{"velocity", "m/s", "at the start", -1e30, 1e30}, s.velocity);
     visit(Field{"pinned", "", "edges x0, x1, y0, y1, or corners x0y0 ..."}, s.pinned);
+    contact_field(s, visit);
+  }
+};
+
+template <>
+struct Kind<Balloon> {
+  static constexpr std::string_view name = "balloon", summary = "a hollow sphere of elastic sheet";
+};
+template <>
+struct SceneFields<Balloon> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "the k-th particle is called name/k"}, s.name);
+    visit(Field{"center", "m", "of the sphere"}, s.center);
+    visit(Field{"radius", "m", "at rest", 0, 1e30, true}, s.radius);
+    visit(Field{"subdivisions", "", "of an icosahedron's triangles, in four each time: 10 4^n + 2 particles", 0, 10},
+          s.subdivisions);
+    visit(Field{"thickness", "m", "of the sheet", 0, 1e30, true}, s.thickness);
+    visit(Field{"material", "", "what it is made of"}, s.material);
+    visit(Field{"velocity", "m/s", "at the start", -1e30, 1e30}, s.velocity);
     contact_field(s, visit);
   }
 };

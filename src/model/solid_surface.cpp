@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "model/icosphere.h"
+
 namespace rotule {
 namespace {
 
@@ -105,6 +107,7 @@ Triangles surface(const Disk& d) {
   return out;
 }
 
+Triangles surface(const Balloon& b) { return Icosphere(b.subdivisions).triangles; }
 Triangles surface(const Rope&) { return {}; }
 Triangles surface(const TetrahedralMesh&) { return {}; }
 

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "model/elements.h"
+#include "model/icosphere.h"
 #include "model/solid_surface.h"
 #include "model/tetrahedral_mesh.h"
 
@@ -159,7 +160,7 @@ ParticleGroup make(const Disk& d) {
   for (int ring = 1; ring <= d.rings; ++ring)
     for (int sector = 0; sector < d.sectors; ++sector) {
       const double angle = 2 * std::numbers::pi * sector / d.sectors, r = d.radius * ring / d.rings;
-      group.positions.push_back(d.center + r * (std::cos(angle) * x + std::sin(angle) * y));
+      group.positions.emplace_back(d.center + r * (std::cos(angle) * x + std::sin(angle) * y));
     }
   group.mass = d.mass / static_cast<double>(group.positions.size());
   const auto place = [&](int ring, int sector) { return ring == 0 ? 0 : 1 + (ring - 1) * d.sectors + sector % d.sectors; };
@@ -209,6 +210,16 @@ ParticleGroup make(const ElasticSheet& c) {
   TriangleSet set{.triangles = surface_triangles(c), .thickness = c.thickness, .material = c.material};
   group.triangles.push_back(std::move(set));
   lattice.pin(c.pinned, group.pinned);
+  return group;
+}
+
+ParticleGroup make(const Balloon& b) {
+  ParticleGroup group;
+  group.name = b.name;
+  group.velocities.assign(1, b.velocity);
+  Icosphere sphere(b.subdivisions);
+  for (const Vec3& p : sphere.points) group.positions.emplace_back(b.center + b.radius * p);
+  group.triangles.push_back({.triangles = std::move(sphere.triangles), .thickness = b.thickness, .material = b.material});
   return group;
 }
 
@@ -263,6 +274,7 @@ void check(const ElasticBlock& b, const Place& place) {
   check_cuboid(b, place);
   check_filling(b, place);
 }
+void check(const Balloon& b, const Place& place) { check_filling(b, place); }
 void check(const Disk& d, const Place& place) { check_size(static_cast<double>(d.rings) * d.sectors, place); }
 void check(const SoftBall&, const Place&) {}
 template <class Mesh>

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 
-#include <Eigen/LU>
 #include <algorithm>
+
+#include "linalg/decompositions.h"
 
 namespace rotule {
 
@@ -32,7 +33,7 @@ Spline::Spline(const std::vector<Vec3>& points, bool closed) {
     A(k, after) += width(k);
     b.row(k) = 6 * ((point(after) - point(k)) / width(k) - (point(k) - point(before)) / width(k - 1)).transpose();
   }
-  const MatX m = A.partialPivLu().solve(b);
+  const MatX m = lu_solve(A, b);
   for (Eigen::Index k = 0; k < pieces; ++k) {
     const Vec3 m0 = m.row(k).transpose(), m1 = m.row((k + 1) % count).transpose();
     const double w = width(k);

@@ -122,6 +122,13 @@ void check_details(const Air& force, const Place& here, const PartnerNames& part
   const Place on = here / "on";
   for (std::size_t k = 0; k < force.on.size(); ++k) partners.check_group(on / k, force.on[k]);
 }
+void check_details(const Pressure& force, const Place& here, const PartnerNames& partners) {
+  const Place on = here / "on";
+  for (std::size_t k = 0; k < force.on.size(); ++k) partners.check_group(on / k, force.on[k]);
+  if (!force.outside && force.exponent != 1) fail(here / "exponent", "is that of a gas; give the pressure outside, too");
+  if (force.outside && !(*force.outside + force.pressure > 0))
+    fail(here / "pressure", "must leave the gas an absolute pressure above nothing: outside and pressure together");
+}
 void check_details(const Load& force, const Place& here, const PartnerNames& partners) {
   partners.check(here / "on", force.on);
   if (force.on == "world") fail(here / "on", "must be a body or a particle");

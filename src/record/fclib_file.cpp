@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/spans.h"
+#include "linalg/decompositions.h"
 #include "problem/operators.h"
 #include "record/hdf5_file.h"
 
@@ -132,7 +133,7 @@ bool read_bodies(ConstraintProblem& p, const Sparse& M, const Sparse& H) {
   }
   p.inverse_mass.clear();
   for (const Mat6& mass : masses) {
-    const Mat6 W = mass.inverse();
+    const Mat6 W = inverse_of(mass);
     p.inverse_mass.emplace_back(0.5 * (W + W.transpose()));
     p.coupled = p.coupled || !W.topRightCorner<3, 3>().isZero(0) || !W.bottomLeftCorner<3, 3>().isZero(0);
   }

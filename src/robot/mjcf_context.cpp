@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "base/text.h"
+#include "math/rotation.h"
 
 namespace rotule::robot {
 
@@ -154,7 +155,7 @@ Quat MjcfContext::orientation(const Element& element) const {
   }
   if (const auto z = element.vec3("zaxis")) {
     if (!(z->norm() > 1e-9)) element.fail("zaxis must not be the zero vector");
-    return Quat::FromTwoVectors(Vec3::UnitZ(), z->normalized());
+    return rotation_between(Vec3::UnitZ(), z->normalized());
   }
   return Quat::Identity();
 }

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "math/pose.h"
+#include "math/rotation.h"
 
 namespace rotule::robot {
 
@@ -46,7 +47,7 @@ const MjcfGeoms::Mesh* MjcfGeoms::mesh_of(const Element& geom) {
   if (const auto points = element.numbers("vertex", 12, 30000000)) {
     TriangleMesh inside;
     for (std::size_t k = 0; k + 2 < points->size(); k += 3)
-      inside.vertices.push_back(Vec3((*points)[k], (*points)[k + 1], (*points)[k + 2]).cwiseProduct(scale));
+      inside.vertices.emplace_back(Vec3((*points)[k], (*points)[k + 1], (*points)[k + 2]).cwiseProduct(scale));
     inside.file = name;
     mesh.read = std::move(inside);
   } else {
@@ -89,7 +90,10 @@ std::optional<Shape> MjcfGeoms::height_field(const Element& geom, Pose& pose) {
   // Rows of the text run from the far edge to the near one.
   for (int r = rows - 1; r >= 0; --r)
     for (int c = 0; c < columns; ++c)
-      out.heights.push_back((*size)[2] * ((*heights)[static_cast<std::size_t>(r * columns + c)] - *low) / span);
+      out.heights.push_back(
+          (*size)[2] *
+          ((*heights)[static_cast<std::size_t>(r) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)] - *low) /
+          span);
   pose = pose * Pose{{-(*size)[0], -(*size)[1], 0}, Quat::Identity()};
   return out;
 }
@@ -114,7 +118,7 @@ std::optional<Shape> MjcfGeoms::shape(const Element& geom, const std::string& ty
   if (const auto ends = geom.numbers("fromto", 6, 6)) {
     const Vec3 from((*ends)[0], (*ends)[1], (*ends)[2]), to((*ends)[3], (*ends)[4], (*ends)[5]);
     if (!((to - from).norm() > 0)) geom.fail("fromto must be two points apart");
-    pose = {0.5 * (from + to), Quat::FromTwoVectors(Vec3::UnitZ(), (to - from).normalized())};
+    pose = {0.5 * (from + to), rotation_between(Vec3::UnitZ(), (to - from).normalized())};
     half = 0.5 * (to - from).norm();
   }
   const auto need = [&](std::size_t count) {

@@ -4,6 +4,11 @@
 
 #include "constraint/joint_coordinates.h"
 #include "dynamics/forces/added_mass.h"
+#include "dynamics/forces/drag.h"
+#include "dynamics/forces/elasticity.h"
+#include "dynamics/forces/gas.h"
+#include "dynamics/forces/pair_forces.h"
+#include "dynamics/forces/springs.h"
 #include "dynamics/forces/weight.h"
 #include "mechanism/shock.h"
 
@@ -67,8 +72,8 @@ Ledger::Energies Ledger::energies(const JointedMechanism& mechanism, const State
     }
   if (model.forces.empty()) return out;
   out.gravity += gravitation_potential(model, s, mechanism.recipe.threads, scratch_.attractors);
-  out.springs +=
-      spring_potential(model, s) + elastic_potential(model, s) + penalty_potential(model, s) + torsion_potential(model, s);
+  out.springs += spring_potential(model, s) + elastic_potential(model, s) + gas_potential(model, s) +
+                 penalty_potential(model, s) + torsion_potential(model, s);
   out.fields = user_potential(model, s, t);
   return out;
 }
@@ -106,6 +111,13 @@ void Ledger::close_step(double energy, const MomentumRate& momentum, const Flow&
   books.momentum_end = momentum;
 }
 
+void Ledger::take_out(const Flow& flow, StepTotals& totals) {
+  Books& books = totals.books;
+  if (books.opened == 0) return;
+  books.flow.add(flow, 1);
+  for (const double work : flow.work) books.end += work;
+}
+
 void Ledger::read(const StepTotals& totals, const Model& model, const State& s, Diagnostics& out) {
   const Books& books = totals.books;
   const Flow& flow = books.flow;
@@ -123,6 +135,8 @@ void Ledger::read(const StepTotals& totals, const Model& model, const State& s, 
   energy.joint_friction = -flow[Agent::joint_friction];
   energy.contact_friction = -flow[Agent::contact_friction];
   energy.impacts = totals.shock_energy - books.shocks_start - flow[Agent::impacts];
+  energy.yield = -flow[Agent::yield];
+  energy.tearing = -flow[Agent::tearing];
   energy.left_over = out.energy() - energy.start - energy.brought_in() + energy.taken_out();
   const MomentumRate momentum = momentum_of(model, s);
   const auto fill = [&](MomentumBalance& to, int first) {

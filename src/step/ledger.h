@@ -3,30 +3,13 @@
 #include <rotule/results.h>
 
 #include "mechanism/jointed_mechanism.h"
+#include "step/totals.h"
 
 namespace rotule {
 
 /// Where a joint's rows stand: linkage (and island of joints) and block.
 struct JointPlace {
   int linkage = -1, block = -1;
-};
-
-/// The books of energy and momentum, since they were opened. Whatever changes between steps was done by hand.
-struct Books {
-  double opened = 0;                        // 1 once they are; numbers alone, so that snapshots have no gaps
-  double start = 0, end = 0;                // J, when they were opened, and at the end of the last step
-  double shocks_start = 0, shocks_end = 0;  // StepTotals::shock_energy then
-  double hands = 0;                         // J
-  MomentumRate momentum_start{}, momentum_end{}, momentum_hands{};
-  Flow flow;  // of all steps
-};
-
-/// What a run has come to so far, J.
-struct StepTotals {
-  double shock_energy = 0;  // taken out by shocks
-  double push_energy = 0;   // added by moving bodies out of each other
-  double given_work = 0;    // done by kinematic bodies, belts and constraints that time drives, in steps by impulses
-  Books books;
 };
 
 class Ledger {
@@ -51,6 +34,8 @@ class Ledger {
   /// Likewise of a state with this energy; `flow` is the step's.
   static void look_at_hands(double energy, const MomentumRate& momentum, StepTotals& totals);
   static void close_step(double energy, const MomentumRate& momentum, const Flow& flow, StepTotals& totals);
+  /// What changed where a step had ended, and was taken from the energy there: elements that flow or tear.
+  static void take_out(const Flow& flow, StepTotals& totals);
   static void read(const StepTotals& totals, const Model& model, const State& s, Diagnostics& out);
 
   [[nodiscard]] JointError error(const JointedMechanism& mechanism, int joint) const;  // of the last diagnose

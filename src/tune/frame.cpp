@@ -2,7 +2,6 @@
 
 #include <rotule/error.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -122,8 +121,8 @@ Conditioning conditioning_of(const ConstraintProblem& problem) {
     Eigen::MatrixXd JL = Eigen::MatrixXd::Zero(problem.rows(), n);
     std::vector<Mat6> root(problem.inverse_mass.size());
     for (std::size_t i = 0; i < root.size(); ++i) {
-      const Eigen::SelfAdjointEigenSolver<Mat6> eigen(problem.inverse_mass[i]);
-      root[i] = eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+      const SymmetricEigen6 eigen = symmetric_eigen(problem.inverse_mass[i]);
+      root[i] = eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
     }
     for (const ConstraintBlock& block : problem.blocks)
       for_each_body(problem, block, [&](int body, const JacobianRows& J, int first) {

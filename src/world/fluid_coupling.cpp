@@ -10,6 +10,7 @@
 
 #include "base/budget.h"
 #include "base/text.h"
+#include "linalg/decompositions.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -84,7 +85,7 @@ void FluidCoupling::begin_inverse(const Model& model) {
     const Mat6 derivative = Mat6::Identity() + first_added_mass * ratio;
     const Mat6 scaled = scale.asDiagonal() * derivative * scale.cwiseInverse().asDiagonal();
     const auto first = static_cast<Eigen::Index>(6 * m);
-    inverse_.block<6, 6>(first, first) = -scaled.inverse();
+    inverse_.block<6, 6>(first, first) = -inverse_of(scaled);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "constraint/joint_coordinates.h"
 #include "model/joint_kinds.h"
+#include "step/touch_log.h"
 #include "world/world_implementation.h"
 
 namespace rotule {

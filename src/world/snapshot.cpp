@@ -1,14 +1,15 @@
 // Exact snapshots: the bits of the state and of whatever the method remembers, so that a run goes on as if never interrupted.
 #include <rotule/error.h>
 
+#include <cmath>
 #include <cstring>
 #include <span>
 #include <type_traits>
 #include <utility>
 
 #include "base/snapshot_check.h"
-#include "step/realtime/archive.h"
-#include "step/reference/archive.h"
+#include "model/wear.h"
+#include "step/archive.h"
 #include "world/fluid_coupling.h"
 #include "world/world_implementation.h"
 
@@ -16,7 +17,7 @@ namespace rotule {
 
 namespace {
 
-constexpr std::uint64_t magic = 0x37304c55544f52ull;  // "ROTUL07"
+constexpr std::uint64_t magic = 0x38304c55544f52ull;  // "ROTUL08"
 
 /// Copies numbers into bytes, or bytes into numbers: one description of the layout serves both ways.
 class Writer {
@@ -99,6 +100,14 @@ void take_motors(WorldImplementation& w) {
   if (w.stepper) w.stepper->drives_changed();
 }
 
+/// Elements as the snapshot has them, checked likewise.
+void take_wear(WorldImplementation& w) {
+  require_fit(w.model.wear.elements.size() == w.model.forces.elements.limits.size());
+  for (const ElementWear& wear : w.model.wear.elements)
+    require_fit(wear.rest.allFinite() && std::isfinite(wear.flowed) && (wear.torn == 0 || wear.torn == 1));
+  if (apply_wear(w.model) && w.stepper) w.stepper->forces_changed();
+}
+
 template <class Archive>
 void archive(Archive& io, WorldImplementation& w) {
   io(w.time);
@@ -109,6 +118,10 @@ void archive(Archive& io, WorldImplementation& w) {
     require_fit(w.state.u.size() == w.model.velocity_count() && w.state.x.size() == 3 * w.model.particle_count() &&
                 (w.external.size() == 0 || w.external.size() == w.model.velocity_count()));
     require_finite(w.model, w.state);
+  }
+  if (!w.model.wear.elements.empty()) {
+    io(w.model.wear.elements);
+    if constexpr (!Archive::writes) take_wear(w);
   }
   io(w.motors);
   if constexpr (!Archive::writes) take_motors(w);

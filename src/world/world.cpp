@@ -8,6 +8,10 @@
 
 #include "base/budget.h"
 #include "base/text.h"
+#include "constraint/pool/contact.h"
+#include "mechanism/attempt.h"
+#include "mechanism/jointed_mechanism.h"
+#include "mechanism/shock.h"
 #include "model/content.h"
 #include "model/names.h"
 #include "model/particle_surface.h"
@@ -16,6 +20,7 @@
 #include "model/solid_surface.h"
 #include "model/validate.h"
 #include "model/validate_forces.h"
+#include "model/wear.h"
 #include "world/fluid_coupling.h"
 #include "world/moving_meshes.h"
 #include "world/world_implementation.h"
@@ -208,6 +213,7 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
     w.model.add(named.flows[i], fmt::format("/flows/{}/{}", i, kind_of(named.flows[i])));
   for (std::size_t i = 0; i < named.forces.size(); ++i)
     w.add_force(named.forces[i], fmt::format("/forces/{}/{}", i, kind_of(named.forces[i])));
+  begin_wear(w.model);
   follow_given_motions(w.model, 0, w.state);
   for (const ImpulseDef& blow : named.impulses) {
     const int body = w.find_body(blow.body);
@@ -286,7 +292,7 @@ const StepReport& World::step(double h) {
       ++w.cut_steps;
       w.worst_cut = std::max(w.worst_cut, report.residual);
     }
-    return break_joints(*this, w, report);
+    return break_joints(*this, w, w.wear_elements(report));
   } catch (const Interrupted&) {
     if (halfway) w.go_back();
     w.bell.silence();
@@ -642,6 +648,8 @@ std::vector<std::string> World::warnings() const {
     if (redundant.size() > most_named) names += fmt::format(" and {} other joints", redundant.size() - most_named);
     out.push_back("redundant constraints, so that joint forces are not unique (motion is): " + names);
   }
+  if (const int torn = torn_elements(w.model))
+    out.push_back(fmt::format("{} elastic element{} torn", torn, torn == 1 ? " has" : "s have"));
   const StepTotals& totals = w.ready().totals();
   if (totals.push_energy > 1e-6)
     out.push_back(fmt::format("{} has added {:.3g} J",

@@ -10,7 +10,9 @@
 
 #include "base/budget.h"
 #include "base/slots.h"
+#include "model/model.h"
 #include "step/stepper.h"
+#include "step/totals.h"
 
 namespace rotule {
 
@@ -49,7 +51,7 @@ struct WorldImplementation {
   std::vector<MotorSetting> motors;         // sorted by joint and axis
   std::vector<ContactEvent> events;         // of the last step
   std::vector<BrokenJoint> broken;          // likewise
-  StepReport report_of_breaking;            // of the last step in which joints broke
+  StepReport report_of_breaking;            // of the last step in which joints broke or elements wore
   int broken_joints = 0;                    // so far
   std::shared_ptr<const WorldShape> shape;  // of the model as it is; made when a snapshot wants it
   bool keep_problems = false;
@@ -82,14 +84,10 @@ struct WorldImplementation {
   /// Bodies, joints or forces came or went: the stepper has been told, others begin anew.
   void model_changed();
 
-  /// A mechanism beside the stepper's, for questions about accelerations: whatever the recipe, it solves for them exactly.
-  struct Judge {
-    Judge(const Model& model, const Recipe& r) : recipe(r), mechanism(model, recipe) {}
-    Recipe recipe;
-    JointedMechanism mechanism;
-    VecX udot;
-  };
-  std::unique_ptr<Judge> judge;
+  /// A mechanism beside the stepper's, for questions about accelerations: whatever the recipe, it solves for them exactly
+  /// (equilibrium.cpp).
+  struct Judge;
+  std::shared_ptr<Judge> judge;
 
   /// Grows wherever bodies move, come or go: what queries compare their tree with.
   std::uint64_t revision = 0;
@@ -124,6 +122,8 @@ struct WorldImplementation {
   void take_in_meshes(int first);
   /// Contacts as users see them, into memory that is kept.
   void find_contacts(std::vector<ContactResult>& out);
+  /// Lets elements flow and tear, now that a step has ended; the report, with what did (world/wear.cpp).
+  const StepReport& wear_elements(const StepReport& report);
   void impulse(int body, const Vec3& impulse, const Vec3& at);
   void look_at_start();
 };

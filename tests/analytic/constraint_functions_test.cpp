@@ -418,6 +418,9 @@ TEST(ConstraintFunctions, RefuseWhatTheyCannotBe) {
   EXPECT_NE(message([](auto q, auto, auto s) { return q[0].x() - s[0]; }, {.parameters = {{"s", -1, 1}}}).find("take away"),
             std::string::npos);
   EXPECT_EQ(message([](auto q, auto) { return q[0].x() - 1.0; }), "");
+  // What cancels is no constraint; what only stands still here (y^2 at y = 0) is one.
+  EXPECT_NE(message([](auto q, auto) { return q[0].x() - q[0].x(); }).find("none of its bodies"), std::string::npos);
+  EXPECT_EQ(message([](auto q, auto) { return q[0].y() * q[0].y(); }), "");
 }
 
 }  // namespace

@@ -29,13 +29,13 @@ void expect_among(const VecX& all, double wanted, double tolerance) {
 }
 
 /// All of one material.
-Scene rough(double friction) {
+Scene rough_ground(double friction) {
   Scene scene;
   scene.materials.push_back({.name = "rough", .friction = friction});
   return scene;
 }
 Scene on_a_floor(double friction = 0.5) {
-  Scene scene = rough(friction);
+  Scene scene = rough_ground(friction);
   scene.add({.name = "floor", .fixed = true, .shape = Plane{}, .material = "rough"});
   return scene;
 }
@@ -125,7 +125,7 @@ TEST(ContactModes, BallsRollInsteadOfTipping) {
   VecX found = squares(scene, {.contacts = true});
   ASSERT_EQ(found.size(), 3);
   EXPECT_LT(found.cwiseAbs().maxCoeff(), 1e-6);
-  Scene dome = rough(0.5);
+  Scene dome = rough_ground(0.5);
   dome.add({.name = "dome", .fixed = true, .shape = Sphere{R}, .material = "rough"});
   dome.add({.name = "ball", .mass = 2, .position = Vec3(0, 0, R + r), .shape = Sphere{r}, .material = "rough"});
   found = squares(dome, {.contacts = true});
@@ -150,7 +150,7 @@ TEST(ContactModes, ARollingHalfBallRightsItself) {
   for (const int k : {1, 2}) EXPECT_NEAR(found[k], m * g * c / (I + m * (r - c) * (r - c)), 1e-5);
   // A plank on a log: radius R, half thickness t: (R - t) m g / (I + m t^2).
   const double R = 0.4, t = 0.03;
-  Scene rocker = rough(0.9);
+  Scene rocker = rough_ground(0.9);
   rocker.add({.name = "log",
               .fixed = true,
               .orientation = Quat(Eigen::AngleAxisd(1.5707963267948966, Vec3::UnitX())),

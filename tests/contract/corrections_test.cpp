@@ -11,6 +11,7 @@
 
 #include "constraint/tree_placement.h"
 #include "scenes/builders.h"
+#include "step/reference/reference_stepper.h"
 #include "world/world_implementation.h"
 
 namespace rotule {

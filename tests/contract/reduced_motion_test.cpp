@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "mechanism/jointed_mechanism.h"
 #include "mechanism/reduced/reduced_mechanism.h"
 #include "scenes/builders.h"
 #include "support/allocation_counter.h"
@@ -89,6 +90,9 @@ TEST(ReducedMotion, AccelerationsAreThoseOfBodies) {
   }
   EXPECT_LT(accelerations_apart(scenes::mannequin()), 1e-10);
   EXPECT_LT(accelerations_apart(RandomTrees(1).hinges(100, false)), 1e-10);
+  EXPECT_LT(accelerations_apart(scenes::chain(100)), 1e-9);
+  Scene falling = scenes::chain_fall();  // ball joints in an arc, tied to nothing
+  EXPECT_LT(accelerations_apart(falling), 1e-9);
 }
 
 TEST(ReducedMotion, AccelerationsOfLoopsAreThoseOfBodies) {
@@ -206,8 +210,8 @@ TEST(ReducedMotion, AutomaticTakesTreesAndLeavesTheRest) {
   EXPECT_EQ(World(scenes::mannequin(), in("automatic")).coordinates(), "reduced");
   EXPECT_EQ(World(scenes::four_bar(), in("automatic")).coordinates(), "maximal");
   EXPECT_EQ(World(scenes::mannequin(), in("automatic", "implicit_midpoint")).coordinates(), "maximal");
-  Recipe touching = recipes::balanced();
-  touching.coordinates = AutomaticCoordinatesSettings{};
+  Recipe touching = in("automatic", "rk4");
+  touching.contacts = ConeContactSettings{};
   EXPECT_EQ(World(scenes::mannequin(), touching).coordinates(), "maximal");
 }
 
@@ -221,9 +225,9 @@ TEST(ReducedMotion, RefusalsNameARemedy) {
     }
     return std::string();
   };
-  Recipe touching = recipes::balanced();
-  touching.coordinates = ReducedCoordinatesSettings{};
-  EXPECT_NE(refusal(scenes::mannequin(), touching).find("coordinates=maximal"), std::string::npos);
+  Recipe touching = in("reduced", "rk4");
+  touching.contacts = ConeContactSettings{};
+  EXPECT_NE(refusal(scenes::mannequin(), touching).find("--set "), std::string::npos);
   Recipe implicit = in("reduced", "gauss4");
   EXPECT_NE(refusal(scenes::mannequin(), implicit).find("coordinates=maximal"), std::string::npos);
   Scene scene;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "scenes/builders.h"
+#include "step/reference/reference_stepper.h"
 #include "world/world_implementation.h"
 
 namespace rotule {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <random>
 
+#include "dynamics/forces/elasticity.h"
 #include "dynamics/forces/force_set.h"
 #include "math/dihedral.h"
 

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "dynamics/forces/springs.h"
 #include "world/world_implementation.h"
 
 namespace rotule {

@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
+#include "mechanism/jointed_mechanism.h"
 #include "scenes/builders.h"
 #include "world/world_implementation.h"
 

@@ -1,6 +1,7 @@
 // Implicit stages of particles as minima: the answers of Newton's method where that gets there, equations solved where it does
 // not, no step halved, whatever stiffness and step.
 #include <gtest/gtest.h>
+#include <rotule/error.h>
 #include <rotule/world.h>
 
 #include <cmath>
@@ -83,6 +84,32 @@ TEST(StageMinimiser, ByFactorsAndByMultigridAlike) {
   for (int k = 0; k < by_factors.particles(); ++k)
     worst = std::max(worst, (by_factors.particle_position(k) - by_gradients.particle_position(k)).norm());
   EXPECT_LT(worst, 1e-6);
+}
+
+TEST(StageMinimiser, ByLocalAndGlobalStepsAlike) {
+  for (const char* memory : {"8", "0"}) {
+    Scene scene = with(scenes::cloth(10), "implicit_euler", 1.0 / 60);
+    World by_newton(scene);
+    set(scene.recipe, "implicit_solver", "local_global");
+    set(scene.recipe, "implicit_solver.memory", memory);
+    set(scene.recipe, "integrator.minimum_iterations", "100000");
+    World by_parts(scene);
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_TRUE(by_newton.step().converged);
+      EXPECT_TRUE(by_parts.step().converged) << memory << " step " << i;
+    }
+    double worst = 0;
+    for (int k = 0; k < by_parts.particles(); ++k)
+      worst = std::max(worst, (by_parts.particle_position(k) - by_newton.particle_position(k)).norm());
+    EXPECT_LT(worst, 1e-5) << memory;
+  }
+}
+
+TEST(StageMinimiser, LocalAndGlobalStepsAreRefusedWhereBodiesMove) {
+  Scene scene = with(scenes::cloth(5), "implicit_euler", 1.0 / 60);
+  scene.add({.name = "bell", .mass = 1, .shape = Sphere{0.1}});
+  set(scene.recipe, "implicit_solver", "local_global");
+  EXPECT_THROW(World(scene).step(), Error);
 }
 
 TEST(StageMinimiser, AnImplicitStepNeverGainsEnergy) {

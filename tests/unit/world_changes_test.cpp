@@ -4,6 +4,7 @@
 #include <rotule/world.h>
 
 #include "scenes/builders.h"
+#include "step/reference/reference_stepper.h"
 #include "world/world_implementation.h"
 
 namespace rotule {

@@ -26,7 +26,8 @@ struct ElasticLaw {
     Mat3 U;
     Square V;
     Stretches s;
-    explicit Frame(const Gradient& F) {
+    // Inlined: by itself, compilers take what the decomposition leaves open of infinite numbers for a mistake.
+    [[gnu::always_inline]] explicit Frame(const Gradient& F) {
       const Eigen::JacobiSVD<Gradient, Eigen::ColPivHouseholderQRPreconditioner> svd(F,
                                                                                      Eigen::ComputeFullU | Eigen::ComputeFullV);
       U = svd.matrixU();

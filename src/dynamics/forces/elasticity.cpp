@@ -30,15 +30,17 @@ Eigen::Matrix<double, 3, Dim> gradient_of(const std::array<int, Dim + 1>& corner
   return edges * inverse_rest;
 }
 
-/// visit(law, corners, inverse_rest, size, moduli) for tetrahedra, then for membranes.
+/// visit(law, corners, inverse_rest, size, moduli) for tetrahedra, then for membranes, those that are whole.
 template <class Visit>
 void for_each_element(const Elements& elements, Visit&& visit) {
   const Tetrahedra& solid = elements.tetrahedra;
   for (std::size_t n = 0; n < solid.count(); ++n)
-    visit.template operator()<3>(solid.corners[n], solid.inverse_rest[n], solid.volume[n], solid.moduli[n]);
+    if (!solid.moduli[n].torn())
+      visit.template operator()<3>(solid.corners[n], solid.inverse_rest[n], solid.volume[n], solid.moduli[n]);
   const Membranes& sheet = elements.membranes;
   for (std::size_t n = 0; n < sheet.count(); ++n)
-    visit.template operator()<2>(sheet.corners[n], sheet.inverse_rest[n], sheet.area[n], sheet.moduli[n]);
+    if (!sheet.moduli[n].torn())
+      visit.template operator()<2>(sheet.corners[n], sheet.inverse_rest[n], sheet.area[n], sheet.moduli[n]);
 }
 
 /// A bent triangle now: what its angles are beyond those at rest, how fast they change, and their gradients.

@@ -1,13 +1,6 @@
 #pragma once
 // All forces of a model together, beside weight and the gyroscopic torque: their sum, their potential energy, their derivatives.
-#include "dynamics/forces/air.h"
-#include "dynamics/forces/drag.h"
-#include "dynamics/forces/elasticity.h"
-#include "dynamics/forces/fluid.h"
 #include "dynamics/forces/gravitation.h"
-#include "dynamics/forces/loads.h"
-#include "dynamics/forces/pair_forces.h"
-#include "dynamics/forces/springs.h"
 
 namespace rotule {
 
@@ -15,25 +8,10 @@ struct ForceScratch {
   Attractors attractors;
 };
 
-inline void add_forces(const Model& model, const State& s, double t, int threads, ForceScratch& scratch, VecX& f) {
-  if (model.forces.empty()) return;
-  add_springs(model, s, f);
-  add_elasticity(model, s, f);
-  add_pair_forces(model, s, t, f);
-  add_drag(model, s, t, f);
-  add_fluid(model, s, t, f);
-  add_air(model, s, f);
-  add_penalty_planes(model, s, f);
-  add_loads(model, s, t, f);
-  add_gravitation(model, s, threads, scratch.attractors, f);
-}
+void add_forces(const Model& model, const State& s, double t, int threads, ForceScratch& scratch, VecX& f);
 
 /// Of all forces that have one; weight not included.
-inline double force_potential(const Model& model, const State& s, double t, int threads, ForceScratch& scratch) {
-  if (model.forces.empty()) return 0;
-  return spring_potential(model, s) + elastic_potential(model, s) + pair_potential(model, s, t) + penalty_potential(model, s) +
-         gravitation_potential(model, s, threads, scratch.attractors);
-}
+double force_potential(const Model& model, const State& s, double t, int threads, ForceScratch& scratch);
 
 /// Above so many bodies and particles gravitation is left out of derivatives: its matrix is full, and it is soft.
 inline constexpr int most_gravitating_derivatives = 64;
@@ -53,7 +31,8 @@ class BlockSink {
   void (*call_)(void*, int, int, const Mat3&);
 };
 
-/// a df/du + b df/dq, block by block; springs between particles are left to who knows their places in his matrix.
+/// a df/du + b df/dq, block by block; springs between particles are left to who knows their places in his matrix, and what a gas
+/// couples all over its surface to who can take it as what it is (gas.h).
 void add_force_derivatives(const Model& model, const State& s, double t, double a, double b, bool positive, BlockSink sink);
 
 }  // namespace rotule

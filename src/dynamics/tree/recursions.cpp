@@ -1,5 +1,7 @@
 #include "dynamics/tree/recursions.h"
 
+#include <Eigen/Cholesky>
+
 #include "math/lanes3.h"
 
 namespace rotule {
@@ -133,10 +135,13 @@ ROTULE_WIDE void ArticulatedBodies::factor(const Tree& tree, const std::vector<L
     const Lanes3 z = at.z;
     switch (link.kind) {
       case TreeLink::Kind::ball: {
-        const Mat3 inverse = mat3(at.J).inverse();
-        at.J_inverse = lanes3(inverse);
+        // Symmetric to the last bit: what rounding makes skew would grow from link to link, and swamp a long chain.
+        const Mat3 J = mat3(at.J), inverse = Mat3(0.5 * (J + J.transpose())).inverse();
+        at.J_inverse = lanes3(Mat3(0.5 * (inverse + inverse.transpose())));
         at.K = at.H * at.J_inverse;
         at.M -= at.K * transposed(at.H);
+        const Mat3 M = mat3(at.M);
+        at.M = lanes3(Mat3(0.5 * (M + M.transpose())));
         at.H = at.J = {};
         break;
       }
@@ -271,6 +276,35 @@ void ArticulatedBodies::write_accelerations(const Tree& tree, const std::vector<
     if (moving) a += cross3(at.w, cross3(at.w, c));
     udot.segment<3>(6 * body) = vec3(a);
     udot.segment<3>(6 * body + 3) = vec3(at.dw);
+  }
+}
+
+ROTULE_WIDE void ArticulatedBodies::innovate(const Tree& tree, int link, const Vec6& force, double* y, double* Dy) const {
+  Lanes3 f = -triple(force.data());
+  Lanes3 n = -triple(force.data() + 3) + cross3(factors_[link].c, f);
+  for (int i = link; i >= 0; i = tree.links[i].parent) {
+    const TreeLink& at = tree.links[i];
+    const LinkFactor& factor = factors_[i];
+    if (at.kind == TreeLink::Kind::ball) {
+      // J^-1 = C C^T.
+      const Lanes3 left = -n;
+      const Mat3 C = Mat3(mat3(factor.J_inverse).llt().matrixL());
+      const Vec3 share = C.transpose() * vec3(left);
+      for (int k = 0; k < 3; ++k) {
+        y[at.velocity + k] += share[k];
+        Dy[at.velocity + k] += share[k];
+      }
+      f += factor.K * left;
+      n += left;
+    } else if (at.kind != TreeLink::Kind::weld) {
+      const double left = -dot3(factor.z, at.kind == TreeLink::Kind::hinge ? n : f), change = left * factor.inverse_D;
+      const double share = left * std::sqrt(factor.inverse_D);
+      y[at.velocity] += share;
+      Dy[at.velocity] += share;
+      f += change * factor.U_f;
+      n += change * factor.U_n;
+    }
+    n += cross3(factor.r, f);
   }
 }
 

@@ -206,6 +206,10 @@ class ArticulatedBodies {
   /// Accelerations of bodies as found last, six numbers each; of those that never move left as they are. `moving`: whether
   /// that was at rates.
   void write_accelerations(const Tree& tree, const std::vector<LinkPose<double>>& poses, bool moving, VecX& udot) const;
+  /// A row of G L^-T D^-1/2, H^-1 being L^-T D^-1 L^-1 as articulated bodies have it: what a force on a link (six numbers, at its
+  /// body's centre of mass) leaves for the joints above, over the root of what each of them moves, added to both `y` and `Dy`.
+  /// Products y_r . Dy_s are then G H^-1 G^T, and only joints between a row's links and the ground are visited.
+  void innovate(const Tree& tree, int link, const Vec6& force, double* y, double* Dy) const;
   /// H^-1 x.
   void solve(const Tree& tree, const std::vector<LinkPose<double>>& poses, const double* x, double* out) {
     accelerations(tree, poses, Vec3::Zero(), nullptr, x, nullptr, out);

@@ -111,6 +111,7 @@ struct TreeBuilder {
       tree.links.push_back(link);
     }
     finish(joint.body, X_C.orientation.toRotationMatrix() * turned, X_C.position);
+    joint.link = tree.link_of[joint.body];
     tree.joints.push_back(joint);
   }
 
@@ -145,6 +146,7 @@ struct TreeBuilder {
     const std::vector<Element> elements = elements_of(joint);
     TreeJoint out{.joint = j, .body = child_is_b ? joint.b : joint.a, .child_is_b = child_is_b};
     const int parent = child_is_b ? joint.a : joint.b;
+    if (parent != world_body && !model.movable(parent)) tree.grounds.push_back({parent, state.p[parent], state.theta[parent]});
     number(elements, out);
     add(elements, out, model.movable(parent) ? tree.link_of[parent] : -1, in_link(parent) * (child_is_b ? joint.X_A : joint.X_B),
         child_is_b ? joint.X_B : joint.X_A);
@@ -153,13 +155,29 @@ struct TreeBuilder {
 
 }  // namespace
 
-Tree::Tree(const Model& model, const State& state) : link_of(model.body_count(), -1) {
+namespace {
+
+std::vector<int> first_numbers(std::size_t count) {
+  std::vector<int> out(count);
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+}  // namespace
+
+Tree::Tree(const Model& model, const State& state)
+    : Tree(model, state, first_numbers(model.bodies.size()), first_numbers(model.joints.size())) {}
+
+Tree::Tree(const Model& model, const State& state, std::span<const int> bodies, std::span<const int> joint_numbers)
+    : link_of(model.body_count(), -1) {
   // Joints with many rows leave few coordinates: they come first, and loops are cut where little holds.
-  std::vector<int> order(model.joints.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<int> order(joint_numbers.begin(), joint_numbers.end());
   std::stable_sort(order.begin(), order.end(), [&](int i, int j) { return model.joints[i].rows() > model.joints[j].rows(); });
-  const int ground = model.body_count();
-  const auto node = [&](int partner) { return model.movable(partner) ? partner : ground; };
+  const auto ground = static_cast<int>(bodies.size());
+  std::vector<int> place(static_cast<std::size_t>(model.partner_count()), ground);
+  for (int k = 0; k < ground; ++k)
+    if (model.movable(bodies[k])) place[bodies[k]] = k;
+  const auto node = [&](int partner) { return partner == world_body ? ground : place[partner]; };
   UnionFind parts(ground + 1);
   std::vector<char> inside(model.joints.size(), 0);
   for (const int j : order) {
@@ -169,7 +187,7 @@ Tree::Tree(const Model& model, const State& state) : link_of(model.body_count(),
     inside[j] = 1;
   }
   std::vector<std::vector<int>> joints_of(ground + 1);
-  for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
+  for (const int j : joint_numbers) {
     const Joint& joint = model.joints[j];
     bool any = false;
     for_each_partner(joint, [&](int partner) { any = any || model.movable(partner); });
@@ -193,36 +211,53 @@ Tree::Tree(const Model& model, const State& state) : link_of(model.body_count(),
       const Joint& joint = model.joints[j];
       const bool b_stands = !model.movable(joint.b) || link_of[joint.b] >= 0;
       builder.hang(j, !b_stands);
-      const int child = b_stands ? joint.a : joint.b;
-      stack.insert(stack.end(), joints_of[child].rbegin(), joints_of[child].rend());
+      const std::vector<int>& next = joints_of[node(b_stands ? joint.a : joint.b)];
+      stack.insert(stack.end(), next.rbegin(), next.rend());
     }
   };
   spread(ground);
-  std::vector<int> by_mass(model.body_count());
-  std::iota(by_mass.begin(), by_mass.end(), 0);
+  std::vector<int> by_mass;
+  for (const int body : bodies)
+    if (model.movable(body) && !model.is_particle(body)) by_mass.push_back(body);
   std::stable_sort(by_mass.begin(), by_mass.end(), [&](int i, int j) { return model.bodies[i].mass > model.bodies[j].mass; });
   for (const int root : by_mass) {
-    if (!model.movable(root) || link_of[root] >= 0) continue;
+    if (link_of[root] >= 0) continue;
     builder.float_freely(root);
-    spread(root);
+    spread(place[root]);
   }
 }
 
+bool Tree::stands(const State& s) const {
+  return std::ranges::all_of(
+      grounds, [&](const Ground& at) { return at.p == s.p[at.body] && at.theta.coeffs() == s.theta[at.body].coeffs(); });
+}
+
 std::string misfit_of_tree(const Model& model) {
-  for (const Body& body : model.bodies)
-    if (body.kinematic) return "body \"" + body.name + "\" is kinematic, and trees stand on what never moves";
+  for (const Joint& joint : model.joints) {
+    int kinematic = world_body;
+    for_each_partner(joint, [&](int partner) {
+      if (partner != world_body && model.kinematic(partner)) kinematic = partner;
+    });
+    if (kinematic != world_body)
+      return "joint \"" + joint.name + "\" stands on \"" + model.name(kinematic) +
+             "\", which is kinematic, and trees stand on what never moves";
+  }
   if (model.has_added_mass())
     return "body \"" + model.bodies[model.forces.added_masses.front().body].name + "\" has added mass, which trees do not know";
   return {};
 }
 
 void read_coordinates(const Model& model, const Tree& tree, const State& s, VecX& q, VecX& u) {
+  read_coordinates(model, tree, s, s.u, q, u);
+}
+
+void read_coordinates(const Model& model, const Tree& tree, const State& s, const VecX& velocities, VecX& q, VecX& u) {
   for (const TreeJoint& at : tree.joints) {
     if (at.joint < 0) {
       q.segment<3>(at.position[0]) = s.p[at.body];
       q.segment<4>(at.position[3]) = s.theta[at.body].coeffs();
-      u.segment<3>(at.velocity[0]) = s.v(at.body);
-      u.segment<3>(at.velocity[3]) = s.omega(at.body);
+      u.segment<3>(at.velocity[0]) = velocities.segment<3>(6 * at.body);
+      u.segment<3>(at.velocity[3]) = velocities.segment<3>(6 * at.body + 3);
       continue;
     }
     const Joint& joint = model.joints[at.joint];
@@ -234,8 +269,8 @@ void read_coordinates(const Model& model, const Tree& tree, const State& s, VecX
       if (partner == world_body) return Side{X};
       Side out{Pose{s.p[partner], s.theta[partner]} * X, s.p[partner]};
       if (model.movable(partner)) {
-        out.v = s.v(partner);
-        out.omega = s.omega(partner);
+        out.v = velocities.segment<3>(6 * partner);
+        out.omega = velocities.segment<3>(6 * partner + 3);
       }
       return out;
     };

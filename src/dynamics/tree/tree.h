@@ -8,6 +8,7 @@
 // Links between the elementary joints of one chain weigh nothing. A body that floats is three sliders along the axes of the
 // world, then a ball at its centre of mass: its rates are its velocity and angular velocity, in world axes, as in a state.
 // A link's frame stands in its joint: origin there, axes those of the joint's frame on its side.
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ struct TreeAxis {
 struct TreeJoint {
   int joint = -1;  // -1: a body that floats
   int body = -1;   // the child
+  int link = -1;   // that this is
   bool child_is_b = true;
   std::array<int, 6> position{-1, -1, -1, -1, -1, -1}, velocity{-1, -1, -1, -1, -1, -1};
 };
@@ -60,18 +62,31 @@ struct Tree {
   std::vector<int> link_of;    // per body; -1 for those that never move
   std::vector<int> outside;    // joints that are not in the tree, rising
   int positions = 0, velocities = 0;
+  /// Bodies that it stands on, and where they were.
+  struct Ground {
+    int body = -1;
+    Vec3 p;
+    Quat theta;
+  };
+  std::vector<Ground> grounds;
+  /// Whether those are where they were.
+  [[nodiscard]] bool stands(const State& s) const;
 
   /// The model's fixed bodies stand where the state has them.
   Tree(const Model& model, const State& state);
+  /// Of these bodies and joints alone; joints tie no others that move. Bodies that are particles are passed over.
+  Tree(const Model& model, const State& state, std::span<const int> bodies, std::span<const int> joints);
   Tree() = default;
 };
 
-/// The first thing of the model that trees do not know: kinematic bodies, added mass. Empty where there is none.
+/// The first thing of the model that trees do not know: joints of kinematic bodies, added mass. Empty where there is none.
 std::string misfit_of_tree(const Model& model);
 
 // Between states and coordinates; q, u and sigma have their sizes already, and what stands behind u and sigma is left alone.
 // Poses and velocities of a state that opens no joint of the tree come back to rounding.
 void read_coordinates(const Model& model, const Tree& tree, const State& s, VecX& q, VecX& u);
+/// The same for other velocities than the state's, laid out like those.
+void read_coordinates(const Model& model, const Tree& tree, const State& s, const VecX& velocities, VecX& q, VecX& u);
 
 /// q moved by sigma, in the chart of the integrators: out may be q.
 void displace(const Tree& tree, const VecX& q, const VecX& sigma, VecX& out);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/budget.h"
 #include "base/spans.h"
@@ -14,14 +13,15 @@
 
 namespace rotule {
 
-namespace {
+std::string misfit_of_trees(const Model& model, bool by_impulses) {
+  for (const Body& body : model.bodies)
+    if (body.kinematic && !by_impulses)
+      return "body \"" + body.name + "\" is kinematic, and joints are integrated where all others stand still";
+  return misfit_of_tree(model);
+}
 
-constexpr double dependent_row = 1e-10;  // of what its bodies would answer: what is left of a row that follows from others
-
-}  // namespace
-
-void require_trees(const Model& model) {
-  if (const std::string why = misfit_of_tree(model); !why.empty())
+void require_trees(const Model& model, bool by_impulses) {
+  if (const std::string why = misfit_of_trees(model, by_impulses); !why.empty())
     throw Error("reduced coordinates", why + "; --set coordinates=maximal runs it");
 }
 
@@ -180,40 +180,22 @@ void ReducedMechanism::respond(MatX& A) {
 void ReducedMechanism::begin_step(const State& r, double t) {
   find_rows();
   rows_ = all_;
-  dropped_.assign(all_.size(), 0);
   if (all_.empty()) return;
   write(r, s_);
   bodies_.kinematics.update(bodies_.model, s_, t);
   evaluate_rows(t);
   articulated_.factor(tree_, poses_);
   respond(elimination_);
-  // Cholesky's elimination, the largest pivot first. A row that the trees hold already answers nothing but rounding: what counts
-  // is what it would answer if its bodies were free.
   const auto count = static_cast<Eigen::Index>(all_.size());
   free_.resize(count);
   for (Eigen::Index k = 0; k < count; ++k) {
     const ConstraintProblem& problem = bodies_.islands[all_[k].island].problem;
     free_[k] = diagonal_entry(problem, problem.blocks[all_[k].block], all_[k].row);
   }
-  order_.assign(all_.size(), 0);
-  std::iota(order_.begin(), order_.end(), 0);
-  for (Eigen::Index k = 0; k < count; ++k) {
-    const auto share = [&](int i) { return free_[i] > 0 ? elimination_(i, i) / free_[i] : 0.0; };
-    const auto best = std::max_element(order_.begin() + k, order_.end(), [&](int i, int j) { return share(i) < share(j); });
-    if (!(share(*best) > dependent_row)) {
-      for (auto rest = order_.begin() + k; rest != order_.end(); ++rest) dropped_[*rest] = 1;
-      break;
-    }
-    std::iter_swap(order_.begin() + k, best);
-    const int pivot = order_[k];
-    for (auto i = order_.begin() + k + 1; i != order_.end(); ++i) {
-      const double factor = elimination_(*i, pivot) / elimination_(pivot, pivot);
-      for (auto j = order_.begin() + k + 1; j != order_.end(); ++j) elimination_(*i, *j) -= factor * elimination_(pivot, *j);
-    }
-  }
+  dependent_.find(elimination_, free_);
   rows_.clear();
   for (std::size_t k = 0; k < all_.size(); ++k)
-    if (dropped_[k] == 0) rows_.push_back(all_[k]);
+    if (dependent_.dropped[k] == 0) rows_.push_back(all_[k]);
 }
 
 void ReducedMechanism::accelerations(double t, const State& r, VecX& udot) {

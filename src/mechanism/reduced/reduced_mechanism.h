@@ -10,6 +10,7 @@
 // Particles go along with their own coordinates.
 #include "dynamics/tree/recursions.h"
 #include "mechanism/jointed_mechanism.h"
+#include "mechanism/reduced/dependent_rows.h"
 
 namespace rotule {
 
@@ -20,8 +21,10 @@ struct ReducedState {
   VecX u;
 };
 
-/// Throws Error where the model has what trees do not know, with a remedy.
-void require_trees(const Model& model);
+/// Throws Error where the model has what trees do not know, with a remedy. Steps by impulses know of kinematic bodies.
+void require_trees(const Model& model, bool by_impulses = false);
+/// The same as a reason; empty where there is none.
+std::string misfit_of_trees(const Model& model, bool by_impulses);
 
 class ReducedMechanism {
  public:
@@ -43,7 +46,7 @@ class ReducedMechanism {
 
   /// The trees of the model as it is now.
   void find_trees(const rotule::State& s);
-  [[nodiscard]] bool known() const { return known_; }
+  [[nodiscard]] bool known(const rotule::State& s) const { return known_ && tree_.stands(s); }
   void forget_trees() { known_ = false; }
   /// Whether rows outside the trees, or held axes, are in force.
   [[nodiscard]] bool has_rows() const;
@@ -93,13 +96,12 @@ class ReducedMechanism {
   ArticulatedBodies articulated_;
   VecX forces_, body_udot_, response_, response_udot_, none_;
   std::vector<Row> all_, rows_;  // in force; of those, that are not set aside
-  std::vector<char> dropped_;    // per row of all_
+  DependentRows dependent_;
   MatX A_, elimination_;
   ConstraintProblem problem_;
   VecX x_, free_;
   Workspace workspace_;
   SolveReport report_;
-  std::vector<std::int32_t> order_;
 };
 
 }  // namespace rotule

@@ -140,11 +140,11 @@ ReducedMotion::Method ReducedMotion::make_method(const IntegratorSettings& setti
 ReducedMotion::ReducedMotion(JointedMechanism& mechanism, ShockSolver& shocks, const IntegratorSettings& settings)
     : bodies_(mechanism), shocks_(shocks), reduced_(mechanism), method_(make_method(settings)) {}
 
-bool ReducedMotion::fits(const Model& model) {
+bool ReducedMotion::fits(const Model& model, bool by_impulses) {
   State somewhere;
   somewhere.p.assign(model.bodies.size(), Vec3::Zero());
   somewhere.theta.assign(model.bodies.size(), Quat::Identity());
-  return !model.joints.empty() && misfit_of_tree(model).empty() && Tree(model, somewhere).outside.empty();
+  return !model.joints.empty() && misfit_of_trees(model, by_impulses).empty() && Tree(model, somewhere).outside.empty();
 }
 
 void ReducedMotion::forget() {
@@ -183,7 +183,7 @@ bool ReducedMotion::memory_fits() const {
 }
 
 void ReducedMotion::settle_in(State& s, double t) {
-  if (!reduced_.known()) reduced_.find_trees(s);
+  if (!reduced_.known(s)) reduced_.find_trees(s);
   reduced_.read(s, r_);
   if (!memory_fits()) forget();
   const ReducedMechanism::Opening open = reduced_.opening(s);

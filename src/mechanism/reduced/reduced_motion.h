@@ -31,7 +31,7 @@ class ReducedMotion {
   ReducedMotion(JointedMechanism& mechanism, ShockSolver& shocks, const IntegratorSettings& settings);
 
   /// Whether the model's joints make trees and nothing else, so that joints cannot open: what `automatic` asks for.
-  static bool fits(const Model& model);
+  static bool fits(const Model& model, bool by_impulses);
 
   /// Moves the state from t to t + h; adds what shocks take out to `lost`.
   void advance(State& s, double t, double h, DrivenMotion& driven, double& lost);

@@ -3,9 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "base/budget.h"
+#include "dynamics/forces/air.h"
+#include "dynamics/forces/drag.h"
+#include "dynamics/forces/elasticity.h"
+#include "dynamics/forces/end_point.h"
+#include "dynamics/forces/loads.h"
+#include "dynamics/forces/springs.h"
 #include "dynamics/forces/weight.h"
+#include "mechanism/gas_ranks.h"
+#include "mechanism/implicit_system.h"
 #include "mechanism/line_search.h"
 
 namespace rotule {
@@ -32,6 +41,7 @@ SpringLaw law_of(const SpringForce& s) { return {s.stiffness, s.damping, s.rest_
 }  // namespace
 
 SoftStage::SoftStage(const Model& model, const Recipe& recipe) : model_(model), recipe_(recipe) {
+  require_linear_solver(recipe);
   const Forces& forces = model.forces;
   const int first = 2 * model.body_count();
   const auto damped = [](const auto& spring) { return spring.damping > 0; };
@@ -45,6 +55,9 @@ SoftStage::SoftStage(const Model& model, const Recipe& recipe) : model_(model), 
   visit_element_pairs(forces.elements, couple);
   for (const AirForce& air : forces.airs)
     for (const std::array<int, 3>& triangle : air.triangles)
+      for (std::size_t k = 0; k < 3; ++k) couple(triangle[k], triangle[(k + 1) % 3]);
+  for (const GasForce& gas : forces.gases)
+    for (const std::array<int, 3>& triangle : gas.triangles)
       for (std::size_t k = 0; k < 3; ++k) couple(triangle[k], triangle[(k + 1) % 3]);
   const auto particle = [](const ForceEnd& end) { return end.kind == ForceEnd::Kind::particle; };
   for (const SpringForce& spring : forces.springs) {
@@ -129,7 +142,7 @@ void SoftStage::find_pattern(std::span<const SoftContact> contacts) {
   known_triple_ = triple_;
   H_.analyse(static_cast<int>(triple_.size()), pairs_);
   P_ = H_;
-  gradients_ = TruncatedGradients();
+  gradients_.forget_pattern();
 }
 
 void SoftStage::place_state(const VecX& U) {
@@ -182,6 +195,7 @@ void SoftStage::evaluate(Point& at, std::span<const SoftContact> contacts) {
   const auto add_elastic = [&](const State& state, VecX& f) {
     add_springs(model_, state, f);
     add_elasticity(model_, state, f);
+    add_gas(model_, state, f);
     add_penalty_planes(model_, state, f);
   };
   const auto add_moved = [&](const VecX& velocities, bool lossless, VecX& f) {
@@ -247,7 +261,8 @@ void SoftStage::evaluate(Point& at, std::span<const SoftContact> contacts) {
     const double t = size <= radius ? 0.5 * size * size : radius * (size - 0.5 * radius);
     contact += (0.5 * n * n + t) / rho_[k];
   }
-  const double elastic = spring_potential(model_, s) + elastic_potential(model_, s) + penalty_potential(model_, s) + moved;
+  const double elastic = spring_potential(model_, s) + elastic_potential(model_, s) + gas_potential(model_, s) +
+                         penalty_potential(model_, s) + moved;
   at.energy = inertia + elastic + contact;
   at.size = inertia + std::abs(elastic) + contact + dead;
 }
@@ -420,9 +435,12 @@ SoftStage::Report SoftStage::solve(double t, const State& start, double h, const
       }
       ++out.newton_iterations;
       assemble(false, contacts, H_);
+      gas_ranks(
+          model_, now_, h * h, H_.rows(),
+          [&](int k) { return place_[2 * static_cast<std::size_t>(bodies) + static_cast<std::size_t>(k)]; }, ranks_);
       if (worn || !by_factor) {
         assemble(true, contacts, P_);
-        gradients_.prepare(P_, by_factor);
+        gradients_.prepare(P_, by_factor, ranks_);
       }
       ++report.solves;
       double fastest = 0;
@@ -430,7 +448,7 @@ SoftStage::Report SoftStage::solve(double t, const State& start, double h, const
       const double fall = left_before > 0 ? left / left_before : 1.0;
       const double share = std::clamp(0.9 * fall * fall, finest_share, roughest_share);
       const TruncatedGradients::Report solved =
-          gradients_.solve(H_, local_r_, share, gradients_per_correction, recipe_.threads, local_d_);
+          gradients_.solve(H_, local_r_, share, gradients_per_correction, recipe_.threads, local_d_, ranks_);
       report.iterations += solved.iterations;
       worn = solved.iterations > worn_out || !solved.downwards;
       left_before = left;

@@ -77,6 +77,7 @@ class SoftStage {
   std::vector<int> known_triple_;  // of the pattern at hand
   Block3Matrix H_, P_;
   TruncatedGradients gradients_;
+  std::vector<RankOne> ranks_;  // of gases, beside H
 
   // The step at work.
   State now_, still_state_;

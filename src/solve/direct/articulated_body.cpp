@@ -6,6 +6,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 
+#include "linalg/decompositions.h"
 #include "linalg/dense_ldlt.h"
 #include "linalg/ordering.h"
 #include "problem/operators.h"
@@ -100,7 +101,7 @@ void ArticulatedBody::factor(const ConstraintProblem& problem, std::vector<std::
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const Mat6& W = problem.inverse_mass[links_[i].body];
     if (problem.coupled) {
-      inertia_[i] = W.inverse();
+      inertia_[i] = inverse_of(W);
     } else {
       inertia_[i].setZero();
       inertia_[i].topLeftCorner<3, 3>() = W.topLeftCorner<3, 3>().inverse();

@@ -2,11 +2,11 @@
 
 #include <rotule/solvers/ldlt.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "linalg/decompositions.h"
 #include "problem/operators.h"
 #include "solve/solve.h"
 
@@ -172,10 +172,10 @@ void CoarseContacts::correct(const ConstraintProblem& problem, std::span<const d
         const Vec6 v = action(column);
         gram += v * v.transpose();
       }
-      const Eigen::SelfAdjointEigenSolver<Mat6> eigen(gram);
+      const SymmetricEigen6 eigen = symmetric_eigen(gram);
       Eigen::Matrix<double, 6, 6> basis;
-      for (int k = 5; !columns_.empty() && k >= 0 && eigen.eigenvalues()[k] > least_movement * eigen.eigenvalues()[5]; --k)
-        basis.col(kept++) = eigen.eigenvectors().col(k) / std::sqrt(eigen.eigenvalues()[k]);
+      for (int k = 5; !columns_.empty() && k >= 0 && eigen.values[k] > least_movement * eigen.values[5]; --k)
+        basis.col(kept++) = eigen.vectors.col(k) / std::sqrt(eigen.values[k]);
       for (const Column& column : columns_) {
         const ConstraintBlock& block = problem.blocks[column.block];
         const Vec6 v = action(column);

@@ -132,6 +132,7 @@ void ReferenceStepper::archive(Archive& io) {
   finder.archive(io);
   if (touching_) touching_->archive(io);
   if (reduced_) reduced_->archive(io);
+  if constexpr (!Archive::writes) mechanism.unsettle_trees();
   std::visit(
       [&](auto& chosen) {
         if constexpr (requires { chosen.memory; })

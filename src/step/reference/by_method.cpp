@@ -56,7 +56,14 @@ void ReferenceStepper::look_at_coordinates() {
   if (std::holds_alternative<AutomaticCoordinatesSettings>(recipe.coordinates)) {
     Recipe trial = recipe;
     trial.coordinates = ReducedCoordinatesSettings{};
-    reduced = misfit(trial, needs_of(mechanism.model)).empty() && ReducedMotion::fits(mechanism.model);
+    reduced = misfit(trial, needs_of(mechanism.model)).empty() && ReducedMotion::fits(mechanism.model, by_impulses());
+  }
+  if (by_impulses()) {
+    if (reduced) require_trees(mechanism.model, true);
+    mechanism.want_trees(reduced);
+    impulses_ = impulse_formulation(recipe.formulation);
+    if (reduced) impulses_->geometric_stiffness = false;  // joints that cannot open need none
+    return;
   }
   if (!reduced)
     reduced_.reset();
@@ -67,7 +74,7 @@ void ReferenceStepper::look_at_coordinates() {
 }
 
 std::string_view ReferenceStepper::coordinates() const {
-  return reduced_ ? ReducedCoordinatesSettings::name : MaximalCoordinatesSettings::name;
+  return reduced_ || mechanism.wants_trees() ? ReducedCoordinatesSettings::name : MaximalCoordinatesSettings::name;
 }
 
 void ReferenceStepper::step_with_touching(State& s, double t, double h) {
@@ -133,6 +140,7 @@ void ReferenceStepper::forget() {
   finder.forget();
   if (touching_) touching_->forget();
   if (reduced_) reduced_->forget();
+  mechanism.unsettle_trees();
   std::visit(
       [](auto& chosen) {
         if constexpr (requires { chosen.memory; }) chosen.memory.forget();

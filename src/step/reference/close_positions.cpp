@@ -149,6 +149,7 @@ bool PositionClosing::close(const ProjectionSettings& settings, const ContactRul
       break;
     }
     before = worst;
+    mechanism.place_trees(s);
     if (!moved) kept_ = s;
     move_.setZero(s.u.size());
     parallel_for(count, mechanism.recipe.threads, [&](int i) {
@@ -159,7 +160,7 @@ bool PositionClosing::close(const ProjectionSettings& settings, const ContactRul
       ++report.solves;
       report.iterations += moved_[i].report.iterations;
     }
-    displace(s, move_, s);
+    mechanism.move(move_, s.u, s);
     moved = true;
     // What has been turned keeps its spin as seen from itself, and with it the energy; joints have velocities of their own.
     for (int i = 0; i < count; ++i)
@@ -180,7 +181,8 @@ bool PositionClosing::close(const ProjectionSettings& settings, const ContactRul
   }
   for (const Island& island : islands)
     if (island.contacts.empty())
-      for (const int j : island.linkages) mechanism.close_velocities(mechanism.islands[j], s);
+      for (const int j : island.linkages)
+        if (mechanism.trees.empty() || mechanism.trees[j].has_outside()) mechanism.close_velocities(mechanism.islands[j], s);
   return moved;
 }
 
@@ -206,13 +208,14 @@ void PositionClosing::go_part_of_the_way(const Island& island, double share, Sta
   }
 }
 
-void PositionClosing::move_apart(const ContactRules& rules, const JointedMechanism& mechanism, const IslandSearch& search,
+void PositionClosing::move_apart(const ContactRules& rules, JointedMechanism& mechanism, const IslandSearch& search,
                                  const Island& island, double t, Island& moved) {
   const std::vector<Contact>& contacts = mechanism.now.contacts;
   moved.take_parts(island);
   std::erase_if(moved.contacts, [&](int k) { return contacts[k].law.stiffness > 0; });
   std::erase_if(moved.drives, [&](int k) { return limits_[k].kind > DriveRow::Kind::upper; });
-  const IslandParts parts{mechanism.linkages, limits_, contacts, static_cast<int>(mechanism.model.joints.size())};
+  const IslandParts parts{mechanism.linkages, limits_, contacts, static_cast<int>(mechanism.model.joints.size()), true,
+                          mechanism.trees};
   moved.assemble(parts, search.local_of, Island::Rows::normals);
   moved.evaluate(parts, mechanism.model, mechanism.kinematics, t);
   formulate_position(moved.values, moved.problem);
@@ -221,10 +224,10 @@ void PositionClosing::move_apart(const ContactRules& rules, const JointedMechani
   for (std::size_t k = 0; k < moved.contacts.size(); ++k)
     formulate_position(contacts[moved.contacts[k]], mechanism.kinematics, moved.contact_block(k), moved.problem);
   const auto give_way = [&](double share) {
-    moved.rows_judge.begin(moved.problem);
+    moved.weigh_rows();
     for (std::size_t k = 0; k < moved.contacts.size(); ++k) {
       const int row = moved.contact_block(k).first_row;
-      moved.problem.C[row] = share * moved.rows_judge.diagonal()[static_cast<std::size_t>(row)];
+      moved.problem.C[row] = share * moved.entry(row);
     }
   };
   const auto solve = [&] {

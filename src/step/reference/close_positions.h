@@ -36,7 +36,7 @@ class PositionClosing {
   static void pay_for_height(JointedMechanism& mechanism, const Island& island, double lifted, double kinetic, State& s);
   /// A share of the way from before anything moved to here.
   void go_part_of_the_way(const Island& island, double share, State& s) const;
-  void move_apart(const ContactRules& rules, const JointedMechanism& mechanism, const IslandSearch& search, const Island& island,
+  void move_apart(const ContactRules& rules, JointedMechanism& mechanism, const IslandSearch& search, const Island& island,
                   double t, Island& moved);
   /// Joints come first: where they hold bodies in each other, contacts give way, and what stays is said.
   void note_held(const ContactRules& rules, std::span<const Contact> contacts, Island& moved);

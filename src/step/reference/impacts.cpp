@@ -86,6 +86,7 @@ int Impacts::resolve(JointedMechanism& mechanism, const ContactRules& rules, std
   for (int round = 0; !at_once; ++round) {
     if (round == 0) mechanism.kinematics.update(mechanism.model, s);
     if (!any_closes()) break;
+    if (round == 0) mechanism.place_trees(s);
     if (round == 0) {
       stops_ = mechanism.now.drives;
       evaluate_drives(mechanism.model, mechanism.kinematics, mechanism.h, stops_);
@@ -106,7 +107,8 @@ int Impacts::resolve(JointedMechanism& mechanism, const ContactRules& rules, std
       bouncing_.push_back(closing);
       bounced += closing;
     }
-    const IslandParts parts{mechanism.linkages, stops_, acting_, static_cast<int>(mechanism.model.joints.size()), cone};
+    const IslandParts parts{mechanism.linkages, stops_, acting_, static_cast<int>(mechanism.model.joints.size()), cone,
+                            mechanism.trees};
     const int count = split_into_islands(mechanism.model, parts, islands_, search_);
     for (int i = 0; i < count; ++i) {
       Island& island = islands_[i];

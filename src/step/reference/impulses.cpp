@@ -47,7 +47,7 @@ bool release_slipping(const ImpulseStep& step, Island& island) {
       if (!known) {  // velocities after the step, once somebody asks
         known = true;
         island.after = island.local;
-        apply_impulses(p, view(island.x), view(island.after));
+        island.apply_impulses(island.after);
       }
       const double slip = std::hypot(row_velocity(p, block, block.first_row + 1, view(island.after)) + c.given[1],
                                      row_velocity(p, block, block.first_row + 2, view(island.after)) + c.given[2]);
@@ -65,8 +65,7 @@ bool release_slipping(const ImpulseStep& step, Island& island) {
 void give_way(const ImpulseStep& step, Island& island, double share) {
   for (std::size_t k = 0; k < island.contacts.size(); ++k) {
     const int row = island.contact_block(k).first_row;
-    if (step.parts.contacts[island.contacts[k]].law.stiffness == 0)
-      island.problem.C[row] = share * island.rows_judge.diagonal()[static_cast<std::size_t>(row)];
+    if (step.parts.contacts[island.contacts[k]].law.stiffness == 0) island.problem.C[row] = share * island.entry(row);
   }
 }
 
@@ -79,7 +78,7 @@ void let_give_way(const ImpulseStep& step, Island& island) {
   ConstraintProblem& p = island.problem;
   std::vector<Contact>& contacts = step.mechanism.now.contacts;
   const VecX C = p.C, x0 = p.x0;
-  island.rows_judge.begin(p);
+  island.weigh_rows();
   give_way(step, island, more);
   island.solve(solver);
   p.x0 = island.x;
@@ -91,7 +90,7 @@ void let_give_way(const ImpulseStep& step, Island& island) {
     Contact& c = contacts[island.contacts[k]];
     const int row = island.contact_block(k).first_row;
     c.held = c.law.stiffness == 0 && island.x[row] > 0 && p.x0[row] > grown * island.x[row];
-    p.C[row] = c.held ? island.rows_judge.diagonal()[static_cast<std::size_t>(row)] : C[row];
+    p.C[row] = c.held ? island.entry(row) : C[row];
     any = any || c.held;
   }
   if (any)
@@ -235,6 +234,7 @@ void solve(const ImpulseStep& step, Island& island) {
   if (step.mechanism.keep_problems) island.keep();
   island.judge();
   island.apply_impulses();
+  if (island.space.in_use()) island.space.find_joint_impulses(island.problem, step.h, island.x);
   if (step.formulation.forces_first) {
     island.x += island.given;
     island.report.iterations += island.given_report.iterations;

@@ -5,9 +5,10 @@
 
 namespace rotule {
 
-IslandParts ReferenceStepper::parts() const {
-  return {mechanism.linkages, mechanism.now.drives, mechanism.now.contacts, static_cast<int>(mechanism.model.joints.size()),
-          cone_};
+IslandParts ReferenceStepper::parts() {
+  return {
+      mechanism.linkages, mechanism.now.drives, mechanism.now.contacts, static_cast<int>(mechanism.model.joints.size()), cone_,
+      mechanism.trees};
 }
 
 std::span<const Island> ReferenceStepper::islands() const {

@@ -84,8 +84,7 @@ double ReferenceStepper::attempt(double t, double h, bool may_stop) {
   before_ = s.u;
   keep_bounces();
   if (mechanism.books) book_impulses(t, h);
-  displace(s, move_, s);
-  s.u = after_;
+  mechanism.move(move_, after_, s);
   hold_spin(s);
   // Prescribed motions come in at the step's end exactly; until then they went straight for it.
   constexpr double rounding = 1e-9;
@@ -103,6 +102,7 @@ void ReferenceStepper::step_by_impulses(State& s, double t, double h) {
   const Lent lent(now.state, s);
 
   // From one blow to the next, as many as the recipe allows.
+  mechanism.begin_trees(now.state, t);
   start_u_ = now.state.u;
   closing_.begin(mechanism.model, now.state);
   last_h_ = h;

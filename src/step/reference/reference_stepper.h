@@ -167,7 +167,7 @@ class ReferenceStepper {
   void log_touches();
   /// What kinematic bodies and belts make of contacts, as the state has them.
   void refresh_given();
-  [[nodiscard]] IslandParts parts() const;
+  [[nodiscard]] IslandParts parts();
 
   std::optional<ImpulseFormulation> impulses_;  // of the recipe, where steps are made by impulses
   std::unique_ptr<TouchingMotion> touching_;    // where contacts go by accelerations
