@@ -19,12 +19,19 @@ const click_distance = 5;
 const drag_interval_ms = 14;
 const hover_ms = 70;
 
+/** What the hand holds: a body at a point of the world and of itself, both of the moment when it was taken; a body moves on. */
+interface Grip {
+  body: number;
+  point: Vector3;
+  at: [number, number, number];
+}
+
 export class Pointer {
   /** Where the pointer is, from -1 to 1; the middle until it has moved. */
   readonly at = new Vector2(0, 0);
   private readonly ray = new Raycaster();
   private readonly plane = new Plane();
-  private pressed: { x: number; y: number; id: number; grip: { body: number; point: Vector3 } | null; poses: boolean } | null = null;
+  private pressed: { x: number; y: number; id: number; grip: Grip | null; poses: boolean } | null = null;
   private moved = false;
   private sent_at = 0;
   private looking = 0;
@@ -63,7 +70,8 @@ export class Pointer {
     const world = this.events.world();
     const hit = world?.hit(this.ray) ?? null;
     const movable = hit !== null && world !== null && !world.scene.bodies[hit.body]!.static && this.events.live();
-    this.pressed = { x: event.clientX, y: event.clientY, id: event.pointerId, grip: movable ? hit : null, poses: event.shiftKey };
+    const grip = movable ? { ...hit, at: world.bodies.inside(hit.body, hit.point) } : null;
+    this.pressed = { x: event.clientX, y: event.clientY, id: event.pointerId, grip, poses: event.shiftKey };
     this.moved = false;
     if (!movable) return;
     event.stopPropagation();
@@ -83,7 +91,7 @@ export class Pointer {
     if (!world.drag) {
       const forward = this.stage.camera.getWorldDirection(new Vector3());
       this.plane.setFromNormalAndCoplanarPoint(forward, grip.point);
-      world.drag = { body: grip.body, at: world.bodies.inside(grip.body, grip.point), to: grip.point.clone() };
+      world.drag = { body: grip.body, at: grip.at, to: grip.point.clone() };
       this.events.picked(grip.body, true);
     }
     const to = this.ray.ray.intersectPlane(this.plane, new Vector3());
