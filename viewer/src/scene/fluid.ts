@@ -89,7 +89,8 @@ export class Fluid {
   scale: [number, number, number] = [0, 0, 0];
   colour: FluidColour = 'vorticity';
   private texture: DataTexture | null = null;
-  private readonly material = new MeshBasicMaterial({ side: DoubleSide, toneMapped: false, transparent: true, opacity: 0.92 });
+  /** A little behind its place, so that lines in it are not hidden by halves. */
+  private readonly material = new MeshBasicMaterial({ side: DoubleSide, toneMapped: false, transparent: true, opacity: 0.92, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 4 });
   private readonly mesh = new Mesh(new PlaneGeometry(1, 1), this.material);
   private readonly line_material = new LineBasicMaterial({ color: '#1c2733', transparent: true, opacity: 0.6 });
   private readonly lines = new LineSegments(new BufferGeometry(), this.line_material);
