@@ -156,7 +156,7 @@ void EquationTape::find_needs() {
     needed.assign(static_cast<std::size_t>(slots()), 0);
     needed[static_cast<std::size_t>(equation.result)] = 1;
     for (int k = static_cast<int>(steps_.size()) - 1; k >= 0; --k) {
-      if (!needed[static_cast<std::size_t>(first_step_ + k)]) continue;
+      if (!needed[static_cast<std::size_t>(first_step_) + static_cast<std::size_t>(k)]) continue;
       equation.needed.push_back(k);
       for (const int from : {steps_[static_cast<std::size_t>(k)].a, steps_[static_cast<std::size_t>(k)].b})
         if (from >= 0) needed[static_cast<std::size_t>(from)] = 1;
@@ -175,7 +175,7 @@ void EquationTape::find_needs() {
 }
 
 void EquationTape::evaluate(MovingBodies q, const Moving& t, std::span<const Moving> s, std::span<Moving> out) const {
-  const TapeRoom<Slot, usual_slots> room(slots());
+  TapeRoom<Slot, usual_slots> room(slots());
   Slot* const slot = room.data();
   const auto carried = [&](std::size_t v) {
     const MovingBody& from = q[static_cast<std::size_t>(vectors_[v].body)];
@@ -240,7 +240,7 @@ void EquationTape::evaluate(MovingBodies q, const Moving& t, std::span<const Mov
         const Vec3 turned = part.lever.cross(along) + part.turn * along;
         for (int k = 0; k < 3; ++k) {
           by[static_cast<std::size_t>(k)] += part.move * along[k];
-          by[static_cast<std::size_t>(3 + k)] += turned[k];
+          by[static_cast<std::size_t>(k) + 3] += turned[k];
         }
       }
     }

@@ -4,6 +4,7 @@
 // derivatives along the motion; walked back from one equation (reverse accumulation) it tells what each vector is worth to it,
 // from which the gradients by all bodies follow at once. Numbers stand in one flat array that the caller has.
 #include <array>
+#include <cstddef>
 #include <map>
 #include <span>
 #include <tuple>
@@ -135,19 +136,14 @@ class EquationTape {
 template <class T, int usual>
 class TapeRoom {
  public:
-  explicit TapeRoom(int size) : at_(size <= usual ? near_.data() : far(size)) {}
-  [[nodiscard]] T* data() const { return at_; }
+  explicit TapeRoom(int size) {
+    if (size > usual) far_.resize(static_cast<std::size_t>(size));
+  }
+  [[nodiscard]] T* data() { return far_.empty() ? reinterpret_cast<T*>(near_) : far_.data(); }
 
  private:
-  static T* far(int size) {
-    thread_local std::vector<T> room;
-    if (static_cast<int>(room.size()) < size) room.resize(static_cast<std::size_t>(size));
-    return room.data();
-  }
-  union {
-    std::array<T, usual> near_;  // NOLINT: written before it is read
-  };
-  T* at_;
+  alignas(T) std::byte near_[sizeof(T) * usual];  // bytes, so that nobody fills what is written before it is read
+  std::vector<T> far_;
 };
 
 }  // namespace rotule

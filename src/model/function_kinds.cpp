@@ -312,7 +312,7 @@ void roll_on_surface(const Rolling& def, const JointSite& site, Joint& joint) {
                         // Tangents of the moment: where nothing slips their own change multiplies zero.
                         const Mat3 tangents = frame_along(touch.normal.value()).toRotationMatrix();
                         for (int k = 0; k < 2; ++k)
-                          out[static_cast<std::size_t>(1 + k)] = carried.carried(q[0], tangents.col(k)).dot(slip);
+                          out[static_cast<std::size_t>(k) + 1] = carried.carried(q[0], tangents.col(k)).dot(slip);
                       }),
          site, joint);
 }

@@ -100,7 +100,7 @@ bool watch_in_real_time(Scene& scene) {
   if (std::holds_alternative<NoContactSettings>(scene.recipe.contacts)) return false;
   Recipe recipe = recipe_for(scene, Dial::realtime);
   if (!std::holds_alternative<RealtimeStepperSettings>(recipe.stepper)) return false;
-  scene.recipe = std::move(recipe);
+  scene.recipe = recipe;
   return true;
 }
 

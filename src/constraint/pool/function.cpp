@@ -279,7 +279,7 @@ FunctionJoint function_joint(const Model& model, int index) {
   });
   if (!joint.equations->tape) return out;
   for (const EquationTape::Vector& vector : joint.equations->tape->vectors()) {
-    const MovingBody& body = out.body[static_cast<std::size_t>(vector.body + out.first)];
+    const MovingBody& body = out.body[static_cast<std::size_t>(vector.body) + static_cast<std::size_t>(out.first)];
     const bool point = vector.kind == EquationLeaf::Kind::point || vector.kind == EquationLeaf::Kind::velocity;
     out.arms.push_back(point ? Vec3(vector.at + body.offset) : vector.at);
   }

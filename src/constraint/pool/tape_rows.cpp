@@ -15,7 +15,7 @@ void write_vectors(const FunctionJoint& joint, std::span<const BodyLanes<double>
   EquationTape::Slot* to = slot;
   for (std::size_t v = 0; v < joint.arms.size(); ++v) {
     const EquationTape::Vector& vector = tape.vectors()[v];
-    const BodyLanes<double>& body = *bodies[static_cast<std::size_t>(vector.body + joint.first)];
+    const BodyLanes<double>& body = *bodies[static_cast<std::size_t>(vector.body) + static_cast<std::size_t>(joint.first)];
     const Vec3 rho = body.R * joint.arms[v], swing = body.omega.cross(rho), bend = body.omega.cross(swing);
     levers[v] = rho;
     const bool point = vector.kind == EquationLeaf::Kind::point;
@@ -76,9 +76,9 @@ void add_tape_hessian(const FunctionJoint& joint, std::span<const BodyLanes<doub
   using Six = EquationTape::Six;
   const EquationTape& tape = *joint.equations->tape;
   const int count = static_cast<int>(tape.vectors().size());
-  const TapeRoom<EquationTape::Slot, EquationTape::usual_slots> slots(tape.slots());
-  const TapeRoom<Vec3, usual_vectors> room(count);
-  const TapeRoom<Six, 2 * EquationTape::usual_slots> directions(2 * tape.slots());
+  TapeRoom<EquationTape::Slot, EquationTape::usual_slots> slots(tape.slots());
+  TapeRoom<Vec3, usual_vectors> room(count);
+  TapeRoom<Six, 2 * EquationTape::usual_slots> directions(2 * tape.slots());
   EquationTape::Slot* const slot = slots.data();
   Vec3* const levers = room.data();
   Six *const along = directions.data(), *const change = along + tape.slots();
@@ -103,8 +103,8 @@ void add_tape_hessian(const FunctionJoint& joint, std::span<const BodyLanes<doub
       const Vec3& r = levers[v];
       for (int k = 0; k < 3; ++k) {
         const int i = (k + 1) % 3, j = (k + 2) % 3;
-        along[3 * v + k][static_cast<std::size_t>(3 + i)] = r[j];
-        along[3 * v + k][static_cast<std::size_t>(3 + j)] = -r[i];
+        along[3 * v + k][static_cast<std::size_t>(i) + 3] = r[j];
+        along[3 * v + k][static_cast<std::size_t>(j) + 3] = -r[i];
       }
     }
     if (!concerned) continue;
