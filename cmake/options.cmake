@@ -15,7 +15,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 target_compile_definitions(rotule_options INTERFACE EIGEN_MPL2_ONLY)
 if(ROTULE_SANITIZE)
-  target_compile_options(rotule_options INTERFACE -fsanitize=${ROTULE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(rotule_options INTERFACE -fsanitize=${ROTULE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)  # what sanitizers put in between makes g++ doubt what is written first
   target_link_options(rotule_options INTERFACE -fsanitize=${ROTULE_SANITIZE})
 endif()
 

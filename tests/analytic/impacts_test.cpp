@@ -304,6 +304,20 @@ TEST(FastTurning, OfAHingedRodIsStoppedByAPost) {
   }
 }
 
+// A wheel beside a wall, which jointed bodies near others pass in parts of 0.4 rad: at any speed there is an end to them.
+TEST(FastTurning, OfAWheelDoesNotCutAStepWithoutEnd) {
+  for (const double speed : {1e3, 1e7, 1e12}) {
+    Scene scene;
+    scene.gravity.setZero();
+    scene.add({.name = "wheel", .mass = 1.0, .angular_velocity = {0, 0, speed}, .shape = Cylinder{0.5, 0.05}});
+    scene.add({.name = "wall", .fixed = true, .position = {0.62, 0, 0}, .shape = Box{Vec3(0.2, 1, 1)}});
+    scene.add(Hinge{.name = "axle", .between = {"world", "wheel"}});
+    World world(scene);
+    for (int i = 0; i < 2; ++i) world.step();
+    EXPECT_NEAR(world.angular_velocity("wheel").z() / speed, 1, 1e-9);
+  }
+}
+
 TEST(FreeRotor, GlidesWithoutGainOrLoss) {
   Dice dice(1);
   for (int k = 0; k < 2000; ++k) {

@@ -42,7 +42,9 @@ double ReferenceStepper::pass(double t, double left, bool may_stop) {
   if (repeatable || may_stop) start_ = now;
   const StepAudit audit(mechanism, repeatable);
   constexpr int most_attempts = 4;
-  double h = finder.straight_part(now.state, mechanism.linkages, left);
+  // Arms that turn are followed in straight parts, but no speed cuts a step without end.
+  constexpr double most_parts = 256;
+  double h = std::min(left, std::max(finder.straight_part(now.state, mechanism.linkages, left), last_h_ / most_parts));
   for (int tries = 1;; ++tries) {
     const bool last = !repeatable || tries == most_attempts;
     try {
