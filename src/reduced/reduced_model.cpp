@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "dynamics/tree/recursions.h"
+#include "dynamics/tree/recursions_of.h"
 #include "math/dual.h"
 #include "model/joint_kinds.h"
 #include "world/world_implementation.h"
@@ -26,11 +26,11 @@ struct ReducedModel::Inside {
   std::vector<ReducedAxis> axes;
   std::vector<std::string> outside;
 
-  std::vector<LinkPose<double>> poses;
-  std::vector<LinkMotion<double>> motions;
+  LinkPoses poses;
+  LinkMotions motions;
   CompositeBodies composite;
   ArticulatedBodies articulated;
-  MatX H, J;
+  MatX J;
   VecX answer, column;
 
   std::vector<LinkPose<Lanes>> lane_poses;
@@ -75,7 +75,7 @@ struct ReducedModel::Inside {
   }
   const VecX& newton(const VecX& q, const double* u, const double* a, const Vec3& gravity) {
     place_links(tree, q.data(), poses);
-    newton_euler<double>(tree, poses, gravity, u, a, nullptr, motions, answer.data());
+    newton_euler(tree, poses, gravity, u, a, nullptr, motions, answer.data());
     return answer;
   }
   void differentiate(const VecX& q, const VecX& u, const VecX& a);
@@ -91,7 +91,7 @@ void ReducedModel::Inside::differentiate(const VecX& q, const VecX& u, const Vec
   lane_a.assign(a.begin(), a.end());
   lane_tau.resize(n);
   const auto pass = [&](int first, MatX& out) {
-    newton_euler<Lanes>(tree, lane_poses, model.gravity, lane_u.data(), lane_a.data(), nullptr, lane_motions, lane_tau.data());
+    newton_euler_of(tree, lane_poses, model.gravity, lane_u.data(), lane_a.data(), nullptr, lane_motions, lane_tau.data());
     for (int k = 0; k < derivative_lanes && first + k < n; ++k)
       for (int i = 0; i < n; ++i) out(i, first + k) = lane_tau[i].along[k];
   };
@@ -110,12 +110,12 @@ void ReducedModel::Inside::differentiate(const VecX& q, const VecX& u, const Vec
       const Eigen::Vector4d change = (half * Quat(Q)).coeffs();
       for (int k = 0; k < 4; ++k) lane_q[axis.position + k].along[j - first] = change[k];
     }
-    place_links(tree, lane_q.data(), lane_poses);
+    place_links_of(tree, lane_q.data(), lane_poses);
     pass(first, derivatives.by_position);
     for (int j = first; j < end; ++j)
       for (int k = 0; k < (tree.axes[j].of_ball ? 4 : 1); ++k) lane_q[tree.axes[j].position + k].along.fill(0);
   }
-  place_links(tree, lane_q.data(), lane_poses);
+  place_links_of(tree, lane_q.data(), lane_poses);
   for (int first = 0; first < n; first += derivative_lanes) {
     const int end = std::min(first + derivative_lanes, n);
     for (int j = first; j < end; ++j) lane_u[j].along[j - first] = 1;
@@ -191,8 +191,8 @@ Pose ReducedModel::pose(const VecX& q, std::string_view body) {
   const auto [link, number] = in.find(body);
   place_links(in.tree, q.data(), in.poses);
   const LinkPose<double>& at = in.poses[link];
-  const Mat3 R = at.R * in.tree.links[link].body_axes;
-  return {at.o + at.c - R * in.model.bodies[number].center_of_mass, Quat(R).normalized()};
+  const Mat3 R = mat3(at.R) * in.tree.links[link].body_axes;
+  return {vec3(at.o + at.c) - R * in.model.bodies[number].center_of_mass, Quat(R).normalized()};
 }
 
 const MatX& ReducedModel::jacobian(const VecX& q, std::string_view body, const Vec3& at) {
@@ -201,8 +201,8 @@ const MatX& ReducedModel::jacobian(const VecX& q, std::string_view body, const V
   const auto [link, number] = in.find(body);
   place_links(in.tree, q.data(), in.poses);
   const LinkPose<double>& pose = in.poses[link];
-  const Vec3 arm = pose.R * (in.tree.links[link].body_axes * (at - in.model.bodies[number].center_of_mass));
-  point_jacobian(in.tree, in.poses, link, pose.o + pose.c + arm, in.J);
+  const Vec3 arm = mat3(pose.R) * (in.tree.links[link].body_axes * (at - in.model.bodies[number].center_of_mass));
+  point_jacobian(in.tree, in.poses, link, vec3(pose.o + pose.c) + arm, in.J);
   return in.J;
 }
 
@@ -210,8 +210,7 @@ const MatX& ReducedModel::mass_matrix(const VecX& q) {
   Inside& in = *inside_;
   in.check(q);
   place_links(in.tree, q.data(), in.poses);
-  in.composite.mass_matrix(in.tree, in.poses, in.H);
-  return in.H;
+  return in.composite.mass_matrix(in.tree, in.poses);
 }
 
 const VecX& ReducedModel::bias(const VecX& q, const VecX& u) {
