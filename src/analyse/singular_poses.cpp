@@ -222,8 +222,12 @@ double least_sigma(Way& way, const State& before, const VecX& direction) {
   return at(fx < fy ? x : y);
 }
 
-void walk(Way& way, const Patient& patient, double sense, std::vector<std::string>& singular_at,
-          std::vector<std::string>& dead_at) {
+/// What is found on a linkage's way, and how far away it is.
+struct Found {
+  std::vector<std::string> singular, dead, lost;  // lost: where joints could not be closed any more
+};
+
+void walk(Way& way, const Patient& patient, double sense, Found& found) {
   struct Stop {
     State state;
     Outlook outlook;
@@ -236,13 +240,17 @@ void walk(Way& way, const Patient& patient, double sense, std::vector<std::strin
   std::vector<double> rates = way.motor_rates(patient.scene, stops[0].outlook.direction);
   for (int k = 1; k <= most_poses; ++k) {
     // Where a stride ends right in a singular pose joints close badly: a little less or more of it.
-    if (!way.stride(stops.back().state, stops.back().outlook.direction)) return;
+    if (!way.stride(stops.back().state, stops.back().outlook.direction)) {
+      way.back_to(stops.back().state);
+      found.lost.push_back(way.travelled());
+      return;
+    }
     stops.push_back({way.state(), way.look(&stops.back().outlook.direction)});
     most = std::max(most, stops.back().outlook.sigma);
     const std::vector<double> now = way.motor_rates(patient.scene, stops.back().outlook.direction);
     for (std::size_t m = 0; m < now.size(); ++m)
-      if (rates[m] * now[m] < 0 && dead_at.empty())
-        dead_at.push_back(
+      if (rates[m] * now[m] < 0 && found.dead.empty())
+        found.dead.push_back(
             fmt::format("the motor of joint {} is at a dead point {}", way.motor_name(patient.scene, m), way.travelled()));
     rates = now;
     const std::size_t n = stops.size();
@@ -251,7 +259,7 @@ void walk(Way& way, const Patient& patient, double sense, std::vector<std::strin
       if (here <= before && here <= after && here < 0.3 * most) {
         const State far = way.state();
         if (least_sigma(way, stops[n - 3].state, stops[n - 3].outlook.direction) < singular * most) {
-          singular_at.push_back(way.travelled());
+          found.singular.push_back(way.travelled());
           return;
         }
         way.back_to(far);
@@ -316,22 +324,32 @@ void look_at_singular_poses(const Patient& patient, const Checkup& checkup, std:
                    "is not determined, and forces of its joints are not unique; start a little further on",
                    in_quotes(w.model.joints[linkage.joints[0]].name), linkage.freedom(), nearby));
       if (linkage.freedom() != 1) continue;
-      std::vector<std::string> singular_at, dead_at;
-      for (const double sense : {1.0, -1.0}) walk(way, patient, sense, singular_at, dead_at);
-      if (!singular_at.empty())
+      Found found;
+      for (const double sense : {1.0, -1.0}) walk(way, patient, sense, found);
+      if (!found.singular.empty())
         remark("singular_pose",
                fmt::format(
                    "a singular pose lies ahead of the linkage of joint {}: {}{}; its joints lose rank there, the way on is not "
                    "unique and their forces grow without bound: a spring, a limit or a length that differs keeps it away",
-                   in_quotes(w.model.joints[linkage.joints[0]].name), singular_at[0],
-                   singular_at.size() > 1 ? ", or, the other way, " + singular_at[1] : ""));
-      if (!dead_at.empty())
+                   in_quotes(w.model.joints[linkage.joints[0]].name), found.singular[0],
+                   found.singular.size() > 1 ? ", or, the other way, " + found.singular[1] : ""));
+      if (!found.lost.empty())
+        remark(
+            "singular_poses_unknown",
+            fmt::format("the linkage of joint {} could be led no further than {}{}: beyond that its joints cannot be closed by "
+                        "steps of this size, and singular poses were not looked for there",
+                        in_quotes(w.model.joints[linkage.joints[0]].name), found.lost[0],
+                        found.lost.size() > 1 ? ", or, the other way, " + found.lost[1] : ""));
+      if (!found.dead.empty())
         remark("dead_point",
                fmt::format("{}: its axis stands still there while the linkage moves, so that it cannot carry it past "
                            "without the bodies' own momentum",
-                           dead_at[0]));
-    } catch (const Error&) {
-      // Nothing to say of a way that cannot be gone.
+                           found.dead[0]));
+    } catch (const Error& error) {
+      remark(
+          "singular_poses_unknown",
+          fmt::format("the linkage of joint {} could not be led along its way, and singular poses ahead were not looked for: {}",
+                      in_quotes(w.model.joints[linkage.joints[0]].name), error.what()));
     }
     way.back_to_start();
   }

@@ -2,16 +2,11 @@
 
 namespace rotule {
 
-namespace {
-
-/// Of f . (rotated rho): the rotation's second-order term is 1/2 phi x (phi x rho).
 Mat3 rotation_hessian(const Vec3& f, const Vec3& rho) {
   Mat3 H = 0.5 * (f * rho.transpose() + rho * f.transpose());
   H.diagonal().array() -= f.dot(rho);
   return H;
 }
-
-}  // namespace
 
 void add_point_hessian(const Vec3& f, const Vec3& rho_a, const Vec3& rho_b, Mat12& H) {
   H.block<3, 3>(3, 3) += rotation_hessian(f, rho_a);

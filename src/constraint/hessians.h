@@ -7,6 +7,8 @@ namespace rotule {
 
 using Mat12 = Eigen::Matrix<double, 12, 12>;
 
+/// Of f . (rotated rho), in the rotation: its second-order term is 1/2 phi x (phi x rho).
+Mat3 rotation_hessian(const Vec3& f, const Vec3& rho);
 /// Three point rows with multipliers f.
 void add_point_hessian(const Vec3& f, const Vec3& rho_a, const Vec3& rho_b, Mat12& H);
 /// A slide row: C = n(phi_a) . (p_a - x_b) + constant, since n and rho_a turn together.

@@ -35,7 +35,7 @@ class Dictionary {
   Dictionary& operator=(const Dictionary&) = delete;
 
   [[nodiscard]] const VariableNames& names() const { return names_; }
-  [[nodiscard]] std::vector<EquationLeaf> leaves() { return std::move(leaves_); }
+  [[nodiscard]] const std::vector<EquationLeaf>& leaves() const { return leaves_; }
 
  private:
   static std::string quoted(const std::string& name) {
@@ -139,17 +139,14 @@ void check_text(const Constraint& constraint, const Place& place) {
     }
 }
 
-ConstraintFunction function_of_text(const Constraint& constraint) {
+std::shared_ptr<const EquationTape> compile_text(const Constraint& constraint) {
   Dictionary dictionary(constraint);
   std::vector<Expression> equations;
   for (const std::string& line : constraint.equation.lines) equations.emplace_back(line, dictionary.names());
-  ConstraintFunction out;
-  out.equations = static_cast<int>(equations.size());
-  out.evaluate = [tape = std::make_shared<const EquationTape>(std::move(equations), dictionary.leaves())](
-                     MovingBodies q, const Moving& t, std::span<const Moving> s, std::span<Moving> equation) {
-    tape->evaluate(q, t, s, equation);
-  };
-  return out;
+  auto tape = std::make_shared<EquationTape>(equations, dictionary.leaves());
+  if (constraint.at_least) tape->bound(*constraint.at_least, 1);
+  if (constraint.at_most) tape->bound(*constraint.at_most, -1);
+  return tape;
 }
 
 namespace {
@@ -157,14 +154,18 @@ namespace {
 /// Whether the property holds of any of the equations' values.
 template <class Property>
 bool any_equation(const Constraint& constraint, Property&& property) {
-  const ConstraintFunction function = constraint.law ? constraint.law : function_of_text(constraint);
+  const std::shared_ptr<const EquationTape> tape = constraint.law ? nullptr : compile_text(constraint);
   // The numbers do not matter: what they were made of does.
   std::vector<MovingBody> bodies(constraint.law.single ? 1 : 2 + constraint.more.size());
   for (std::size_t b = 0; b < bodies.size(); ++b) bodies[b].p = Vec3(1.0, 0.3, -0.7) * static_cast<double>(b + 1);
-  std::vector<Moving> s(constraint.parameters.size(), Moving(0.5)), out(static_cast<std::size_t>(function.equations));
+  std::vector<Moving> s(constraint.parameters.size(), Moving(0.5)),
+      out(static_cast<std::size_t>(tape ? tape->equations() : constraint.law.equations));
   Moving t(0.0);
   t.of_time = true;
-  function.evaluate(bodies, t, s, out);
+  if (tape)
+    tape->evaluate(bodies, t, s, out);
+  else
+    constraint.law.evaluate(bodies, t, s, out);
   return std::any_of(out.begin(), out.end(), property);
 }
 

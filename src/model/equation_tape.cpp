@@ -2,236 +2,249 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <utility>
 
 namespace rotule {
 
 namespace {
 
-using Op = Expression::Op;
-
-/// Derivatives of a step's result by what it worked on.
-std::pair<double, double> slopes(Op op, const Moving& p, const Moving& q, double result) {
-  const double x = p.value, y = q.value;
-  switch (op) {
-    case Op::plus:
-      return {1, 1};
-    case Op::minus:
-      return {1, -1};
-    case Op::times:
-      return {y, x};
-    case Op::over:
-      return {1 / y, -result / y};
-    case Op::negate:
-      return {-1, 0};
-    case Op::sin:
-      return {std::cos(x), 0};
-    case Op::cos:
-      return {-std::sin(x), 0};
-    case Op::tan:
-      return {1 + result * result, 0};
-    case Op::exp:
-      return {result, 0};
-    case Op::log:
-      return {1 / x, 0};
-    case Op::sqrt:
-      return {0.5 / result, 0};
-    case Op::asin:
-      return {1 / std::sqrt(1 - x * x), 0};
-    case Op::acos:
-      return {-1 / std::sqrt(1 - x * x), 0};
-    case Op::atan:
-      return {1 / (1 + x * x), 0};
-    case Op::tanh:
-      return {1 - result * result, 0};
-    case Op::abs:
-      return {x < 0 ? -1 : 1, 0};
-    case Op::min:
-      return y < x ? std::pair(0.0, 1.0) : std::pair(1.0, 0.0);
-    case Op::max:
-      return y > x ? std::pair(0.0, 1.0) : std::pair(1.0, 0.0);
-    case Op::atan2: {
-      const double squares = x * x + y * y;
-      return {y / squares, -x / squares};
-    }
-    default:  // wrap
-      return {1, 0};
-  }
-}
-
-/// Of a power: of one by a number, whose base may be anything, or of two variables.
-std::pair<double, double> slopes_of_power(double x, double p, double result, bool by_number) {
-  if (!by_number) return {result * p / x, result * std::log(x)};
-  if (p == 2) return {2 * x, 0};
-  return {p == 0 ? 0 : p * std::pow(x, p - 1), 0};
-}
+using LeafKind = EquationLeaf::Kind;
 
 }  // namespace
 
-CarriedVec3 EquationLeaf::vector(MovingBodies q) const {
-  const MovingBody& from = q[static_cast<std::size_t>(body)];
-  switch (kind) {
-    case Kind::velocity:
-      return from.velocity(at);
-    case Kind::spin:
-      return from.spin();
-    case Kind::axis:
-      return from.direction(Vec3::Unit(axis));
-    default:
-      return from.point(at);
+EquationTape::EquationTape(std::span<const Expression> equations, std::span<const EquationLeaf> leaves) {
+  // Vectors first, so that their slots are known.
+  for (const EquationLeaf& leaf : leaves) {
+    if (leaf.kind == LeafKind::parameter) continue;
+    if (leaf.kind == LeafKind::angle)
+      for (const int k : {1, 2}) vector({LeafKind::axis, leaf.body, Vec3::Unit((leaf.component + k) % 3)});
+    else
+      vector({leaf.kind, leaf.body, leaf.kind == LeafKind::axis ? Vec3(Vec3::Unit(leaf.axis)) : leaf.at});
   }
+  first_step_ = time() + 1;
+  Known known;
+  std::vector<int> slot_of_leaf;
+  for (const EquationLeaf& leaf : leaves) slot_of_leaf.push_back(leaf_slot(known, leaf));
+  for (const Expression& equation : equations) equations_.emplace_back().result = compile(known, equation, slot_of_leaf);
+  find_needs();
 }
 
-Moving EquationLeaf::value(MovingBodies q, std::span<const Moving> s) const {
-  if (kind == Kind::parameter) return s[static_cast<std::size_t>(body)];
-  if (kind != Kind::angle) return vector(q).component(component);
+void EquationTape::bound(double bound, double sign) {
+  Known known;
+  for (Equation& equation : equations_) {
+    if (bound != 0) equation.result = add(known, {Op::shift, equation.result, -1, -bound});
+    if (sign != 1) equation.result = add(known, {Op::scale, equation.result, -1, sign});
+  }
+  find_needs();
+}
+
+/// The place of the vector; what was asked for before has its own.
+int EquationTape::vector(const Vector& wanted) {
+  const auto same = std::ranges::find_if(vectors_, [&](const Vector& other) {
+    return other.kind == wanted.kind && other.body == wanted.body && other.at == wanted.at;
+  });
+  if (same == vectors_.end()) return vectors_.push_back(wanted), static_cast<int>(vectors_.size()) - 1;
+  return static_cast<int>(same - vectors_.begin());
+}
+
+int EquationTape::add(Known& known, const Step& step) {
+  const auto [at, fresh] = known.try_emplace({step.op, step.a, step.b, step.number}, slots());
+  if (fresh) steps_.push_back(step);
+  return at->second;
+}
+
+int EquationTape::leaf_slot(Known& known, const EquationLeaf& leaf) {
+  if (leaf.kind == LeafKind::parameter) return parameter(leaf.body);
+  if (leaf.kind != LeafKind::angle)
+    return 3 * vector({leaf.kind, leaf.body, leaf.kind == LeafKind::axis ? Vec3(Vec3::Unit(leaf.axis)) : leaf.at}) +
+           leaf.component;
   // The turn about a world's axis, as gears have it: regular while the body leans less than half a turn.
-  const MovingBody& from = q[static_cast<std::size_t>(body)];
-  const int i = (component + 1) % 3, j = (component + 2) % 3;
-  const CarriedVec3 x = from.direction(Vec3::Unit(i)), y = from.direction(Vec3::Unit(j));
-  return atan2(x.component(j) - y.component(i), x.component(i) + y.component(j));
+  const int i = (leaf.component + 1) % 3, j = (leaf.component + 2) % 3;
+  const int x = 3 * vector({LeafKind::axis, leaf.body, Vec3::Unit(i)}),
+            y = 3 * vector({LeafKind::axis, leaf.body, Vec3::Unit(j)});
+  return add(known, {Op::atan2, add(known, {Op::minus, x + j, y + i}), add(known, {Op::plus, x + i, y + j})});
 }
 
-EquationTape::EquationTape(std::vector<Expression> equations, std::vector<EquationLeaf> leaves)
-    : equations_(std::move(equations)), leaves_(std::move(leaves)) {
-  // Leaves that are components of the same vector.
-  std::vector<int> vector_of(leaves_.size(), -1);
-  for (std::size_t i = 0; i < leaves_.size(); ++i) {
-    EquationLeaf leaf = leaves_[i];
-    if (leaf.kind == EquationLeaf::Kind::angle || leaf.kind == EquationLeaf::Kind::parameter) continue;
-    const auto same = std::ranges::find_if(vectors_, [&](int other) {
-      leaf.component = leaves_[other].component;
-      return leaves_[other] == leaf;
-    });
-    vector_of[i] = static_cast<int>(same - vectors_.begin());
-    if (same == vectors_.end()) vectors_.push_back(static_cast<int>(i));
-  }
-  if (vectors_.size() > most_vectors) return;
-  if (std::ranges::any_of(equations_, [](const Expression& e) { return e.program().size() > most_steps; })) return;
-
-  for (const Expression& equation : equations_) {
-    std::vector<Step>& steps = programs_.emplace_back();
-    std::vector<int> stack;
-    for (const Expression::Step& from : equation.program()) {
-      Step step{.op = from.op, .number = from.number};
-      if (from.op == Op::variable) {
-        step.leaf = from.variable;
-        step.vector = vector_of[from.variable];
-        step.k = leaves_[from.variable].component;
-        step.of_bodies = leaves_[from.variable].kind != EquationLeaf::Kind::parameter;
-      } else if (from.op != Op::number && from.op != Op::time) {
-        if (Expression::takes_two(from.op)) {
-          step.b = stack.back();
-          stack.pop_back();
-        }
-        step.a = stack.back();
-        stack.pop_back();
-        step.of_bodies = steps[step.a].of_bodies || (step.b >= 0 && steps[step.b].of_bodies);
-      }
-      stack.push_back(static_cast<int>(steps.size()));
-      steps.push_back(step);
+int EquationTape::compile(Known& known, const Expression& expression, std::span<const int> slot_of_leaf) {
+  using From = Expression::Op;
+  if (expression.constant()) return add(known, {Op::number, -1, -1, expression.at(0).value});
+  // Numbers wait until somebody needs a slot of them.
+  struct Result {
+    int slot;
+    double number = 0;
+  };
+  std::vector<Result> stack;
+  const auto slot_of = [&](const Result& of) { return of.slot >= 0 ? of.slot : add(known, {Op::number, -1, -1, of.number}); };
+  const auto unary = [&](Op op, int a, double number = 0) { return add(known, {op, a, -1, number}); };
+  const auto combine = [&](From op, const Result& a, const Result& b) {
+    switch (op) {
+      case From::plus:
+        if (a.slot < 0) return unary(Op::shift, b.slot, a.number);
+        return b.slot < 0 ? unary(Op::shift, a.slot, b.number) : add(known, {Op::plus, a.slot, b.slot});
+      case From::minus:
+        if (a.slot < 0) return unary(Op::shift, unary(Op::scale, b.slot, -1), a.number);
+        return b.slot < 0 ? unary(Op::shift, a.slot, -b.number) : add(known, {Op::minus, a.slot, b.slot});
+      case From::times:
+        if (a.slot < 0) return unary(Op::scale, b.slot, a.number);
+        return b.slot < 0 ? unary(Op::scale, a.slot, b.number) : add(known, {Op::times, a.slot, b.slot});
+      case From::power:
+        if (b.slot < 0) return b.number == 2 ? unary(Op::square, a.slot) : unary(Op::power, a.slot, b.number);
+        return unary(Op::exp, add(known, {Op::times, b.slot, unary(Op::log, slot_of(a))}));
+      case From::over:
+        return add(known, {Op::over, slot_of(a), slot_of(b)});
+      case From::min:
+        return add(known, {Op::min, slot_of(a), slot_of(b)});
+      case From::max:
+        return add(known, {Op::max, slot_of(a), slot_of(b)});
+      default:
+        return add(known, {Op::atan2, slot_of(a), slot_of(b)});
     }
+  };
+  const auto alone = [&](From op, int a) {
+    switch (op) {
+      case From::negate:
+        return unary(Op::scale, a, -1);
+      case From::sin:
+        return unary(Op::sin, a);
+      case From::cos:
+        return unary(Op::cos, a);
+      case From::tan:
+        return unary(Op::tan, a);
+      case From::exp:
+        return unary(Op::exp, a);
+      case From::log:
+        return unary(Op::log, a);
+      case From::sqrt:
+        return unary(Op::sqrt, a);
+      case From::asin:
+        return unary(Op::asin, a);
+      case From::acos:
+        return unary(Op::acos, a);
+      case From::atan:
+        return unary(Op::atan, a);
+      case From::tanh:
+        return unary(Op::tanh, a);
+      case From::wrap:
+        return unary(Op::wrap, a);
+      default:
+        return unary(Op::abs, a);
+    }
+  };
+  for (const Expression::Step& step : expression.program()) {
+    if (step.op == From::number) {
+      stack.push_back({-1, step.number});
+    } else if (step.op == From::time) {
+      stack.push_back({time()});
+    } else if (step.op == From::variable) {
+      stack.push_back({slot_of_leaf[static_cast<std::size_t>(step.variable)]});
+    } else if (Expression::takes_two(step.op)) {
+      const Result b = stack.back();
+      stack.pop_back();
+      stack.back() = {combine(step.op, stack.back(), b)};
+    } else {
+      stack.back() = {alone(step.op, stack.back().slot)};
+    }
+  }
+  return slot_of(stack.back());
+}
+
+void EquationTape::find_needs() {
+  std::vector<char> needed;
+  for (Equation& equation : equations_) {
+    equation.needed.clear();
+    equation.leaves.clear();
+    equation.vectors.clear();
+    needed.assign(static_cast<std::size_t>(slots()), 0);
+    needed[static_cast<std::size_t>(equation.result)] = 1;
+    for (int k = static_cast<int>(steps_.size()) - 1; k >= 0; --k) {
+      if (!needed[static_cast<std::size_t>(first_step_) + static_cast<std::size_t>(k)]) continue;
+      equation.needed.push_back(k);
+      for (const int from : {steps_[static_cast<std::size_t>(k)].a, steps_[static_cast<std::size_t>(k)].b})
+        if (from >= 0) needed[static_cast<std::size_t>(from)] = 1;
+    }
+    equation.of_time = needed[static_cast<std::size_t>(time())] != 0;
+    for (std::size_t v = 0; v < vectors_.size(); ++v) {
+      if (!needed[3 * v] && !needed[3 * v + 1] && !needed[3 * v + 2]) continue;
+      std::fill_n(needed.begin() + static_cast<std::ptrdiff_t>(3 * v), 3, char{1});  // all of it, so that all of it has a worth
+      equation.vectors.push_back(static_cast<int>(v));
+      equation.of_velocities =
+          equation.of_velocities || vectors_[v].kind == LeafKind::velocity || vectors_[v].kind == LeafKind::spin;
+    }
+    for (int leaf = 0; leaf < first_step_; ++leaf)
+      if (needed[static_cast<std::size_t>(leaf)]) equation.leaves.push_back(leaf);
   }
 }
 
 void EquationTape::evaluate(MovingBodies q, const Moving& t, std::span<const Moving> s, std::span<Moving> out) const {
-  if (programs_.empty()) {
-    for (std::size_t k = 0; k < out.size(); ++k)
-      out[k] = equations_[k].at(t, [&](int number) { return leaves_[static_cast<std::size_t>(number)].value(q, s); });
-    return;
-  }
-  union Vectors {
-    Vectors() {}   // NOLINT: only as many are made as there are
-    ~Vectors() {}  // NOLINT
-    CarriedVec3 vector[most_vectors];
-  } vectors;
-  for (std::size_t v = 0; v < vectors_.size(); ++v)
-    new (&vectors.vector[v]) CarriedVec3(leaves_[static_cast<std::size_t>(vectors_[v])].vector(q));
-  for (std::size_t k = 0; k < out.size(); ++k)
-    if (programs_[k].empty())
-      out[k] = equations_[k].at(0).value;
-    else
-      walk(programs_[k], {vectors.vector, vectors_.size()}, q, t, s, out[k]);
-}
-
-void EquationTape::walk(const std::vector<Step>& steps, std::span<const CarriedVec3> vectors, MovingBodies q, const Moving& t,
-                        std::span<const Moving> s, Moving& out) const {
-  // Forwards, without gradients by bodies.
-  union Values {
-    Values() {}   // NOLINT: made step by step
-    ~Values() {}  // NOLINT
-    Moving value[most_steps];
-  } values;
-  Moving* const value = values.value;
-  const auto angle = [&](const Step& step) { return leaves_[static_cast<std::size_t>(step.leaf)].value(q, s); };
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = steps[i];
-    if (step.op == Op::number) {
-      std::construct_at(&value[i], step.number);
-    } else if (step.op == Op::time) {
-      std::construct_at(&value[i], t);
-    } else if (step.vector >= 0) {
-      const CarriedVec3& from = vectors[static_cast<std::size_t>(step.vector)];
-      Moving& to = *std::construct_at(&value[i], from.now[step.k]);
-      to.first = from.first[step.k];
-      to.second = from.second[step.k];
-      to.of_velocities = from.of_velocities;
-    } else if (step.op == Op::variable) {
-      std::construct_at(&value[i], angle(step));
-      value[i].bodies = 0;
-    } else {
-      new (&value[i]) Moving(Expression::apply(step.op, value[step.a], step.b >= 0 ? value[step.b] : Moving(0.0)));
+  TapeRoom<Slot, usual_slots> room(slots());
+  Slot* const slot = room.data();
+  const auto carried = [&](std::size_t v) {
+    const MovingBody& from = q[static_cast<std::size_t>(vectors_[v].body)];
+    switch (vectors_[v].kind) {
+      case LeafKind::velocity:
+        return from.velocity(vectors_[v].at);
+      case LeafKind::spin:
+        return from.spin();
+      case LeafKind::axis:
+        return from.direction(vectors_[v].at);
+      default:
+        return from.point(vectors_[v].at);
     }
-  }
-  const std::size_t last = steps.size() - 1;
-  out = value[last];
-
-  // And back: what each step's value is worth to the result.
-  bool wanted = false;
-  for (const MovingBody& body : q) wanted = wanted || body.by_motion || body.by_velocity;
-  if (!wanted || !steps[last].of_bodies) return;
-  std::array<double, most_steps> worth;
-  std::fill_n(worth.begin(), steps.size(), 0.0);
-  worth[last] = 1;
-  std::array<Vec3, most_vectors> along;
-  std::fill_n(along.begin(), vectors.size(), Vec3::Zero());
-  const auto gradient = [&](int body) -> Moving::Gradient& {
-    for (; out.bodies <= body; ++out.bodies) out.by_body[static_cast<std::size_t>(out.bodies)].fill(0);
-    return out.by_body[static_cast<std::size_t>(body)];
   };
-  for (std::size_t i = last + 1; i-- > 0;) {
-    const Step& step = steps[i];
-    if (!step.of_bodies) continue;
-    const double own = worth[i];
-    if (step.vector >= 0) {
-      along[static_cast<std::size_t>(step.vector)][step.k] += own;
-    } else if (step.op == Op::variable) {
-      const Moving whole = angle(step);
-      for (int b = 0; b < whole.bodies; ++b) {
-        Moving::Gradient& by = gradient(b);
-        for (std::size_t k = 0; k < 6; ++k) by[k] += own * whole.by_body[static_cast<std::size_t>(b)][k];
-      }
-    } else {
-      const Moving& p = value[step.a];
-      const Moving& r = step.b >= 0 ? value[step.b] : p;
-      const bool by_number = step.op == Op::power && steps[step.b].op == Op::number;
-      const auto [by_a, by_b] = step.op == Op::power ? slopes_of_power(p.value, r.value, value[i].value, by_number)
-                                                     : slopes(step.op, p, r, value[i].value);
-      if (steps[step.a].of_bodies) worth[step.a] += own * by_a;
-      if (step.b >= 0 && steps[step.b].of_bodies) worth[step.b] += own * by_b;
+  for (std::size_t v = 0; v < vectors_.size(); ++v) {
+    const CarriedVec3 from = carried(v);
+    for (int k = 0; k < 3; ++k) {
+      Slot& to = slot[3 * v + static_cast<std::size_t>(k)];
+      to.value = from.now[k];
+      to.first = from.first[k];
+      to.second = from.second[k];
     }
   }
-  for (std::size_t v = 0; v < vectors.size(); ++v)
-    for (int n = 0; n < vectors[v].parts; ++n) {
-      const CarriedVec3::Part& part = vectors[v].part[n];
-      const Vec3 turned = part.lever.cross(along[v]) + part.turn * along[v];
-      Moving::Gradient& by = gradient(part.body);
-      for (int k = 0; k < 3; ++k) {
-        by[k] += part.move * along[v][k];
-        by[3 + k] += turned[k];
+  bool wanted = t.by_time != 0;
+  for (const MovingBody& body : q) wanted = wanted || body.by_motion || body.by_velocity;
+  for (int k = 0; k < static_cast<int>(s.size()); ++k) {
+    const Moving& from = s[static_cast<std::size_t>(k)];
+    Slot& to = slot[parameter(k)];
+    to.value = from.value;
+    to.first = from.first;
+    to.second = from.second;
+    for (const double by : from.by_parameter) wanted = wanted || by != 0;
+  }
+  slot[time()].value = t.value;
+  slot[time()].first = t.first;
+  slot[time()].second = t.second;
+  forward(slot);
+
+  for (int e = 0; e < static_cast<int>(out.size()); ++e) {
+    const Equation& equation = equations_[static_cast<std::size_t>(e)];
+    Moving& to = out[static_cast<std::size_t>(e)];
+    to = Moving(slot[equation.result].value);
+    to.first = slot[equation.result].first;
+    to.second = slot[equation.result].second;
+    to.of_time = equation.of_time && t.of_time;
+    to.of_velocities = equation.of_velocities;
+    if (!wanted) continue;
+    back(e, slot);
+    for (const int leaf : equation.leaves) {
+      if (leaf == time()) to.by_time = slot[leaf].worth * t.by_time;
+      if (leaf < parameter(0) || leaf >= time()) continue;
+      const Moving& by = s[static_cast<std::size_t>(leaf - parameter(0))];
+      for (std::size_t k = 0; k < to.by_parameter.size(); ++k) to.by_parameter[k] += slot[leaf].worth * by.by_parameter[k];
+    }
+    for (const int v : equation.vectors) {
+      const CarriedVec3 from = carried(static_cast<std::size_t>(v));
+      const Vec3 along(slot[3 * v].worth, slot[3 * v + 1].worth, slot[3 * v + 2].worth);
+      for (int n = 0; n < from.parts; ++n) {
+        const CarriedVec3::Part& part = from.part[static_cast<std::size_t>(n)];
+        for (; to.bodies <= part.body; ++to.bodies) to.by_body[static_cast<std::size_t>(to.bodies)].fill(0);
+        Moving::Gradient& by = to.by_body[static_cast<std::size_t>(part.body)];
+        const Vec3 turned = part.lever.cross(along) + part.turn * along;
+        for (int k = 0; k < 3; ++k) {
+          by[static_cast<std::size_t>(k)] += part.move * along[k];
+          by[static_cast<std::size_t>(k) + 3] += turned[k];
+        }
       }
     }
+  }
 }
 
 }  // namespace rotule

@@ -9,6 +9,7 @@
 
 namespace rotule {
 
+class EquationTape;
 struct Model;
 struct State;
 struct Joint;
@@ -17,6 +18,7 @@ struct Equations {
   static constexpr int most = 6;  // equations of one constraint
 
   ConstraintFunction function;
+  std::shared_ptr<const EquationTape> tape;  // the same, where they came as text
   std::vector<ConstraintParameter> parameters;
   std::vector<char> on_velocities;                                 // per equation
   bool positions = false, velocities = false, knows_time = false;  // what any of them is about

@@ -1,7 +1,7 @@
 #pragma once
 // Expressions of time, compiled (formula.h says what they may hold): a small program over a stack, which gives the value and its
 // first two derivatives by t at once, by the rules of differentiation, and allocates nothing. With names of other variables they
-// are the equations of constraints (constraint_text.h), on numbers that know how they change (rotule/moving.h).
+// are the equations of constraints (constraint_text.h), whose programs are made into tapes (equation_tape.h).
 #include <rotule/formula.h>
 #include <rotule/moving.h>
 #include <rotule/types.h>
@@ -47,9 +47,6 @@ class Expression {
 
   [[nodiscard]] TimeJet at(double t) const;
   [[nodiscard]] bool constant() const { return program_.empty(); }
-  /// On moving numbers; variable(k) gives the k-th.
-  template <class Variable>
-  [[nodiscard]] Moving at(const Moving& t, Variable&& variable) const;
 
   /// One step of the program: `number` is what a constant pushes.
   enum class Op : std::uint8_t {
@@ -90,34 +87,13 @@ class Expression {
   // Every level leaves at most four results behind while the next one is worked out: of a sum, a product, a power, a function.
   static constexpr int most_results = 4 * (most_levels + 2);
   static bool takes_two(Op op);
+  /// On numbers that know how they change (rotule/moving.h).
   static Moving apply(Op op, const Moving& p, const Moving& q);
 
  private:
   std::vector<Step> program_;  // none: a constant
   double constant_ = 0;
 };
-
-template <class Variable>
-Moving Expression::at(const Moving& t, Variable&& variable) const {
-  if (program_.empty()) return {constant_};
-  std::array<Moving, most_results> stack;
-  std::size_t size = 0;
-  for (const Step& step : program_) {
-    if (step.op == Op::number) {
-      stack[size++] = step.number;
-    } else if (step.op == Op::time) {
-      stack[size++] = t;
-    } else if (step.op == Op::variable) {
-      stack[size++] = variable(step.variable);
-    } else if (takes_two(step.op)) {
-      --size;
-      stack[size - 1] = apply(step.op, stack[size - 1], stack[size]);
-    } else {
-      stack[size - 1] = apply(step.op, stack[size - 1], 0.0);
-    }
-  }
-  return stack[0];
-}
 
 /// Three of them, as vectors. Throws Error with the place of the one that makes no sense.
 struct Expression3 {

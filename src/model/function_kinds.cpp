@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "model/constraint_text.h"
+#include "model/equation_tape.h"
 #include "model/implicit_surface.h"
 #include "model/spline.h"
 
@@ -87,17 +88,25 @@ void compile(const Constraint& constraint, const JointSite& site, Joint& joint) 
     return;
   }
   Equations equations;
-  equations.function = constraint.law ? constraint.law : function_of_text(constraint);
   equations.parameters = constraint.parameters;
   equations.restitution = constraint.restitution;
-  if (constraint.at_least || constraint.at_most) {
-    equations.one_sided = true;
+  equations.one_sided = constraint.at_least || constraint.at_most;
+  if (!constraint.law) {
+    equations.tape = compile_text(constraint);
+    equations.function.equations = equations.tape->equations();
+    equations.function.evaluate = [tape = equations.tape](MovingBodies q, const Moving& t, Parameters s, Out out) {
+      tape->evaluate(q, t, s, out);
+    };
+  } else if (equations.one_sided) {
     const double bound = constraint.at_least ? *constraint.at_least : *constraint.at_most, sign = constraint.at_least ? 1 : -1;
-    equations.function.evaluate = [inner = std::move(equations.function.evaluate), bound, sign](MovingBodies q, const Moving& t,
-                                                                                                Parameters s, Out out) {
+    equations.function = constraint.law;
+    equations.function.evaluate = [inner = constraint.law.evaluate, bound, sign](MovingBodies q, const Moving& t, Parameters s,
+                                                                                 Out out) {
       inner(q, t, s, out);
       for (Moving& C : out) C = sign * (C - bound);
     };
+  } else {
+    equations.function = constraint.law;
   }
   finish(std::move(equations), site, joint);
 }
@@ -303,7 +312,7 @@ void roll_on_surface(const Rolling& def, const JointSite& site, Joint& joint) {
                         // Tangents of the moment: where nothing slips their own change multiplies zero.
                         const Mat3 tangents = frame_along(touch.normal.value()).toRotationMatrix();
                         for (int k = 0; k < 2; ++k)
-                          out[static_cast<std::size_t>(1 + k)] = carried.carried(q[0], tangents.col(k)).dot(slip);
+                          out[static_cast<std::size_t>(k) + 1] = carried.carried(q[0], tangents.col(k)).dot(slip);
                       }),
          site, joint);
 }

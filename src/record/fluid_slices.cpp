@@ -67,6 +67,8 @@ void FluidSliceWriter::close(const Hdf5File& file) {
   }
 }
 
+bool FluidSliceReader::in(const std::string& path) { return Hdf5File::open(path).contains(slice_velocity); }
+
 FluidSliceReader::FluidSliceReader(const std::string& path) : file_(Hdf5File::open(path)) {
   if (!file_.contains(slice_velocity)) throw Error(path, "holds no fluid; record a run of a scene with one");
   times_ = file_.numbers(slice_time);

@@ -32,6 +32,8 @@ class FluidSliceReader {
  public:
   /// Throws Error where the recording has none.
   explicit FluidSliceReader(const std::string& path);
+  /// Whether a recording has any.
+  static bool in(const std::string& path);
   [[nodiscard]] const std::vector<double>& times() const { return times_; }
   /// The one nearest to a time.
   [[nodiscard]] std::size_t nearest(double time) const;

@@ -14,9 +14,20 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers are copied as they lie in memory");
 
 constexpr double most_quanta = 1 << 28;
-constexpr std::size_t header_size = 20;
+constexpr std::size_t header_size = 20, fluid_header_size = 40;
 constexpr std::uint8_t run_mark = 0x80;
-enum class Section : std::uint8_t { bodies = 1, particles, contacts, forces, velocities, islands, sleeping, numbers, loads };
+enum class Section : std::uint8_t {
+  bodies = 1,
+  particles,
+  contacts,
+  forces,
+  velocities,
+  islands,
+  sleeping,
+  numbers,
+  loads,
+  fluid
+};
 
 std::int32_t whole(double x) {
   // Rounded by adding what pushes the fraction out of the mantissa: many at once, where a call of lrint is one at a time.
@@ -96,6 +107,24 @@ std::uint8_t* put_items(std::uint8_t* at, std::span<const std::int32_t> values, 
   return at;
 }
 
+/// Planes follow the one before: what flows by is no straight line, so that the last value is the better guess. A first plane,
+/// and one of another size, stand for themselves.
+std::uint8_t* put_fluid(std::uint8_t* at, const ViewFluid& fluid, bool key, std::vector<std::int32_t>& last,
+                        std::vector<std::int32_t>& before) {
+  const bool fresh = key || fluid.cells.size() != last.size();
+  last.resize(fluid.cells.size());
+  before.resize(fluid.cells.size());
+  at = put<std::uint8_t>(at, fresh ? 1 : 2);
+  for (const std::uint8_t axis : fluid.axes) at = put(at, axis);
+  at = put<std::uint8_t>(at, 0);
+  at = put(at, fluid.columns);
+  at = put(at, fluid.rows);
+  for (const float x : fluid.origin) at = put(at, x);
+  for (const float x : fluid.spacing) at = put(at, x);
+  for (const float x : fluid.scale) at = put(at, x);
+  return put_items<4>(at, fluid.cells, prediction(fresh ? 0 : 1), last, before);
+}
+
 /// Reads what is there and refuses to read more.
 class Bytes {
  public:
@@ -173,6 +202,20 @@ void take_array(Bytes in, std::vector<T>& out) {
   if (!bytes.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
 }
 
+void take_fluid(Bytes in, ViewFluid& fluid, std::vector<std::int32_t>& last, std::vector<std::int32_t>& before) {
+  const auto kind = in.take<std::uint8_t>();
+  if (kind != 1 && kind != 2) throw Error("frame", fmt::format("holds a fluid of unknown kind {}", kind));
+  for (std::uint8_t& axis : fluid.axes) axis = in.take<std::uint8_t>();
+  in.take<std::uint8_t>();
+  fluid.columns = in.take<std::uint16_t>();
+  fluid.rows = in.take<std::uint16_t>();
+  for (float& x : fluid.origin) x = in.take<float>();
+  for (float& x : fluid.spacing) x = in.take<float>();
+  for (float& x : fluid.scale) x = in.take<float>();
+  take_items<4>(in, kind == 1, prediction(kind == 1 ? 0 : 1), last, before, fluid.cells);
+  if (fluid.cells.size() != std::size_t{4} * fluid.columns * fluid.rows) throw Error("frame", "miscounts the cells of its fluid");
+}
+
 }  // namespace
 
 void ViewFrame::set_bodies(std::span<const double> positions, std::span<const double> orientations, const ViewQuanta& quanta) {
@@ -205,7 +248,7 @@ std::span<const std::uint8_t> ViewEncoder::encode(const ViewFrame& frame, unsign
   const std::size_t bound = header_size + 9 * 5 + 16 + 36 * (frame.bodies.size() / 7 + 1) +
                             16 * (frame.particles.size() / 3 + 1) + 8 * frame.numbers.size() +
                             4 * (frame.contacts.size() + frame.forces.size() + frame.velocities.size() + frame.loads.size()) +
-                            2 * frame.islands.size();
+                            2 * frame.islands.size() + fluid_header_size + 5 + 9 * (frame.fluid.cells.size() / 4 + 1);
   if (out_.size() < bound) out_.resize(bound);
   std::uint8_t* at = out_.data();
   at = put<std::uint8_t>(at, key ? 1 : 2);
@@ -239,6 +282,10 @@ std::span<const std::uint8_t> ViewEncoder::encode(const ViewFrame& frame, unsign
   if (parts & view_velocities) section(Section::velocities, [&] { array(frame.velocities); });
   if (parts & view_islands) section(Section::islands, [&] { array(frame.islands); });
   if (parts & view_loads) section(Section::loads, [&] { array(frame.loads); });
+  if (parts & view_fluid)
+    section(Section::fluid, [&] { at = put_fluid(at, frame.fluid, key, fluid_last_, fluid_before_); });
+  else
+    fluid_last_.clear();
   section(Section::numbers, [&] { array(frame.numbers); });
   return {out_.data(), at};
 }
@@ -289,6 +336,10 @@ void ViewDecoder::decode(std::span<const std::uint8_t> bytes, ViewFrame& frame) 
       case Section::loads:
         take_array(payload, frame.loads);
         frame.parts |= view_loads;
+        break;
+      case Section::fluid:
+        take_fluid(payload, frame.fluid, fluid_last_, fluid_before_);
+        frame.parts |= view_fluid;
         break;
       case Section::numbers:
         take_array(payload, frame.numbers);

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "record/view_fluid.h"
+
 namespace rotule {
 
 struct ViewQuanta {
@@ -16,7 +18,14 @@ struct ViewQuanta {
 };
 
 /// Sections that not everybody wants to see; bits.
-enum ViewParts : unsigned { view_contacts = 1, view_forces = 2, view_velocities = 4, view_islands = 8, view_loads = 16 };
+enum ViewParts : unsigned {
+  view_contacts = 1,
+  view_forces = 2,
+  view_velocities = 4,
+  view_islands = 8,
+  view_loads = 16,
+  view_fluid = 32
+};
 
 /// One moment, in quanta.
 struct ViewFrame {
@@ -32,6 +41,7 @@ struct ViewFrame {
   std::vector<float> velocities;       // 3 per body
   std::vector<std::uint16_t> islands;  // per body; 0xffff: none
   std::vector<float> loads;            // N, per body: the sizes of all forces of contacts and joints on it, added up
+  ViewFluid fluid;                     // a plane of it
 
   /// From metres: 3 and 4 numbers per body, 3 per particle.
   void set_bodies(std::span<const double> positions, std::span<const double> orientations, const ViewQuanta& quanta);
@@ -49,7 +59,7 @@ class ViewEncoder {
 
  private:
   std::vector<std::uint8_t> out_;
-  std::vector<std::int32_t> body_last_, body_before_, particle_last_, particle_before_;
+  std::vector<std::int32_t> body_last_, body_before_, particle_last_, particle_before_, fluid_last_, fluid_before_;
   std::uint32_t number_ = 0;
   std::uint16_t generation_ = 0;
   int since_key_ = -1;  // frames; -1: there was none
@@ -63,7 +73,7 @@ class ViewDecoder {
   [[nodiscard]] std::uint32_t number() const { return number_; }
 
  private:
-  std::vector<std::int32_t> body_last_, body_before_, particle_last_, particle_before_;
+  std::vector<std::int32_t> body_last_, body_before_, particle_last_, particle_before_, fluid_last_, fluid_before_;
   std::uint32_t number_ = 0;
   int since_key_ = -1;
 };

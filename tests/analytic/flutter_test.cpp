@@ -4,9 +4,11 @@
 #include <rotule/rotule.h>
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <string>
 
 namespace rotule {
 namespace {
@@ -144,6 +146,76 @@ TEST(Flutter, ASquareSectionGallopsByDenHartogsCriterion) {
   ASSERT_TRUE(report.critical_speed);
   EXPECT_NEAR(*report.critical_speed, wanted, 1e-5 * wanted);
   EXPECT_NEAR(report.points.front().modes.front().damping_ratio, d / (2 * std::sqrt(k * m)), 1e-9);
+}
+
+/// The bridge of the shipped scene with fewer elements, its deck bluff: it feels the wind a quarter of its width behind its
+/// middle.
+Scene bluff_bridge(double wind) {
+  Scene out;
+  out.gravity = {0, 0, -9.81};
+  out.add(SuspensionBridge{.name = "bridge",
+                           .to = {200, 0, 0},
+                           .elements = 10,
+                           .width = 12,
+                           .sag = 20,
+                           .deck_mass = 1500,
+                           .second_moment = 0.02,
+                           .second_moment_side = 2,
+                           .torsion_constant = 0.02,
+                           .damping = 0.005,
+                           .section = SectionCoefficients{.width = 12,
+                                                          .angles = {-0.5, -0.3, 0, 0.3, 0.5},
+                                                          .drag = {0.5, 0.25, 0.1, 0.25, 0.5},
+                                                          .lift = {-1.2, -1.2, 0, 1.2, 1.2},
+                                                          .moment = {-0.25, -0.28, 0, 0.28, 0.25},
+                                                          .velocity_offset = 3}});
+  out.add(FlowDef(UniformFlow{.name = "wind", .velocity = {0, -wind, 0}}));
+  return out;
+}
+
+/// Energy of the deck's twisting, averaged over some seconds.
+double twisting(World& world, double seconds) {
+  double sum = 0;
+  int steps = 0;
+  for (const double end = world.time() + seconds; world.time() < end; ++steps) {
+    world.step();
+    for (int k = 0; k < 10; ++k) sum += std::pow(world.angular_velocity("bridge_deck/" + std::to_string(k)).x(), 2);
+  }
+  return sum / steps;
+}
+
+TEST(Flutter, ABridgeFluttersAboveItsCriticalSpeed) {
+  const FlutterReport report = flutter(bluff_bridge(10), {.speeds = {10, 20, 30}, .tolerance = 1e-3});
+  ASSERT_TRUE(report.critical_speed);
+  const double U = *report.critical_speed;
+  // What the wind brings into torsion, 1/2 rho U c^2 C_m' p_v theta' for each metre, is what springs proportional to stiffness
+  // take, beta omega^2 I theta': I of deck and cables, C_m' of the spline.
+  const double omega = 2 * pi * report.critical_frequency;
+  EXPECT_GT(report.critical_frequency, 0.8);
+  EXPECT_LT(report.critical_frequency, 1.6);
+  const double slope = 1.2, I = 1500.0 * (144 + 1) / 12 + 2 * 0.02 * 7850 * 36;
+  const double estimate = 0.005 * omega * omega * I / (0.5 * 1.225 * 144 * slope * 3);
+  EXPECT_NEAR(U / estimate, 1, 0.25);
+  // Simulated, from a twist that all of the deck has: it dies a fifth below, and grows a fifth above.
+  for (const double share : {0.8, 1.2}) {
+    Scene scene = bluff_bridge(share * U);
+    for (BodyDef& body : scene.bodies) body.angular_velocity.x() = 1e-3 * std::sin(2 * pi * body.position.x() / 200);
+    Recipe recipe = recipes::exact();
+    recipe.integrator = TrapezoidSettings{};
+    recipe.correction = ProjectionSettings{};
+    recipe.formulation = AccelerationSettings{};
+    recipe.contacts = NoContactSettings{};
+    recipe.dt = 0.02;
+    World world(scene, recipe);
+    twisting(world, 10);
+    const double early = twisting(world, 4);
+    twisting(world, 12);
+    const double late = twisting(world, 4);
+    if (share > 1)
+      EXPECT_GT(late, 1.2 * early);
+    else
+      EXPECT_LT(late, early / 1.2);
+  }
 }
 
 TEST(Flutter, ASceneWithoutWindIsRefused) {

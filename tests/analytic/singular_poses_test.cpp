@@ -73,6 +73,20 @@ TEST(SingularPoses, WhatIsNotLookedAtIsSaid) {
   EXPECT_NE(remark_of(scene, "singular_poses_unknown"), "");
 }
 
+TEST(SingularPoses, AWayThatCannotBeGoneToItsEndIsSaid) {
+  // Two slides, tied by a quarter of a circle beyond whose ends there is nothing: the root of a negative number.
+  Scene scene;
+  scene.add({.name = "along", .mass = 1, .position = {0, 0, 0}, .shape = Sphere{0.1}});
+  scene.add({.name = "up", .mass = 1, .position = {0, 0, 1}, .shape = Sphere{0.1}});
+  scene.add(Slider{.name = "x", .between = {"world", "along"}, .axis = {1, 0, 0}});
+  scene.add(Slider{.name = "z", .between = {"world", "up"}, .axis = {0, 0, 1}});
+  scene.add(Constraint{.name = "arc", .between = {"along", "up"}, .function = [](const JetBody& a, const JetBody& b, const Jet&) {
+                         return b.position.z() - sqrt(Jet(1.0) - a.position.x() * a.position.x());
+                       }});
+  const std::string text = remark_of(scene, "singular_poses_unknown");
+  EXPECT_NE(text.find("the linkage of joint \"x\""), std::string::npos) << text;
+}
+
 TEST(SingularPoses, AFlatStartIsSaid) {
   const std::string text = remark_of(four_bar_of(0.3, 1, 0.3, 1, 0), "singular_start");
   EXPECT_NE(text.find("2 degrees of freedom here, 1 nearby"), std::string::npos) << text;

@@ -371,6 +371,20 @@ TEST(ViewServer, ThoseWhoDawdleKeepNobodyOut) {
   EXPECT_LT(seconds_to_first_picture(program.port()), locked_out);
 }
 
+// What they are sent is buffered by the system, for long in a scene as small as this one: only an answer shows that somebody
+// listens.
+TEST(ViewServer, ThoseWhoNeverReadGiveTheirPlaceAway) {
+  const Program program({"bouncing_ball", "--port", "0", "--no-open"});
+  if (program.has_no_page()) GTEST_SKIP() << "built without the viewer";
+  std::vector<WebClient> deaf;
+  for (int k = 0; k < 40; ++k) {
+    deaf.emplace_back(program.port());
+    deaf.back().send(Handshake(program.port()).text());
+  }
+  ::usleep(300000);  // by now all places are taken
+  EXPECT_LT(seconds_to_first_picture(program.port()), 0.5 * locked_out);
+}
+
 TEST(ViewServer, APortInUseIsToldInOneLine) {
   Program first({"pendulum", "--no-open", "--port", "0"});
   if (first.has_no_page()) GTEST_SKIP() << "built without the viewer's page";

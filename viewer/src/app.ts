@@ -167,6 +167,7 @@ export class App {
       { keys: ['0'], label: 'see everything', run: () => this.see_everything() },
       ...layer_shortcuts((id) => this.layers.toggle(id)),
       { keys: ['i'], label: 'islands by colour', run: () => this.layers.set_colour_by(this.layers.colour_by === 'islands' ? 'kind' : 'islands') },
+      { keys: ['q'], label: 'the fluid by vorticity, speed or pressure', run: () => this.layers.next_fluid_colour() },
       { keys: ['s'], label: 'list of scenes', run: () => this.scenes.show(this.scene?.name ?? '') },
       { keys: ['p'], label: 'panel', run: () => this.panel.toggle() },
       { keys: ['r'], label: 'recipe', run: () => this.panel.open('recipe') },
@@ -250,6 +251,7 @@ export class App {
     this.decoder = new FrameDecoder(layout_of(scene));
     this.key_asked = false;
     this.world.set_shown(this.layers.shown);
+    this.world.fluid.colour = this.layers.fluid_colour;
     this.title.textContent = title_text(scene.name);
     this.about.textContent = first_sentence(scene.about);
     this.about.title = scene.about;
@@ -309,8 +311,8 @@ export class App {
     if (this.framing.active && !this.following && this.framing.take(this.world.framing())) this.frame_all();
     this.transport.show_time(frame.time);
     if (!this.panel.shows('layers')) return;
-    const { overlays, ground, space, colouring } = this.world;
-    this.layers.show_legend({ grid: ground.spacing * space.unit, unit: space.unit, newtons: overlays.force_scale.per_metre, speed: overlays.velocity_scale.per_metre, colouring });
+    const { overlays, ground, space, colouring, fluid } = this.world;
+    this.layers.show_legend({ grid: ground.spacing * space.unit, unit: space.unit, newtons: overlays.force_scale.per_metre, speed: overlays.velocity_scale.per_metre, colouring, fluid: fluid.scale });
   }
 
   private show_mode(message: ModeMessage | null): void {
@@ -417,6 +419,7 @@ export class App {
     this.stage.set_shadows(this.layers.shown.has('shadows'));
     this.world?.set_shown(this.layers.shown);
     this.world?.set_colour_by(this.layers.colour_by);
+    this.world?.set_fluid_colour(this.layers.fluid_colour, this.layers.shown);
   }
 
   get colour_by(): ColourBy {

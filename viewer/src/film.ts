@@ -3,6 +3,7 @@
 
 import { Vector3 } from 'three';
 import { fit_camera, parse_camera, place_camera, view_direction } from './scene/camera';
+import { fluid_colours } from './scene/fluid';
 import { layers } from './scene/overlays';
 import { colourings, type ColourBy } from './scene/palette';
 import { Stage } from './scene/stage';
@@ -48,6 +49,7 @@ export class Film {
     this.world?.dispose();
     this.world = new World(this.stage, scene, this.colour_by);
     this.world.set_shown(this.shown);
+    this.world.fluid.colour = fluid_colours.find(({ id }) => this.shown.has(`fluid_${id}`))?.id ?? 'vorticity';
     this.decoder = new FrameDecoder(layout_of(scene));
     const camera = parse_camera(this.query.get('camera'));
     if (camera) place_camera(this.stage.camera, this.stage.controls, ...camera.map((point) => new Vector3(...this.world!.space.to_drawn(point.toArray() as Vector))) as [Vector3, Vector3]);

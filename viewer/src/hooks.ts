@@ -20,6 +20,8 @@ export interface Hooks {
   readonly numbers: number[];
   readonly plotted: number;
   readonly contacts: number;
+  /** The plane of the fluid in the newest frame, how it is coloured, and how many lines are drawn along it. */
+  readonly fluid: { columns: number; rows: number; largest: number; colour: string; segments: number } | null;
   readonly errors: string[];
   readonly summary: string;
   /** Position of a body's frame in the world. */
@@ -83,6 +85,13 @@ export function install_hooks(app: App): void {
     },
     get contacts() {
       return app.frame?.contacts?.count ?? 0;
+    },
+    get fluid() {
+      const plane = app.frame?.fluid;
+      if (!plane || !app.world) return null;
+      app.draw_frame();
+      const { columns, rows, cells } = plane;
+      return { columns, rows, largest: cells.reduce((most, x) => Math.max(most, Math.abs(x)), 0), colour: app.layers.fluid_colour, segments: app.world.fluid.segments };
     },
     get errors() {
       return app.errors;

@@ -106,15 +106,13 @@ ask::Parts parts(const Json& json) {
   const Keys keys(json, {"parts"});
   const Json& list = keys.need("parts");
   if (!list.is_array() || list.size() > 16) refuse("\"parts\" must be a short list");
-  static const std::map<std::string, unsigned> names{{"contacts", view_contacts},
-                                                     {"forces", view_forces},
-                                                     {"velocities", view_velocities},
-                                                     {"islands", view_islands},
-                                                     {"loads", view_loads}};
+  static const std::map<std::string, unsigned> names{{"contacts", view_contacts},     {"forces", view_forces},
+                                                     {"velocities", view_velocities}, {"islands", view_islands},
+                                                     {"loads", view_loads},           {"fluid", view_fluid}};
   ask::Parts out;
   for (const Json& part : list) {
     const auto found = names.find(text(part, "parts"));
-    if (found == names.end()) refuse("\"parts\" knows contacts, forces, velocities, islands and loads");
+    if (found == names.end()) refuse("\"parts\" knows contacts, forces, velocities, islands, loads and fluid");
     out.parts |= found->second;
   }
   return out;
@@ -145,6 +143,11 @@ ask::Throw throw_ball(const Json& json) {
   if (const Json* radius = keys.find("radius")) out.radius = number(*radius, "radius", 1e-6, 1e6);
   if (const Json* mass = keys.find("mass")) out.mass = number(*mass, "mass", 1e-9, 1e12);
   return out;
+}
+
+ask::Slice slice(const Json& json) {
+  const Keys keys(json, {"axis", "at"});
+  return {integer(keys.need("axis"), "axis", 0, 2), number(keys.need("at"), "at", -far, far)};
 }
 
 template <class Plain>
@@ -182,6 +185,7 @@ const std::map<std::string, Reader>& readers() {
       {"throw", [](const Json& json) -> Command { return throw_ball(json); }},
       {"recipe", [](const Json& json) -> Command { return change(json); }},
       {"dial", [](const Json& json) -> Command { return dial(json); }},
+      {"slice", [](const Json& json) -> Command { return slice(json); }},
       {"show", [](const Json& json) -> Command { return parts(json); }}};
   return table;
 }

@@ -56,13 +56,17 @@ struct Turn {  // of the dial: to a setting, or to an accuracy
 struct Parts {
   unsigned parts = 0;
 };
+struct Slice {  // of the fluid: across an axis, at a coordinate
+  int axis = 1;
+  double at = 0;
+};
 struct Key {};
 struct Record {};  // of the steps' problems: on, or off
 }  // namespace ask
 
-using Command =
-    std::variant<ask::Play, ask::Pause, ask::Step, ask::Speed, ask::Seek, ask::Restart, ask::Open, ask::Pick, ask::Pull,
-                 ask::Release, ask::Pose, ask::Modes, ask::Throw, ask::Change, ask::Turn, ask::Parts, ask::Key, ask::Record>;
+using Command = std::variant<ask::Play, ask::Pause, ask::Step, ask::Speed, ask::Seek, ask::Restart, ask::Open, ask::Pick,
+                             ask::Pull, ask::Release, ask::Pose, ask::Modes, ask::Throw, ask::Change, ask::Turn, ask::Parts,
+                             ask::Slice, ask::Key, ask::Record>;
 
 /// Throws Error where the text is anything else than one of these messages: unknown or missing keys, wrong types, numbers that
 /// are not finite or out of range.

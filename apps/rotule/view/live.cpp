@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <rotule/error.h>
+#include <rotule/fluid_grid.h>
 #include <rotule/inverse.h>
 #include <rotule/state_space.h>
 
@@ -99,7 +100,7 @@ bool watch_in_real_time(Scene& scene) {
   if (std::holds_alternative<NoContactSettings>(scene.recipe.contacts)) return false;
   Recipe recipe = recipe_for(scene, Dial::realtime);
   if (!std::holds_alternative<RealtimeStepperSettings>(recipe.stepper)) return false;
-  scene.recipe = std::move(recipe);
+  scene.recipe = recipe;
   return true;
 }
 
@@ -111,6 +112,7 @@ Live::Live(std::string name, Scene scene, std::uint16_t generation, std::size_t 
       bounds_(bounds_of(world_)),
       quanta_(quanta_for(bounds_)),
       generation_(generation) {
+  if (world_.fluid() != nullptr) plane_ = middle_plane(world_.fluid()->def());
   describe();
   capture(~0u);
 }
@@ -120,7 +122,8 @@ void Live::describe() {
   joined_mass_ = joined_masses(model);
   centers_.clear();
   for (const Body& body : model.bodies) centers_.push_back(body.center_of_mass);
-  const SceneMessage about{generation_, true, name_, scene_.recipe.duration, pace(), bounds_, quanta_, live_numbers(), dial_};
+  const SceneMessage about{generation_,    true,  name_, scene_.recipe.duration, pace(), bounds_, quanta_,
+                           live_numbers(), dial_, plane_};
   scenes_[generation_] = std::make_shared<const std::string>(scene_message(about, scene_, world_));
 }
 
@@ -157,6 +160,14 @@ std::string Live::record_problems() {
 
 void Live::set_bounds(const Bounds& bounds) {
   bounds_ = bounds;
+  describe();
+}
+
+void Live::set_slice(int axis, double at) {
+  if (world_.fluid() == nullptr) throw Error("slice", "there is no fluid in this scene");
+  static_cast<void>(world_.fluid()->slice(axis, at));  // throws where there is no such plane
+  plane_ = {axis, at};
+  fluid_scale_ = {};
   describe();
 }
 
@@ -402,6 +413,11 @@ void Live::capture(unsigned parts) {
           out->islands[static_cast<std::size_t>(body)] = static_cast<std::uint16_t>(k % 0xffff);
   }
   if (parts & view_loads) add_loads(*out);
+  if ((parts & view_fluid) && world_.fluid() != nullptr) {
+    out->parts |= view_fluid;
+    out->fluid = view_of(world_.fluid()->slice(plane_.axis, plane_.at), fluid_scale_);
+    fluid_scale_ = out->fluid.scale;
+  }
   history_.push(*out);
   // Generations count round: those between the oldest frame's and the present one are still needed.
   const std::uint16_t oldest = history_.first_generation();

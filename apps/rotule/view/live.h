@@ -68,6 +68,8 @@ class Live final : public Show {
   [[nodiscard]] const Scene& definition() const { return scene_; }
   [[nodiscard]] std::uint16_t generation() const { return generation_; }
   void set_bounds(const Bounds& bounds);
+  /// The plane of the fluid that is shown: across an axis (0 to 2), at a coordinate. Throws Error where there is none.
+  void set_slice(int axis, double at);
   /// Begins to record every step's constraint problems to a new file in the present folder, or ends it; says what it did.
   std::string record_problems();
 
@@ -106,6 +108,8 @@ class Live final : public Show {
   std::vector<std::int32_t> order_;
   std::vector<double> loads_;
   int balls_ = 0;
+  FluidPlane plane_;  // of the fluid
+  std::array<float, 3> fluid_scale_{};
   double waiting_ = 1;  // time of the clock over that of the processor, of late: above 1 where others need it too
   Diagnostics ledger_;
   std::uint16_t ledger_generation_ = 0;

@@ -66,7 +66,12 @@ Replay::Replay(const std::string& path, std::uint16_t generation)
   quanta_ = quanta_for(bounds);
   for (const Quantity& q : quantities)
     if (is_number(q) && file_.holds(q)) numbers_.push_back(&q);
-  const SceneMessage about{generation_, false, name_, times_.back(), pace(), bounds, quanta_, numbers_, {}};
+  std::optional<FluidPlane> plane;
+  if (FluidSliceReader::in(path)) {
+    slices_.emplace(path);
+    plane = FluidPlane{slices_->across(), slices_->slice(0).origin[slices_->across()]};
+  }
+  const SceneMessage about{generation_, false, name_, times_.back(), pace(), bounds, quanta_, numbers_, {}, plane};
   scene_text_ = std::make_shared<const std::string>(scene_message(about, scene_, world_));
 }
 
@@ -109,6 +114,11 @@ std::shared_ptr<const ViewFrame> Replay::frame(std::int64_t frame) {
     for (std::size_t k = 0; k < 3; ++k) out->forces.push_back(static_cast<float>(from["joint_force"][3 * j + k]));
   }
   for (const double x : from["velocity"]) out->velocities.push_back(static_cast<float>(x));
+  if (slices_) {
+    out->parts |= view_fluid;
+    out->fluid = view_of(slices_->slice(slices_->nearest(out->time)), fluid_scale_);
+    fluid_scale_ = out->fluid.scale;
+  }
   return out;
 }
 

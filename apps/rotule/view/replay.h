@@ -2,6 +2,7 @@
 // A recording to look at: the frames of an HDF5 file, with the scene that it holds.
 #include <rotule/world.h>
 
+#include "record/fluid_slices.h"
 #include "record/trajectory.h"
 #include "scene_message.h"
 #include "show.h"
@@ -28,6 +29,8 @@ class Replay final : public Show {
   const TrajectoryFrame& read(std::int64_t frame);
 
   TrajectoryReader file_;
+  std::optional<FluidSliceReader> slices_;  // of a fluid, where the file holds them
+  std::array<float, 3> fluid_scale_{};
   std::vector<double> times_;
   Scene scene_;
   World world_;  // as it stood at the start: masses, shapes, joints

@@ -1,6 +1,7 @@
 #include "scene_message.h"
 
 #include <fmt/format.h>
+#include <rotule/fluid_grid.h>
 
 #include <algorithm>
 #include <cmath>
@@ -221,7 +222,17 @@ Bounds bounds_of(const World& world) {
   for (int k = 0; k < world.particles(); ++k) out.include(world.particle_position(k));
   for (const Joint& joint : inside.model.joints)
     if (joint.a == world_body) out.include(joint.X_A.position);
+  if (const FluidGrid* fluid = world.fluid())
+    for (const Vec3& corner : fluid->def().box) out.include(corner);
   if (out.empty()) out.include(Vec3::Zero(), 1);
+  return out;
+}
+
+FluidPlane middle_plane(const FluidDef& fluid) {
+  FluidPlane out;
+  for (int a = 0; a < 3; ++a)
+    if (fluid.grid[static_cast<std::size_t>(a)] == 1) out.axis = a;
+  out.at = 0.5 * (fluid.box[0][out.axis] + fluid.box[1][out.axis]);
   return out;
 }
 
@@ -278,6 +289,14 @@ std::string scene_message(const SceneMessage& about, const Scene& scene, const W
     groups.push_back({{"name", group.name}, {"first", group.first}, {"count", group.count}});
   const double radius = std::isfinite(spacing) ? 0.15 * spacing : 0.01 * about.bounds.diagonal();
 
+  Json fluid = nullptr;
+  if (about.plane && world.fluid()) {
+    const FluidDef& def = world.fluid()->def();
+    fluid = {{"grid", def.grid},
+             {"box", {numbers(def.box[0]), numbers(def.box[1])}},
+             {"slice", {{"axis", about.plane->axis}, {"at", about.plane->at}}}};
+  }
+
   Json fields = Json::array(), labels = Json::array();
   if (about.live) {
     const JointNeeds needs = needs_of(model);
@@ -309,6 +328,7 @@ std::string scene_message(const SceneMessage& about, const Scene& scene, const W
       {"springs", std::move(springs)},
       {"triangles", std::move(triangles)},
       {"links", links_json(model)},
+      {"fluid", std::move(fluid)},
       {"numbers", std::move(labels)},
       {"recipe", Json::parse(to_complete_json(world.recipe()))},
       {"fields", std::move(fields)}};

@@ -22,7 +22,7 @@ struct Bounds {
   [[nodiscard]] double diagonal() const { return empty() ? 0 : (high - low).norm(); }
 };
 
-/// Around everything that has an extent, as it stands now.
+/// Around everything that has an extent, as it stands now, the fluid's box included.
 Bounds bounds_of(const World& world);
 /// A ten-thousandth of a metre, finer for small scenes, coarser for those of astronomers.
 ViewQuanta quanta_for(const Bounds& bounds);
@@ -36,6 +36,14 @@ struct Turned {
   std::optional<double> accuracy;
 };
 
+/// A plane of a fluid: across an axis, at a coordinate.
+struct FluidPlane {
+  int axis = 1;
+  double at = 0;  // m
+};
+/// Across the flat axis or, where none is, y: through the middle.
+FluidPlane middle_plane(const FluidDef& fluid);
+
 struct SceneMessage {
   std::uint16_t generation = 0;
   bool live = true;
@@ -46,6 +54,7 @@ struct SceneMessage {
   ViewQuanta quanta;
   std::vector<const Quantity*> numbers;
   Turned dial;
+  std::optional<FluidPlane> plane = {};  // of the fluid, where one is to be seen
 };
 /// The text of the "scene" message. `scene` says what the world was made of.
 std::string scene_message(const SceneMessage& about, const Scene& scene, const World& world);

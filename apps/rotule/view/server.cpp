@@ -31,12 +31,20 @@ namespace http = beast::http;
 namespace websocket = beast::websocket;
 using tcp = asio::ip::tcp;
 using Failure = beast::error_code;
+using Clock = std::chrono::steady_clock;
 using Request = http::request<http::empty_body>;
 using Response = http::response<http::span_body<const char>>;
 
 constexpr std::size_t most_connections = 64, most_viewers = 16, most_waiting = 256;
-/// A viewer that has not taken what it was sent for so long gives way to a new one where there are too many.
-constexpr std::chrono::seconds stalled_after{1};
+/// A viewer that has not taken what it was sent for so long gives way to a new one where there are too many; sooner where it
+/// never took anything.
+constexpr std::chrono::milliseconds stalled_after{1000}, never_began_after{200};
+/// How often viewers are asked whether they still listen: what a system buffers for one that never reads may take it a minute to
+/// fill.
+constexpr std::chrono::milliseconds ask_every{250};
+/// A new viewer waits so long, so often, for a place.
+constexpr std::chrono::milliseconds room_interval{50};
+constexpr int room_tries = 30;
 constexpr std::string_view subprotocol = "rotule.1";
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
@@ -143,9 +151,12 @@ struct Server::Implementation {
   asio::io_context io{1};
   tcp::acceptor acceptor{io};
   asio::signal_set signals{io};
+  asio::steady_timer asking{io};
   std::map<ViewerId, std::shared_ptr<Viewer>> viewers;
 
   void accept();
+  /// Asks all viewers, now and from now on, whether they listen.
+  void ask();
   /// Whether there is room for one more: else a viewer that takes nothing any more is let go.
   bool make_room();
   template <class Work>
@@ -169,6 +180,10 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
       if (failure) return;
       self->server_.viewers.emplace(self->id_, self);
       self->open_ = true;
+      self->socket_.control_callback([viewer = self.get()](websocket::frame_type kind, beast::string_view) {
+        if (kind == websocket::frame_type::pong) viewer->answered();
+      });
+      self->ask();
       if (self->server_.handlers.joined) self->server_.handlers.joined(self->id_);
       self->read();
     });
@@ -200,9 +215,18 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
   void set_parts(unsigned parts) { parts_ = parts; }
   void want_key() { key_ = true; }
 
-  /// How long it has not taken what it was sent.
-  [[nodiscard]] std::chrono::steady_clock::duration stalled() const {
-    return writing_now_ ? std::chrono::steady_clock::now() - write_began_ : std::chrono::steady_clock::duration{};
+  /// Whether it listens: whoever reads what comes answers, a browser does so by itself.
+  void ask() {
+    if (!open_ || asked_) return;
+    asked_ = Clock::now();
+    socket_.async_ping({}, [self = shared_from_this()](Failure) {});
+  }
+
+  /// How much longer than it may it has not taken what it was sent, or not answered; at most zero where all is well.
+  [[nodiscard]] Clock::duration overdue() const {
+    const auto now = Clock::now();
+    const auto since = std::min(writing_now_ ? write_began_ : now, asked_.value_or(now));
+    return now - since - (listens_ ? stalled_after : never_began_after);
   }
   /// Without a word, which it would not take.
   void drop() {
@@ -219,6 +243,11 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
   }
 
  private:
+  void answered() {
+    asked_.reset();
+    listens_ = true;
+  }
+
   void leave() {
     if (!open_) return;
     open_ = false;
@@ -252,7 +281,7 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
 
   void write() {
     if (writing_now_ || !open_) return;
-    write_began_ = std::chrono::steady_clock::now();
+    write_began_ = Clock::now();
     if (!texts_.empty()) {
       writing_now_ = true;
       writing_ = &texts_.front().first;
@@ -281,7 +310,9 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
   websocket::stream<beast::tcp_stream> socket_;
   ViewerId id_;
   bool open_ = false, writing_now_ = false, key_ = true;
-  std::chrono::steady_clock::time_point write_began_;
+  bool listens_ = false;  // has answered once
+  Clock::time_point write_began_;
+  std::optional<Clock::time_point> asked_;  // and no answer yet
   unsigned parts_ = 0;
   beast::flat_buffer inbound_;
   std::deque<std::pair<std::shared_ptr<const std::string>, Say>> texts_;
@@ -343,9 +374,23 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
     if (origin != "http://" + host) return refuse(http::status::forbidden, "this socket is for the program's own page");
     if (view(request[http::field::sec_websocket_protocol]) != subprotocol)
       return refuse(http::status::bad_request, "the subprotocol must be rotule.1");
-    if (!server_.make_room()) return refuse(http::status::service_unavailable, "too many viewers");
     stream_.expires_never();
-    std::make_shared<Viewer>(server_, stream_.release_socket(), server_.next_viewer++)->start(request);
+    join(room_tries);
+  }
+
+  /// Becomes a viewer as soon as there is room.
+  void join(int tries) {
+    if (server_.make_room()) {
+      forget();
+      std::make_shared<Viewer>(server_, stream_.release_socket(), server_.next_viewer++)->start(parser_->get());
+    } else if (tries == 0) {
+      refuse(http::status::service_unavailable, "too many viewers");
+    } else {
+      waiting_.expires_after(room_interval);
+      waiting_.async_wait([self = shared_from_this(), tries](Failure failure) {
+        if (!failure && self->listed_) self->join(tries - 1);
+      });
+    }
   }
 
   void begin_answer(http::status status) {
@@ -410,6 +455,7 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
   Response response_;
   std::optional<http::response_serializer<http::span_body<const char>>> serializer_;
   std::string text_;
+  asio::steady_timer waiting_{server_.io};
   std::list<Connection*>::iterator place_;
   bool listed_ = true;
 };
@@ -437,11 +483,19 @@ void Server::Implementation::accept() {
   });
 }
 
+void Server::Implementation::ask() {
+  for (const auto& [id, each] : viewers) each->ask();
+  asking.expires_after(ask_every);
+  asking.async_wait([this](Failure failure) {
+    if (!failure) ask();
+  });
+}
+
 bool Server::Implementation::make_room() {
   if (viewers.size() < most_viewers) return true;
   const auto slowest = std::max_element(viewers.begin(), viewers.end(),
-                                        [](const auto& a, const auto& b) { return a.second->stalled() < b.second->stalled(); });
-  if (slowest->second->stalled() < stalled_after) return false;
+                                        [](const auto& a, const auto& b) { return a.second->overdue() < b.second->overdue(); });
+  if (slowest->second->overdue() < Clock::duration::zero()) return false;
   std::shared_ptr(slowest->second)->drop();
   return true;
 }
@@ -486,6 +540,7 @@ Server::Server(const ServerOptions& options, ServerHandlers handlers)
     if (!stopped) s.io.stop();
   });
   s.accept();
+  s.ask();
 }
 
 Server::~Server() = default;

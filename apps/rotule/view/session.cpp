@@ -270,6 +270,14 @@ void Session::obey(ViewerId viewer, const Command& command) {
       }
       s.show_frame(s.shown_);
     }
+    void operator()(const ask::Slice& slice) {
+      Live& live = s.world();
+      s.to_the_present();
+      live.set_slice(slice.axis, slice.at);
+      live.capture(s.wanted_parts());
+      s.show_scene(all_viewers);
+      s.show_frame(live.last());
+    }
     void operator()(const ask::Key&) {
       s.server_->want_key(viewer);
       s.show_frame(s.shown_, viewer);

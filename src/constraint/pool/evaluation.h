@@ -2,6 +2,7 @@
 // One evaluation of a constraint written as a function: bodies where they are, the time, the parameters, and what comes out.
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "dynamics/kinematics.h"
 #include "model/equations.h"
@@ -16,6 +17,7 @@ struct FunctionJoint {
   std::array<bool, Moving::most_bodies> still{};     // whether it never moves at all
   int partners = 0, first = 0;                       // q[0] is the partner `first`
   std::shared_ptr<const std::string> name;
+  std::vector<Vec3> arms;  // of a tape's vectors, in body axes, from the centre of mass where they are points
 };
 
 /// One function with all that it is given.

@@ -277,6 +277,12 @@ FunctionJoint function_joint(const Model& model, int index) {
     out.still[k] = !model.movable(partner) && !model.kinematic(partner);
     ++out.partners;
   });
+  if (!joint.equations->tape) return out;
+  for (const EquationTape::Vector& vector : joint.equations->tape->vectors()) {
+    const MovingBody& body = out.body[static_cast<std::size_t>(vector.body) + static_cast<std::size_t>(out.first)];
+    const bool point = vector.kind == EquationLeaf::Kind::point || vector.kind == EquationLeaf::Kind::velocity;
+    out.arms.push_back(point ? Vec3(vector.at + body.offset) : vector.at);
+  }
   return out;
 }
 
@@ -323,6 +329,7 @@ void add_function_hessian(const FunctionJoint& joint, std::span<const BodyLanes<
                           std::span<const double> lambda, Eigen::Ref<MatX> H) {
   const Equations& equations = *joint.equations;
   if (std::all_of(lambda.begin(), lambda.end(), [](double x) { return x == 0; })) return;
+  if (equations.tape && equations.plain()) return add_tape_hessian(joint, bodies, t, lambda, H);
   Evaluation evaluation(joint, bodies, t);
   std::array<double, Equations::most> weight{};
   for (std::size_t r = 0; r < lambda.size(); ++r) weight[r] = lambda[r];

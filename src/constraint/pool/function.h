@@ -8,11 +8,13 @@
 //   J = N^T dF/dq,   gamma = N^T d2F along (u, ds/dt, 1),   ds/dt = -(dF/ds)^+ (dF/dq u + dF/dt).
 // N is that of the moment: on the constraint its own change multiplies F = 0 and dF/dt = 0.
 //
-// Second derivatives in all directions are found by polarisation: H_ij = (Q(e_i + e_j) - Q(e_i) - Q(e_j)) / 2, Q(d) being the
-// second derivative along d; only implicit methods and geometric stiffness ask for them.
+// Second derivatives in all directions, which only implicit methods and geometric stiffness ask for, are found by polarisation:
+// H_ij = (Q(e_i + e_j) - Q(e_i) - Q(e_j)) / 2, Q(d) being the second derivative along d. Text, of which the steps are known, has
+// them and its rows more cheaply (tape_rows.h).
 #include "constraint/pool/drive.h"
 #include "constraint/pool/evaluation.h"
 #include "constraint/pool/pool.h"
+#include "constraint/pool/tape_rows.h"
 
 namespace rotule {
 
@@ -120,6 +122,7 @@ class FunctionPool {
   template <class Write>
   static void plain_rows(const FunctionJoint& joint, const Partners<double, count>& body, std::span<const DrivenAxis> held,
                          double t, Write&& write) {
+    if (joint.equations->tape) return text_rows(joint, body, held, t, write);
     Evaluation evaluation(joint, body, t);
     evaluation.gradients(Evaluation::Gradient::by_motion);
     int r = 0;
@@ -143,6 +146,30 @@ class FunctionPool {
         std::array<RowSide<double>, count - 2> sides;
         for (int k = 2; k < count; ++k) sides[k - 2] = side(k);
         if (!std::isfinite(sum)) no_number(joint);
+        write(row, sides);
+      }
+    }
+  }
+  template <class Write>
+  static void text_rows(const FunctionJoint& joint, const Partners<double, count>& body, std::span<const DrivenAxis> held,
+                        double t, Write&& write) {
+    TapeRows rows(joint, body, t);
+    for (int r = 0; r < joint.equations->rows(); ++r) {
+      rows.turn_to(r);
+      if (!rows.finite()) no_number(joint);
+      const bool in_force = held.empty() || held[r].in_force;
+      const auto side = [&](int partner) -> RowSide<double> {
+        if (!in_force || partner >= joint.partners) return {Vec3::Zero(), Vec3::Zero()};
+        return rows.side(partner);
+      };
+      const RowSide<double> a = side(0), b = side(1);
+      Row<double> row{in_force ? rows.C : 0,  in_force ? rows.gamma : 0, a.linear, a.angular, b.linear, b.angular,
+                      in_force ? rows.C_t : 0};
+      if constexpr (count == 2) {
+        write(row);
+      } else {
+        std::array<RowSide<double>, count - 2> sides;
+        for (int k = 2; k < count; ++k) sides[k - 2] = side(k);
         write(row, sides);
       }
     }

@@ -95,6 +95,7 @@ export class Space {
       particles: place(frame.particles.slice(), 3),
       contacts: frame.contacts && { count: frame.contacts.count, values: place(frame.contacts.values.slice(), 10) },
       joint_forces: frame.joint_forces && place(frame.joint_forces.slice(), 6),
+      fluid: frame.fluid && { ...frame.fluid, origin: this.to_drawn(frame.fluid.origin), spacing: [frame.fluid.spacing[0] / unit, frame.fluid.spacing[1] / unit] },
     };
   }
 }

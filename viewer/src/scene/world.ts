@@ -4,6 +4,7 @@ import { Box3, Color, type Raycaster, Vector3 } from 'three';
 import type { Frame } from '../stream/frame_decoder';
 import type { SceneMessage } from '../stream/messages';
 import { Bodies, size_of, type Hit } from './bodies';
+import { Fluid, type FluidColour } from './fluid';
 import { Ground } from './ground';
 import type { ModeShape } from './mode_shape';
 import { Overlays } from './overlays';
@@ -22,6 +23,7 @@ export class World {
   readonly bodies: Bodies;
   readonly ground: Ground;
   readonly soft: Soft;
+  readonly fluid = new Fluid();
   readonly overlays: Overlays;
   readonly size: number;
   readonly space: Space;
@@ -57,7 +59,7 @@ export class World {
     this.soft = new Soft(scene, light_mode);
     this.overlays = new Overlays(scene, this.bodies);
     this.size = size_of(scene);
-    stage.scene.add(this.bodies.group, this.ground.group, this.soft.group, this.overlays.group);
+    stage.scene.add(this.bodies.group, this.ground.group, this.soft.group, this.fluid.group, this.overlays.group);
     this.repaint();
   }
 
@@ -87,6 +89,11 @@ export class World {
     this.stage.invalidate();
   }
 
+  set_fluid_colour(colour: FluidColour, shown: ReadonlySet<string>): void {
+    this.fluid.colour = colour;
+    if (this.frame) this.draw(this.frame, shown);
+  }
+
   /** Takes a frame as it came, in metres. */
   update(frame: Frame, shown: ReadonlySet<string>): void {
     this.frame = this.space.frame(frame);
@@ -114,6 +121,7 @@ export class World {
     this.ground.update(this.bodies.poses);
     this.soft.net = shown.has('net');
     this.soft.update(frame);
+    this.fluid.update(frame, shown);
     this.overlays.update(frame, shown);
     this.overlays.draw_drag(this.drag);
     if (this.colouring.changes) this.paint(frame);
@@ -140,7 +148,7 @@ export class World {
    */
   framing(): Box3 {
     const { fixed } = this;
-    if (!fixed) return this.bounds();
+    if (!fixed || this.scene.fluid) return this.bounds();
     const moving = this.crowd();
     if (moving.isEmpty()) return this.bounds();
     const length = (box: Box3): number => box.getSize(this.centre).length();
@@ -230,7 +238,7 @@ export class World {
   }
 
   dispose(): void {
-    for (const thing of [this.bodies, this.ground, this.soft, this.overlays]) {
+    for (const thing of [this.bodies, this.ground, this.soft, this.fluid, this.overlays]) {
       this.stage.scene.remove(thing.group);
       thing.dispose();
     }

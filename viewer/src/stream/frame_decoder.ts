@@ -12,6 +12,21 @@ export interface Contacts {
   values: Float32Array;
 }
 
+/** A plane of a fluid: four whole numbers from -127 to 127 per cell, rows from the lowest upwards. */
+export interface FluidPlane {
+  columns: number;
+  rows: number;
+  /** That columns and rows run along: 0 to 2. */
+  axes: [number, number];
+  /** Middle of the first cell. */
+  origin: [number, number, number];
+  spacing: [number, number];
+  /** What 127 means: m/s, 1/s, Pa. */
+  scale: [number, number, number];
+  /** Velocity along columns and rows, vorticity, pressure. */
+  cells: Int16Array;
+}
+
 /** The newest frame. Arrays are reused from frame to frame. */
 export interface Frame {
   number: number;
@@ -35,6 +50,7 @@ export interface Frame {
   sleeping: Uint8Array | null;
   /** Newtons per body: the sizes of all forces on it, added up. */
   loads: Float32Array | null;
+  fluid: FluidPlane | null;
 }
 
 export interface StreamLayout {
@@ -52,6 +68,7 @@ export type Outcome = 'frame' | 'lost' | 'other generation';
 export class StreamError extends Error {}
 
 const header_bytes = 20;
+const fluid_header_bytes = 40;
 const key_kind = 1;
 const run_mask = 0x80;
 
@@ -127,6 +144,7 @@ export class FrameDecoder {
   readonly frame: Frame;
   private readonly bodies: Predicted;
   private readonly particles: Predicted;
+  private fluid_cells = new Int16Array();
   private frames_since_key = -1;
 
   constructor(private readonly layout: StreamLayout) {
@@ -147,6 +165,7 @@ export class FrameDecoder {
       islands: null,
       sleeping: null,
       loads: null,
+      fluid: null,
     };
   }
 
@@ -176,6 +195,7 @@ export class FrameDecoder {
     frame.islands = null;
     frame.sleeping = null;
     frame.loads = null;
+    frame.fluid = null;
     try {
       this.sections(buffer, view);
     } catch (error) {
@@ -247,6 +267,10 @@ export class FrameDecoder {
         expect(4 * bodies);
         frame.loads = floats(at, bodies);
         break;
+      case 10:
+        if (length < fluid_header_bytes) throw new StreamError('fluid shorter than its header');
+        frame.fluid = this.fluid(reader, view, at);
+        break;
       default: // of a newer program
     }
   }
@@ -274,6 +298,42 @@ export class FrameDecoder {
       ++k;
     }
     if (reader.at !== reader.end) throw new StreamError('section longer than its values');
+  }
+
+  /** A plane stands for itself (1), or differs from the one before (2). */
+  private fluid(reader: Reader, view: DataView, at: number): FluidPlane {
+    const kind = view.getUint8(at);
+    const columns = view.getUint16(at + 4, true);
+    const rows = view.getUint16(at + 6, true);
+    const count = columns * rows;
+    if (kind !== 1 && kind !== 2) throw new StreamError(`unknown kind of fluid ${kind}`);
+    if (kind === 1) this.fluid_cells = new Int16Array(4 * count);
+    if (this.fluid_cells.length !== 4 * count) throw new StreamError('fluid of another size than the one before');
+    const cells = this.fluid_cells;
+    reader.at = at + fluid_header_bytes;
+    for (let k = 0; k < count; ) {
+      const mask = reader.byte();
+      if (mask === run_mask) {
+        const run = reader.varint();
+        if (run < 1 || k + run > count) throw new StreamError('run of cells longer than their number');
+        k += run;
+        continue;
+      }
+      if (mask >>> 4 !== 0) throw new StreamError(`unknown mask ${mask}`);
+      for (let j = 0; j < 4; ++j) if (mask & (1 << j)) cells[4 * k + j]! += reader.zigzag();
+      ++k;
+    }
+    if (reader.at !== reader.end) throw new StreamError('section longer than its values');
+    const float = (k: number): number => view.getFloat32(at + 8 + 4 * k, true);
+    return {
+      columns,
+      rows,
+      axes: [view.getUint8(at + 1), view.getUint8(at + 2)],
+      origin: [float(0), float(1), float(2)],
+      spacing: [float(3), float(4)],
+      scale: [float(5), float(6), float(7)],
+      cells,
+    };
   }
 
   private poses(): void {

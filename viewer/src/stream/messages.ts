@@ -96,6 +96,8 @@ export interface SceneMessage {
   springs: number[];
   triangles: number[];
   links: LinkDescription[];
+  /** Where a plane of a fluid can be seen. */
+  fluid: { grid: Vector; box: [Vector, Vector]; slice: { axis: number; at: number } } | null;
   numbers: NumberDescription[];
   recipe: Record<string, unknown>;
   fields: Field[];
@@ -172,6 +174,7 @@ export type Command =
   | { do: 'recipe'; changes: Record<string, FieldValue> }
   | { do: 'dial'; setting: string }
   | { do: 'dial'; accuracy: number }
+  | { do: 'slice'; axis: number; at: number }
   | { do: 'show'; parts: string[] };
 
 /** The value of a recipe's field: `solver` and `solver.relaxation`, whether the solver is a bare name or an object with a name. */

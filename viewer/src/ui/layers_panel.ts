@@ -1,5 +1,6 @@
 // Switches for what is drawn, what colours mean, and what a metre of arrow means.
 
+import { type FluidColour, fluid_colours } from '../scene/fluid';
 import { layers } from '../scene/overlays';
 import { type Colouring, type ColourBy, colourings, ramp_css } from '../scene/palette';
 import { h } from './dom';
@@ -12,12 +13,16 @@ export interface Legend {
   newtons: number;
   speed: number;
   colouring: Colouring;
+  /** What the last colour of the fluid means. */
+  fluid: [number, number, number];
 }
 
 export class LayersPanel {
   readonly element = h('section');
   readonly shown: Set<string>;
   colour_by: ColourBy;
+  fluid_colour: FluidColour = 'vorticity';
+  private readonly fluid = h('select', { id: 'fluid_colour', 'aria-label': 'Colour of the fluid' });
   private readonly boxes = new Map<string, HTMLInputElement>();
   private readonly colours = h('select', { id: 'colour_by', 'aria-label': 'Colours mean' });
   private readonly ramp = h('div', { class: 'ramp', style: `background:${ramp_css}` });
@@ -44,6 +49,11 @@ export class LayersPanel {
       const dot = h('span', { class: 'dot', style: `background:${layer.colour ?? 'transparent'}` });
       this.element.append(h('label', { class: 'row switch' }, box, dot, h('span', {}, layer.label), h('kbd', {}, layer.key.toUpperCase())));
     }
+    for (const { id, label } of fluid_colours) this.fluid.append(h('option', { value: id }, label));
+    this.fluid_colour = fluid_colours.find(({ id }) => others.includes(`fluid_${id}`))?.id ?? 'vorticity';
+    this.fluid.value = this.fluid_colour;
+    this.fluid.addEventListener('change', () => this.set_fluid_colour(this.fluid.value as FluidColour));
+    this.element.append(h('div', { class: 'row field' }, h('label', { for: 'fluid_colour' }, 'Colour of the fluid'), this.fluid));
     this.element.append(h('div', { class: 'row field' }, h('label', { for: 'colour_by' }, 'Colours mean'), this.colours), this.scale, this.meaning, this.legend);
     this.show_colours();
   }
@@ -65,6 +75,18 @@ export class LayersPanel {
     this.changed();
   }
 
+  set_fluid_colour(colour: FluidColour): void {
+    this.fluid_colour = colour;
+    this.fluid.value = colour;
+    this.changed();
+  }
+
+  /** The next of what the fluid's colour can mean. */
+  next_fluid_colour(): void {
+    const at = fluid_colours.findIndex(({ id }) => id === this.fluid_colour);
+    this.set_fluid_colour(fluid_colours[(at + 1) % fluid_colours.length]!.id);
+  }
+
   private show_colours(): void {
     this.colours.value = this.colour_by;
     this.meaning.textContent = colourings.find(({ id }) => id === this.colour_by)!.about;
@@ -77,11 +99,13 @@ export class LayersPanel {
     return [...new Set(wanted.flatMap(({ parts }) => parts))];
   }
 
-  show_legend({ grid, unit, newtons, speed, colouring }: Legend): void {
+  show_legend({ grid, unit, newtons, speed, colouring, fluid }: Legend): void {
     const metre = `${number_text(unit)} m`;
     const lines = [`One square of the grid: ${number_text(grid)} m`];
     if (this.shown.has('forces') && newtons > 0) lines.push(`${metre} of green arrow: ${number_text(newtons)} N`);
     if (this.shown.has('velocities') && speed > 0) lines.push(`${metre} of blue arrow: ${number_text(speed)} m/s`);
+    const meant = fluid_colours.find(({ id }) => id === this.fluid_colour)!;
+    if (this.shown.has('fluid') && fluid[meant.scale]! > 0) lines.push(`Fluid, ${meant.label.toLowerCase()}: ${meant.id === 'speed' ? '0' : `−${number_text(fluid[meant.scale]!)}`} to ${number_text(fluid[meant.scale]!)} ${meant.unit}`);
     const text = lines.join('\n');
     if (this.legend.textContent !== text) this.legend.textContent = text;
     const colour_unit = colourings.find(({ id }) => id === this.colour_by)!.unit;
