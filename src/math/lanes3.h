@@ -25,6 +25,8 @@ using Lanes3 = double __attribute__((vector_size(32)));
 
 ROTULE_LANES3_INLINE Lanes3 lanes3(const Vec3& v) { return Lanes3{v[0], v[1], v[2], 0}; }
 ROTULE_LANES3_INLINE Lanes3 all_lanes(double x) { return Lanes3{x, x, x, x}; }
+/// Three numbers that lie in memory.
+ROTULE_LANES3_INLINE Lanes3 triple(const double* from) { return Lanes3{from[0], from[1], from[2], 0}; }
 ROTULE_LANES3_INLINE Vec3 vec3(const Lanes3& v) { return {v[0], v[1], v[2]}; }
 
 /// y, z, x in the place of x, y, z.

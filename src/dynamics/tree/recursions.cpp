@@ -2,13 +2,9 @@
 
 #include <Eigen/Cholesky>
 
-#include "dynamics/tree/recursions_of.h"
-
 namespace rotule {
 
 namespace {
-
-ROTULE_LANES3_INLINE Lanes3 triple(const double* from) { return Lanes3{from[0], from[1], from[2], 0}; }
 
 /// A rigid link's second moments about its origin, in world axes: R I R^T + m (c^2 1 - c c^T), with h = m c.
 ROTULE_LANES3_INLINE Matrix3Lanes second_moments(const TreeLink& link, const Matrix3Lanes& R, const Lanes3& c, const Lanes3& h) {
@@ -20,24 +16,14 @@ ROTULE_LANES3_INLINE Matrix3Lanes second_moments(const TreeLink& link, const Mat
 
 }  // namespace
 
-// Inlined to the last call, so that the kernels have the registers that are there.
-[[gnu::flatten]] ROTULE_WIDE void place_links(const Tree& tree, const double* q, LinkPoses& poses) {
-  place_links_of(tree, q, poses);
-}
-
-[[gnu::flatten]] ROTULE_WIDE void newton_euler(const Tree& tree, const LinkPoses& poses, const Vec3& gravity, const double* u,
-                                               const double* udot, const double* forces, LinkMotions& motions, double* tau) {
-  newton_euler_of(tree, poses, gravity, u, udot, forces, motions, tau);
-}
-
 ROTULE_WIDE void move_links(const Tree& tree, const LinkPoses& poses, const double* u, LinkMotions& motions) {
   motions.resize(tree.links.size());
-  const LinkMotion<double> ground;
+  const LinkMotion ground;
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const TreeLink& link = tree.links[i];
-    const LinkMotion<double>& p = link.parent < 0 ? ground : motions[link.parent];
-    const LinkPose<double>& at = poses[i];
-    LinkMotion<double>& out = motions[i];
+    const LinkMotion& p = link.parent < 0 ? ground : motions[link.parent];
+    const LinkPose& at = poses[i];
+    LinkMotion& out = motions[i];
     out.w = p.w;
     out.v = p.v + cross3(p.w, at.r);
     if (link.kind == TreeLink::Kind::hinge) out.w += u[link.velocity] * at.z;
@@ -77,19 +63,19 @@ ROTULE_WIDE const MatX& CompositeBodies::mass_matrix(const Tree& tree, const Lin
   const std::ptrdiff_t n = tree.velocities;
   for (std::size_t i = tree.links.size(); i-- > 0;) {
     const TreeLink& link = tree.links[i];
-    const LinkPose<double>& at = poses[i];
+    const LinkPose& at = poses[i];
     const Moments& all = moments_[i];
     // Momentum of everything carried at a unit rate, seen by one ancestor after the other.
     for (int k = 0; k < link.rates(); ++k) {
       const bool slides = link.kind == TreeLink::Kind::slider;
-      const Lanes3 z = link.kind == TreeLink::Kind::ball ? LinkNumbers<double>::column(at.B, k) : at.z;
+      const Lanes3 z = link.kind == TreeLink::Kind::ball ? (k == 0 ? at.B.x : k == 1 ? at.B.y : at.B.z) : at.z;
       const Lanes3 f = slides ? all.m * z : cross3(z, all.h);
-      Lanes3 moment = slides ? cross3(all.h, z) : all.J * z;
+      Lanes3 moment = !slides ? all.J * z : link.travels ? Lanes3{} : cross3(all.h, z);
       const std::ptrdiff_t column = link.velocity + k;
       const auto put = [&](std::ptrdiff_t row, double x) { entries[column * n + row] = entries[row * n + column] = x; };
       for (int j = static_cast<int>(i); j >= 0; j = tree.links[j].parent) {
         const TreeLink& above = tree.links[j];
-        const LinkPose<double>& pose = poses[j];
+        const LinkPose& pose = poses[j];
         if (above.kind == TreeLink::Kind::hinge) {
           put(above.velocity, dot3(pose.z, moment));
         } else if (above.kind == TreeLink::Kind::slider) {
@@ -98,12 +84,16 @@ ROTULE_WIDE const MatX& CompositeBodies::mass_matrix(const Tree& tree, const Lin
           const Lanes3 share = transposed_times(pose.B, moment);
           for (int l = 0; l < 3; ++l) put(above.velocity + l, share[l]);
         }
-        moment += cross3(pose.r, f);
+        if (!above.travels) moment += cross3(pose.r, f);
       }
     }
     if (link.parent < 0) continue;
-    // About the parent's origin.
     Moments& p = moments_[link.parent];
+    if (tree.links[link.parent].travels) {  // and asks for the mass alone
+      p.m += all.m;
+      continue;
+    }
+    // About the parent's origin.
     const Lanes3 r = at.r, g = all.h + 0.5 * all.m * r;
     p.m += all.m;
     p.h += all.h + all.m * r;
@@ -171,6 +161,12 @@ ROTULE_WIDE void ArticulatedBodies::factor(const Tree& tree, const LinkPoses& po
       }
       case TreeLink::Kind::hinge:
       case TreeLink::Kind::slider: {
+        if (link.travels) {  // nothing before it turns: of the articulated body M alone is asked for
+          at.U_f = at.M * z;
+          at.inverse_D = 1 / dot3(z, at.U_f);
+          at.M -= outer(at.inverse_D * at.U_f, at.U_f);
+          break;
+        }
         const bool turns = link.kind == TreeLink::Kind::hinge;
         at.U_f = turns ? at.H * z : at.M * z;
         at.U_n = turns ? at.J * z : transposed_times(at.H, z);
@@ -185,6 +181,10 @@ ROTULE_WIDE void ArticulatedBodies::factor(const Tree& tree, const LinkPoses& po
         break;
     }
     if (link.parent < 0) continue;
+    if (tree.links[link.parent].travels) {
+      factors_[link.parent].M += at.M;
+      continue;
+    }
     // About the parent's origin: H' = H - M [r], J' = J + W + W^T with W = [r] (H - M [r] / 2).
     LinkFactor& p = factors_[link.parent];
     const Matrix3Lanes shift = cross3(at.M, at.r);
@@ -257,7 +257,7 @@ ROTULE_WIDE void ArticulatedBodies::accelerations(const Tree& tree, const LinkPo
     if (link.parent < 0) continue;
     LinkBias& p = bias_[link.parent];
     p.p_f += f;
-    p.p_n += n + cross3(factor.r, f);
+    if (!tree.links[link.parent].travels) p.p_n += n + cross3(factor.r, f);
   }
 
   // From the ground: accelerations.
@@ -331,7 +331,7 @@ void point_jacobian(const Tree& tree, const LinkPoses& poses, int link, const Ve
   J.setZero(6, tree.velocities);
   for (int i = link; i >= 0; i = tree.links[i].parent) {
     const TreeLink& at = tree.links[i];
-    const LinkPose<double>& pose = poses[i];
+    const LinkPose& pose = poses[i];
     const Vec3 arm = point - vec3(pose.o), z = vec3(pose.z);
     if (at.kind == TreeLink::Kind::slider) J.col(at.velocity).head<3>() = z;
     if (at.kind == TreeLink::Kind::hinge) J.col(at.velocity) << z.cross(arm), z;
@@ -346,11 +346,11 @@ void write_bodies(const Tree& tree, const LinkPoses& poses, const LinkMotions* m
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const TreeLink& link = tree.links[i];
     if (link.body < 0) continue;
-    const LinkPose<double>& pose = poses[i];
+    const LinkPose& pose = poses[i];
     s.p[link.body] = vec3(pose.o + pose.c);
     s.theta[link.body] = Quat(Mat3(mat3(pose.R) * link.body_axes)).normalized();
     if (!motions) continue;
-    const LinkMotion<double>& motion = (*motions)[i];
+    const LinkMotion& motion = (*motions)[i];
     s.v(link.body) = vec3(motion.v + cross3(motion.w, pose.c));
     s.omega(link.body) = vec3(motion.w);
   }

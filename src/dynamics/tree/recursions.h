@@ -5,8 +5,7 @@
 //                     ground; leaves first, f and n are handed to parents, f_p += f, n_p += n + r x f, and tau = z . n
 //   composite body    mass, first and second moments of all that a joint carries; H_ij = z_j . (what z_i's unit rate needs)
 //   articulated body  I_A = [M H; H^T J] of a link with all that hangs on it, less what its joint lets go, U U^T / D
-// Each takes time proportional to the number of links (composite body: times their depth). Kernels are templates over a number
-// (recursions_of.h), so that derivatives come from the same lines (dual.h).
+// Each takes time proportional to the number of links (composite body: times their depth). Derivatives: derivatives.h.
 #include <cmath>
 #include <vector>
 
@@ -15,45 +14,25 @@
 
 namespace rotule {
 
-/// Vectors and matrices of a number: of doubles in lanes, of others as Eigen has them.
-template <class T>
-struct ThreeOf {
-  using Vector = Eigen::Matrix<T, 3, 1>;
-  using Matrix = Eigen::Matrix<T, 3, 3>;
-};
-template <>
-struct ThreeOf<double> {
-  using Vector = Lanes3;
-  using Matrix = Matrix3Lanes;
-};
-template <class T>
-using Vec3T = typename ThreeOf<T>::Vector;
-template <class T>
-using Mat3T = typename ThreeOf<T>::Matrix;
-
 /// Where a link is.
-template <class T>
 struct alignas(32) LinkPose {
-  Mat3T<T> R = {};  // its axes
-  Vec3T<T> o = {};  // its origin
-  Vec3T<T> r = {};  // from the parent's
-  Vec3T<T> z = {};  // axis of its joint
-  Vec3T<T> c = {};  // centre of mass, from its origin
-  Mat3T<T> B = {};  // of a ball: angular velocity against the parent, per rate
+  Matrix3Lanes R = {};  // its axes
+  Lanes3 o = {};        // its origin
+  Lanes3 r = {};        // from the parent's
+  Lanes3 z = {};        // axis of its joint
+  Lanes3 c = {};        // centre of mass, from its origin
+  Matrix3Lanes B = {};  // of a ball: angular velocity against the parent, per rate
 };
 
 /// How a link moves, and what acts on it.
-template <class T>
 struct alignas(32) LinkMotion {
-  Vec3T<T> w = {}, dw = {};  // angular velocity and acceleration
-  Vec3T<T> v = {}, a = {};   // of its origin
-  Vec3T<T> f = {}, n = {};   // force through its joint, and its moment about the origin
+  Lanes3 w = {}, dw = {};  // angular velocity and acceleration
+  Lanes3 v = {}, a = {};   // of its origin
+  Lanes3 f = {}, n = {};   // force through its joint, and its moment about the origin
 };
 
-using LinkPoses = std::vector<LinkPose<double>>;
-using LinkMotions = std::vector<LinkMotion<double>>;
-
-// The same of numbers that know their derivatives, with the same arguments: recursions_of.h.
+using LinkPoses = std::vector<LinkPose>;
+using LinkMotions = std::vector<LinkMotion>;
 
 /// Where links are for coordinates q.
 void place_links(const Tree& tree, const double* q, LinkPoses& poses);

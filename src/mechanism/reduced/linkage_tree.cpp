@@ -129,7 +129,7 @@ std::span<const LinkageTree::Through> LinkageTree::joint_impulses(std::span<cons
     const TreeJoint& joint = tree_.joints[static_cast<std::size_t>(k)];
     const auto child = static_cast<std::size_t>(joint.link);
     Vec6 impulse;
-    const LinkMotion<double>& motion = motions_[child];
+    const LinkMotion& motion = motions_[child];
     impulse << vec3(h * motion.f), vec3(h * (motion.n - cross3(poses_[child].c, motion.f)));
     through_.push_back({joint.joint, local_.links[child].body, impulse});
   }
