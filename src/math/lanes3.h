@@ -4,6 +4,11 @@
 // width for, and results are the same bits on all of them.
 #include <rotule/types.h>
 
+// Nothing here is called: it is part of who uses it, and how it would be handed over is no concern.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
 #define ROTULE_LANES3_INLINE [[gnu::always_inline]] inline
 
 // A function compiled once more for wide registers, chosen when the program starts. Sanitizers come too late for that choice.
@@ -20,6 +25,8 @@ using Lanes3 = double __attribute__((vector_size(32)));
 
 ROTULE_LANES3_INLINE Lanes3 lanes3(const Vec3& v) { return Lanes3{v[0], v[1], v[2], 0}; }
 ROTULE_LANES3_INLINE Lanes3 all_lanes(double x) { return Lanes3{x, x, x, x}; }
+/// Three numbers that lie in memory.
+ROTULE_LANES3_INLINE Lanes3 triple(const double* from) { return Lanes3{from[0], from[1], from[2], 0}; }
 ROTULE_LANES3_INLINE Vec3 vec3(const Lanes3& v) { return {v[0], v[1], v[2]}; }
 
 /// y, z, x in the place of x, y, z.
@@ -67,6 +74,16 @@ ROTULE_LANES3_INLINE Lanes3 operator*(const Matrix3Lanes& m, const Lanes3& v) {
   return m.x * all_lanes(v[0]) + m.y * all_lanes(v[1]) + m.z * all_lanes(v[2]);
 }
 ROTULE_LANES3_INLINE Matrix3Lanes operator*(const Matrix3Lanes& a, const Matrix3Lanes& b) { return {a * b.x, a * b.y, a * b.z}; }
+ROTULE_LANES3_INLINE Matrix3Lanes operator-(const Matrix3Lanes& m) { return {-m.x, -m.y, -m.z}; }
+/// By numbers that lie in memory, which need not be taken apart first.
+ROTULE_LANES3_INLINE Lanes3 times(const Matrix3Lanes& m, const double* v) {
+  return m.x * all_lanes(v[0]) + m.y * all_lanes(v[1]) + m.z * all_lanes(v[2]);
+}
+ROTULE_LANES3_INLINE Lanes3 times(const Matrix3Lanes& m, const Vec3& v) { return times(m, v.data()); }
+ROTULE_LANES3_INLINE Matrix3Lanes times(const Matrix3Lanes& a, const Mat3& b) {
+  return {times(a, b.data()), times(a, b.data() + 3), times(a, b.data() + 6)};
+}
+ROTULE_LANES3_INLINE Lanes3 times(const Mat3& m, const Lanes3& v) { return lanes3(m) * v; }
 ROTULE_LANES3_INLINE Matrix3Lanes transposed(const Matrix3Lanes& m) {
   return {Lanes3{m.x[0], m.y[0], m.z[0], 0}, Lanes3{m.x[1], m.y[1], m.z[1], 0}, Lanes3{m.x[2], m.y[2], m.z[2], 0}};
 }

@@ -5,20 +5,11 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "dynamics/tree/recursions.h"
-#include "math/dual.h"
+#include "dynamics/tree/derivatives.h"
 #include "model/joint_kinds.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
-
-namespace {
-
-/// Columns per pass.
-constexpr int derivative_lanes = 4;
-using Lanes = Dual<derivative_lanes>;
-
-}  // namespace
 
 struct ReducedModel::Inside {
   Model model;
@@ -26,16 +17,14 @@ struct ReducedModel::Inside {
   std::vector<ReducedAxis> axes;
   std::vector<std::string> outside;
 
-  std::vector<LinkPose<double>> poses;
-  std::vector<LinkMotion<double>> motions;
+  LinkPoses poses;
+  LinkMotions motions;
   CompositeBodies composite;
   ArticulatedBodies articulated;
-  MatX H, J;
+  MatX J;
   VecX answer, column;
 
-  std::vector<LinkPose<Lanes>> lane_poses;
-  std::vector<LinkMotion<Lanes>> lane_motions;
-  std::vector<Lanes> lane_q, lane_u, lane_a, lane_tau;
+  NewtonEulerDerivatives newton_derivatives;
   ReducedDerivatives derivatives;
 
   explicit Inside(const World& world) {
@@ -75,54 +64,15 @@ struct ReducedModel::Inside {
   }
   const VecX& newton(const VecX& q, const double* u, const double* a, const Vec3& gravity) {
     place_links(tree, q.data(), poses);
-    newton_euler<double>(tree, poses, gravity, u, a, nullptr, motions, answer.data());
+    newton_euler(tree, poses, gravity, u, a, nullptr, motions, answer.data());
     return answer;
   }
-  void differentiate(const VecX& q, const VecX& u, const VecX& a);
+  /// Links stand where they were placed.
+  void differentiate(const VecX& u, const VecX& a) {
+    newton_derivatives.differentiate(tree, poses, model.gravity, u.data(), a.data(), derivatives.by_position,
+                                     derivatives.by_velocity);
+  }
 };
-
-/// One pass per `derivative_lanes` columns; positions, then velocities.
-void ReducedModel::Inside::differentiate(const VecX& q, const VecX& u, const VecX& a) {
-  const int n = tree.velocities;
-  derivatives.by_position.resize(n, n);
-  derivatives.by_velocity.resize(n, n);
-  lane_q.assign(q.begin(), q.end());
-  lane_u.assign(u.begin(), u.end());
-  lane_a.assign(a.begin(), a.end());
-  lane_tau.resize(n);
-  const auto pass = [&](int first, MatX& out) {
-    newton_euler<Lanes>(tree, lane_poses, model.gravity, lane_u.data(), lane_a.data(), nullptr, lane_motions, lane_tau.data());
-    for (int k = 0; k < derivative_lanes && first + k < n; ++k)
-      for (int i = 0; i < n; ++i) out(i, first + k) = lane_tau[i].along[k];
-  };
-  for (int first = 0; first < n; first += derivative_lanes) {
-    const int end = std::min(first + derivative_lanes, n);
-    for (int j = first; j < end; ++j) {
-      const TreeAxis& axis = tree.axes[j];
-      if (!axis.of_ball) {
-        lane_q[axis.position].along[j - first] = 1;
-        continue;
-      }
-      // exp(sigma) Q to first order: Q + 1/2 (sigma, 0) Q.
-      const Eigen::Vector4d Q = q.segment<4>(axis.position);
-      Quat half(0, 0, 0, 0);
-      half.vec()[axis.axis - 3] = 0.5;
-      const Eigen::Vector4d change = (half * Quat(Q)).coeffs();
-      for (int k = 0; k < 4; ++k) lane_q[axis.position + k].along[j - first] = change[k];
-    }
-    place_links(tree, lane_q.data(), lane_poses);
-    pass(first, derivatives.by_position);
-    for (int j = first; j < end; ++j)
-      for (int k = 0; k < (tree.axes[j].of_ball ? 4 : 1); ++k) lane_q[tree.axes[j].position + k].along.fill(0);
-  }
-  place_links(tree, lane_q.data(), lane_poses);
-  for (int first = 0; first < n; first += derivative_lanes) {
-    const int end = std::min(first + derivative_lanes, n);
-    for (int j = first; j < end; ++j) lane_u[j].along[j - first] = 1;
-    pass(first, derivatives.by_velocity);
-    for (int j = first; j < end; ++j) lane_u[j].along.fill(0);
-  }
-}
 
 ReducedModel::ReducedModel(const World& world) : inside_(std::make_unique<Inside>(world)) {}
 ReducedModel::ReducedModel(ReducedModel&&) noexcept = default;
@@ -190,9 +140,9 @@ Pose ReducedModel::pose(const VecX& q, std::string_view body) {
   in.check(q);
   const auto [link, number] = in.find(body);
   place_links(in.tree, q.data(), in.poses);
-  const LinkPose<double>& at = in.poses[link];
-  const Mat3 R = at.R * in.tree.links[link].body_axes;
-  return {at.o + at.c - R * in.model.bodies[number].center_of_mass, Quat(R).normalized()};
+  const LinkPose& at = in.poses[link];
+  const Mat3 R = mat3(at.R) * in.tree.links[link].body_axes;
+  return {vec3(at.o + at.c) - R * in.model.bodies[number].center_of_mass, Quat(R).normalized()};
 }
 
 const MatX& ReducedModel::jacobian(const VecX& q, std::string_view body, const Vec3& at) {
@@ -200,9 +150,9 @@ const MatX& ReducedModel::jacobian(const VecX& q, std::string_view body, const V
   in.check(q);
   const auto [link, number] = in.find(body);
   place_links(in.tree, q.data(), in.poses);
-  const LinkPose<double>& pose = in.poses[link];
-  const Vec3 arm = pose.R * (in.tree.links[link].body_axes * (at - in.model.bodies[number].center_of_mass));
-  point_jacobian(in.tree, in.poses, link, pose.o + pose.c + arm, in.J);
+  const LinkPose& pose = in.poses[link];
+  const Vec3 arm = mat3(pose.R) * (in.tree.links[link].body_axes * (at - in.model.bodies[number].center_of_mass));
+  point_jacobian(in.tree, in.poses, link, vec3(pose.o + pose.c) + arm, in.J);
   return in.J;
 }
 
@@ -210,8 +160,7 @@ const MatX& ReducedModel::mass_matrix(const VecX& q) {
   Inside& in = *inside_;
   in.check(q);
   place_links(in.tree, q.data(), in.poses);
-  in.composite.mass_matrix(in.tree, in.poses, in.H);
-  return in.H;
+  return in.composite.mass_matrix(in.tree, in.poses);
 }
 
 const VecX& ReducedModel::bias(const VecX& q, const VecX& u) {
@@ -243,14 +192,15 @@ const VecX& ReducedModel::forward_dynamics(const VecX& q, const VecX& u, const V
 const ReducedDerivatives& ReducedModel::inverse_dynamics_derivatives(const VecX& q, const VecX& u, const VecX& acceleration) {
   inside_->check(q, u);
   inside_->check(q, acceleration);
-  inside_->differentiate(q, u, acceleration);
+  place_links(inside_->tree, q.data(), inside_->poses);
+  inside_->differentiate(u, acceleration);
   return inside_->derivatives;
 }
 
 const ReducedDerivatives& ReducedModel::forward_dynamics_derivatives(const VecX& q, const VecX& u, const VecX& tau) {
   Inside& in = *inside_;
   const VecX acceleration = forward_dynamics(q, u, tau);
-  in.differentiate(q, u, acceleration);
+  in.differentiate(u, acceleration);
   // Links stand as they were factored.
   for (MatX* part : {&in.derivatives.by_position, &in.derivatives.by_velocity})
     for (Eigen::Index k = 0; k < part->cols(); ++k) {

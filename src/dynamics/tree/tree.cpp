@@ -92,6 +92,7 @@ struct TreeBuilder {
       link.kind = element.kind;
       link.parent = parent;
       link.reversed = !joint.child_is_b;
+      link.travels = link.kind == TreeLink::Kind::slider && (parent < 0 || tree.links[parent].travels);
       const bool ball = element.kind == TreeLink::Kind::ball;
       const Mat3 as_z = ball ? Mat3(Mat3::Identity()) : axis_as_z(element.axis % 3, !joint.child_is_b);
       link.E = n == 0 ? Mat3(E * as_z) : Mat3(turned.transpose() * as_z);

@@ -20,6 +20,7 @@ struct TreeLink {
   enum class Kind : std::uint8_t { hinge, slider, ball, weld };
   Kind kind = Kind::hinge;
   bool reversed = false;  // of a ball: the link carries the joint's first frame
+  bool travels = false;   // a slider, as all before it: it never turns
   int parent = -1;        // link, always an earlier one; -1: the ground
   int position = 0;       // where its coordinates begin in q, and its rates in u
   int velocity = 0;

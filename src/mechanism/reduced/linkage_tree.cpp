@@ -61,33 +61,33 @@ void LinkageTree::take_forces(const VecX& forces) {
       forces_.segment<6>(6 * local_.links[i].body) = forces.segment<6>(6 * body);
 }
 
-void LinkageTree::find_rates(const std::vector<LinkPose<double>>& poses, VecX& u) {
+void LinkageTree::find_rates(const LinkPoses& poses, VecX& u) {
   for (std::size_t i = 0; i < local_.links.size(); ++i) {
     const TreeLink& link = local_.links[i];
     if (link.body < 0) continue;
-    const Mat3& R = poses[i].R;
+    const Mat3 R = mat3(poses[i].R);
     momentum_.segment<3>(6 * link.body) = link.mass * v_.segment<3>(6 * link.body);
     momentum_.segment<3>(6 * link.body + 3) = R * (link.I * (R.transpose() * v_.segment<3>(6 * link.body + 3)));
   }
   articulated_.accelerations(local_, poses, Vec3::Zero(), nullptr, nullptr, momentum_.data(), u.data());
 }
 
-void LinkageTree::write_velocities(const std::vector<LinkPose<double>>& poses) {
+void LinkageTree::write_velocities(const LinkPoses& poses) {
   for (std::size_t i = 0; i < local_.links.size(); ++i) {
     const int place = local_.links[i].body;
     if (place < 0) continue;
-    v_.segment<3>(6 * place) = motions_[i].v + motions_[i].w.cross(poses[i].c);
-    v_.segment<3>(6 * place + 3) = motions_[i].w;
+    v_.segment<3>(6 * place) = vec3(motions_[i].v + cross3(motions_[i].w, poses[i].c));
+    v_.segment<3>(6 * place + 3) = vec3(motions_[i].w);
   }
 }
 
-double LinkageTree::kinetic_energy(const std::vector<LinkPose<double>>& poses) const {
+double LinkageTree::kinetic_energy(const LinkPoses& poses) const {
   double twice = 0;
   Vec3 momentum = Vec3::Zero();
   for (std::size_t i = 0; i < local_.links.size(); ++i) {
     const TreeLink& link = local_.links[i];
     if (link.body < 0) continue;
-    const Vec3 v = v_.segment<3>(6 * link.body), spin = poses[i].R.transpose() * v_.segment<3>(6 * link.body + 3);
+    const Vec3 v = v_.segment<3>(6 * link.body), spin = mat3(poses[i].R).transpose() * v_.segment<3>(6 * link.body + 3);
     twice += link.mass * v.squaredNorm() + spin.dot(link.I * spin);
     momentum += link.mass * v;
   }
@@ -129,7 +129,8 @@ std::span<const LinkageTree::Through> LinkageTree::joint_impulses(std::span<cons
     const TreeJoint& joint = tree_.joints[static_cast<std::size_t>(k)];
     const auto child = static_cast<std::size_t>(joint.link);
     Vec6 impulse;
-    impulse << h * motions_[child].f, h * (motions_[child].n - poses_[child].c.cross(motions_[child].f));
+    const LinkMotion& motion = motions_[child];
+    impulse << vec3(h * motion.f), vec3(h * (motion.n - cross3(poses_[child].c, motion.f)));
     through_.push_back({joint.joint, local_.links[child].body, impulse});
   }
   return through_;

@@ -65,10 +65,10 @@ class LinkageTree {
 
  private:
   /// H^-1 L^T M v, for v_ in the pose that the articulated bodies are of.
-  void find_rates(const std::vector<LinkPose<double>>& poses, VecX& u);
+  void find_rates(const LinkPoses& poses, VecX& u);
   /// Of v_, less the motion of the whole where it floats.
-  [[nodiscard]] double kinetic_energy(const std::vector<LinkPose<double>>& poses) const;
-  void write_velocities(const std::vector<LinkPose<double>>& poses);
+  [[nodiscard]] double kinetic_energy(const LinkPoses& poses) const;
+  void write_velocities(const LinkPoses& poses);
 
   Tree tree_, local_;  // bodies by their numbers; by their places in the linkage
   bool floats_ = true;
@@ -77,8 +77,8 @@ class LinkageTree {
   VecX v_, momentum_;  // of bodies, by place
   double energy_ = 0;  // of v_ where it was taken
   std::vector<double> summed_;
-  std::vector<LinkPose<double>> poses_, poses_next_;
-  std::vector<LinkMotion<double>> motions_;
+  LinkPoses poses_, poses_next_;
+  LinkMotions motions_;
   ArticulatedBodies articulated_;
   std::vector<int> by_number_;  // joints of the tree
   std::vector<Through> through_;

@@ -71,7 +71,7 @@ class ReducedCourse {
   ReducedMechanism& mechanism_;
   Course& bodies_;
   rotule::State& at_;  // scratch, poses of what never moves included
-  std::vector<LinkPose<double>> at_start_;
+  LinkPoses at_start_;
   VecX lifted_, lifted_u_;
 };
 

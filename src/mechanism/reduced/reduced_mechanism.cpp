@@ -76,14 +76,14 @@ ReducedMechanism::Opening ReducedMechanism::opening(const rotule::State& s) {
   return out;
 }
 
-void ReducedMechanism::lift(const VecX& u, const std::vector<LinkPose<double>>& poses, VecX& out) {
+void ReducedMechanism::lift(const VecX& u, const LinkPoses& poses, VecX& out) {
   move_links(tree_, poses, u.data(), lifted_);
   out.setZero(bodies_.model.velocity_count());
   for (std::size_t i = 0; i < tree_.links.size(); ++i) {
     const int body = tree_.links[i].body;
     if (body < 0) continue;
-    out.segment<3>(6 * body) = lifted_[i].v + lifted_[i].w.cross(poses[i].c);
-    out.segment<3>(6 * body + 3) = lifted_[i].w;
+    out.segment<3>(6 * body) = vec3(lifted_[i].v + cross3(lifted_[i].w, poses[i].c));
+    out.segment<3>(6 * body + 3) = vec3(lifted_[i].w);
   }
   const Eigen::Index particles = u.size() - tree_.velocities;
   out.tail(particles) = u.tail(particles);

@@ -63,9 +63,9 @@ class ReducedMechanism {
   };
   Opening opening(const rotule::State& s);
   /// Of links, as written last.
-  [[nodiscard]] const std::vector<LinkPose<double>>& poses() const { return poses_; }
+  [[nodiscard]] const LinkPoses& poses() const { return poses_; }
   /// Velocities of bodies and particles for rates, links standing there.
-  void lift(const VecX& u, const std::vector<LinkPose<double>>& poses, VecX& out);
+  void lift(const VecX& u, const LinkPoses& poses, VecX& out);
   /// Accelerations of bodies and particles, as found last.
   [[nodiscard]] const VecX& body_accelerations() const { return body_udot_; }
 
@@ -91,8 +91,8 @@ class ReducedMechanism {
   std::vector<char> outside_;  // per joint
   rotule::State s_, again_;
   State read_;
-  std::vector<LinkPose<double>> poses_;
-  std::vector<LinkMotion<double>> motions_, lifted_;
+  LinkPoses poses_;
+  LinkMotions motions_, lifted_;
   ArticulatedBodies articulated_;
   VecX forces_, body_udot_, response_, response_udot_, none_;
   std::vector<Row> all_, rows_;  // in force; of those, that are not set aside
