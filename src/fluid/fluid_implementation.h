@@ -60,6 +60,7 @@ struct FluidImplementation {
   }
 
  private:
+  double tau_ = 0;  // s, the substep
   void stage(double tau, double of_start, double of_rest);
 };
 

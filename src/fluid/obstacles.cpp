@@ -14,6 +14,9 @@ namespace {
 
 constexpr int faces_per_chunk = 4096;
 constexpr double fewest_cells_across = 2;
+/// Friction of faces inside, and the least distance, in cells, for those outside: as good as whole where the boundary layer is
+/// seen at all.
+constexpr double inner_friction = 20, least_distance = 0.02;
 
 int wrapped(int i, int n) { return ((i % n) + n) % n; }
 
@@ -38,9 +41,28 @@ void Obstacles::add(const std::string& name, const Shape& shape, const Vec3& cen
   bodies_.push_back(std::move(body));
 }
 
+double Obstacles::friction_at(const ImmersedBody& body, const Vec3& x, double d, const Mat3& R) const {
+  double sum = 0;
+  for (const int a : layout_.axes) {
+    const double h = layout_.h[a], per_area = 1 / (h * h);
+    if (d <= 0) {
+      sum += inner_friction * per_area;  // what sticks to the surface moves along with it
+      continue;
+    }
+    for (const double side : {-h, h}) {
+      const double depth = -body.distance(x + side * R.row(a).transpose());
+      if (depth > 0) sum += depth / std::max(d, least_distance * h) * per_area;
+    }
+  }
+  return sum;
+}
+
 void Obstacles::find_faces(ImmersedBody& body, int c, const Mat3& R, const Vec3& low, const Vec3& high) const {
-  double width = 1;
-  for (const int a : layout_.axes) width *= layout_.h[a];
+  double width = 1, reach = 0;
+  for (const int a : layout_.axes) {
+    width *= layout_.h[a];
+    reach = std::max(reach, layout_.h[a]);
+  }
   width = std::pow(width, 1.0 / static_cast<double>(layout_.axes.size()));
   const FaceRange range = layout_.faces(c, true);
   Cell from{}, to{};
@@ -61,14 +83,17 @@ void Obstacles::find_faces(ImmersedBody& body, int c, const Mat3& R, const Vec3&
         Vec3 r = layout_.place(at, c) - body.p;
         for (int a = 0; a < 3; ++a)
           if (layout_.flat[a]) r[a] = 0;  // the flow is the same everywhere along it
-        const double d = body.distance(R.transpose() * r + body.center_of_mass);
+        const Vec3 x = R.transpose() * r + body.center_of_mass;
+        const double d = body.distance(x);
+        if (!(d < reach)) continue;
         const double fraction = std::clamp(0.5 - d / width, 0.0, 1.0);
-        if (fraction == 0) continue;
         const double grip = std::clamp(-2 * d / width, 0.0, 1.0);
+        const double friction = grip < 1 ? friction_at(body, x, d, R) : 0;
+        if (fraction == 0 && friction == 0) continue;
         Cell cell = at;
         for (int a = 0; a < 3; ++a)
           if (layout_.periodic(a)) cell[a] = wrapped(at[a], layout_.n[a]);
-        body.faces.push_back({layout_.at(cell), grip, fraction, r});
+        body.faces.push_back({layout_.at(cell), grip, fraction, friction, r});
       }
 }
 
@@ -125,7 +150,7 @@ void Obstacles::place(int number, const Vec3& p, const Quat& theta) {
   body.displaced = pushed + share * difference;
 }
 
-void Obstacles::push(Field3& u, std::span<const Vec6> velocities, int threads) {
+void Obstacles::push(Field3& u, std::span<const Vec6> velocities, double diffusion, int threads) {
   const double mass = density_ * layout_.cell_volume;
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     ImmersedBody& body = bodies_[b];
@@ -141,7 +166,8 @@ void Obstacles::push(Field3& u, std::span<const Vec6> velocities, int threads) {
         for (std::size_t k = from; k < std::min(first + count, from + faces_per_chunk); ++k) {
           const ImmersedFace& face = body.faces[k];
           const double target = v[c] + omega.cross(face.r)[c];
-          const double change = face.grip * (target - field[face.index]);
+          const double loose = (1 - face.grip) / (1 + diffusion * face.friction);
+          const double change = (1 - loose) * (target - field[face.index]);
           field[face.index] += change;
           sum[c] += change;
           sum.tail<3>() += change * face.r.cross(Vec3(Vec3::Unit(c)));

@@ -6,6 +6,9 @@
 //   u += grip (V - u),
 // and what momentum the fluid gains by it the body loses: impulses are the sums of the same numbers. Pushes act in every step, so
 // that the least grip soon counts as a whole one: were it to begin outside of the surface, bodies would be half a cell too large.
+// Friction is felt sooner. Where the line from a face outside, at the distance d, to its neighbour inside, at the depth d', is
+// cut by the surface, the grid takes for the velocity's slope (V - u)/h what is (V - u)/(theta h), theta = d/(d + d'). A push in
+// which viscosity bears the difference, 1/theta - 1 = d'/d for each such line in units of nu/h^2, puts the wall where it is.
 #include <array>
 #include <span>
 #include <string>
@@ -28,11 +31,12 @@ class Obstacles {
   /// Cuts the body out of the grid where its centre of mass is at p.
   void place(int body, const Vec3& p, const Quat& theta);
   /// Whether any of it is inside of the box; and all of it.
-  [[nodiscard]] bool is_inside(int body) const { return !bodies_[body].faces.empty(); }
+  [[nodiscard]] bool is_inside(int body) const { return bodies_[body].buoyant_mass > 0; }
   [[nodiscard]] bool is_wholly_inside(int body) const { return bodies_[body].wholly_inside; }
 
   /// Linear and angular velocity of each body. One after the other, so that where two overlap the later one has the last word.
-  void push(Field3& u, std::span<const Vec6> velocities, int threads);
+  /// `diffusion` is nu times the time that the push stands for, m^2.
+  void push(Field3& u, std::span<const Vec6> velocities, double diffusion, int threads);
 
   // Impulse and torque impulse on each body, about its centre of mass, so far.
   [[nodiscard]] const Vec6& impulse(int body) const { return bodies_[body].impulse; }
@@ -56,6 +60,7 @@ class Obstacles {
     std::ptrdiff_t index;
     double grip;      // how far a push takes the fluid here along
     double fraction;  // of the face's cell that is inside of the body
+    double friction;  // 1/m^2: what viscosity adds to the grip, per diffusion
     Vec3 r;           // from the centre of mass
   };
   struct ImmersedBody {
@@ -75,6 +80,8 @@ class Obstacles {
     Vec3 p = Vec3::Constant(infinity);  // where it was placed last
     Quat theta = Quat::Identity();
   };
+  /// How much steeper the velocity is at a face at x, the distance d from the surface, than the grid sees it: 1/m^2.
+  [[nodiscard]] double friction_at(const ImmersedBody& body, const Vec3& x, double d, const Mat3& R) const;
   void find_faces(ImmersedBody& body, int component, const Mat3& R, const Vec3& low, const Vec3& high) const;
 
   const GridLayout& layout_;

@@ -77,6 +77,7 @@ void FluidImplementation::stage(double tau, double of_start, double of_rest) {
 }
 
 void FluidImplementation::begin_substep(double tau) {
+  tau_ = tau;
   for (const int c : layout.axes) start[c] = u[c];
   std::fill(change.begin(), change.end(), 0.0);
   stage(tau, 0, 1);
@@ -100,7 +101,7 @@ void FluidImplementation::end_substep(Obstacles* obstacles, std::span<const Vec6
   if (!obstacles) return project(1);
   obstacles->forget_impulses();
   for (int round = 0; round < rounds; ++round) {
-    obstacles->push(u, velocities, threads);
+    obstacles->push(u, velocities, nu * tau_ / rounds, threads);
     project(1);
   }
 }
