@@ -158,7 +158,7 @@ void Obstacles::push(Field3& u, std::span<const Vec6> velocities, double diffusi
     for (const int c : layout_.axes) {
       const std::size_t first = body.first[c], count = body.first[c + 1] - first;
       const int chunks = static_cast<int>((count + faces_per_chunk - 1) / faces_per_chunk);
-      if (partial_.size() < static_cast<std::size_t>(chunks)) partial_.resize(static_cast<std::size_t>(2 * chunks));
+      if (partial_.size() < static_cast<std::size_t>(chunks)) partial_.resize(2 * static_cast<std::size_t>(chunks));
       double* field = u[c].data();
       parallel_for(chunks, threads, [&](int chunk) {
         Vec6 sum = Vec6::Zero();
