@@ -1,5 +1,5 @@
 // What a constraint costs that is written as a function, against the same joint written by hand: one evaluation of rows, and of
-// second derivatives, of many joints at once.
+// second derivatives, of many joints at once; and whole steps of a chain.
 #include <fmt/format.h>
 #include <rotule/world.h>
 
@@ -88,6 +88,66 @@ void report(const char* name, const Cost& hand, const Cost& function) {
              function.rows / hand.rows, hand.hessian, function.hessian, function.hessian / hand.hessian);
 }
 
+/// Microseconds of the processor per step, of several scenes in turn: the fastest of several rounds.
+std::vector<double> step_costs(const std::vector<Scene>& scenes, const Recipe& recipe) {
+  constexpr int rounds = 7, steps = 40;
+  std::vector<World> worlds;
+  for (const Scene& scene : scenes) worlds.emplace_back(scene, recipe);
+  std::vector<double> best(scenes.size(), infinity);
+  for (int round = 0; round < rounds; ++round)
+    for (std::size_t i = 0; i < worlds.size(); ++i) {
+      const std::clock_t start = std::clock();
+      for (int k = 0; k < steps; ++k) worlds[i].step(recipe.dt);
+      best[i] = std::min(best[i], 1e6 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC / steps);
+    }
+  return best;
+}
+
+/// A chain of balls at rest that hangs from the world by rods and swings down.
+template <class Add>
+Scene hanging(Add&& add) {
+  constexpr int links = 60;
+  Scene scene;
+  for (int k = 0; k < links; ++k) {
+    scene.add({.name = fmt::format("b{}", k), .mass = 1, .position = Vec3(k + 1, 0, 0), .shape = Sphere{.radius = 0.1}});
+    add(scene, k == 0 ? std::string("world") : fmt::format("b{}", k - 1), fmt::format("b{}", k), k);
+  }
+  return scene;
+}
+
+void report_steps() {
+  const std::vector<Scene> scenes{
+      hanging([](Scene& s, const std::string& a, const std::string& b, int k) {
+        s.add(Rod{.between = {a, b}, .from = Vec3(k, 0, 0), .to = Vec3(k + 1, 0, 0)});
+      }),
+      hanging([](Scene& s, const std::string& a, const std::string& b, int) {
+        s.add_constraint({a, b}, [](auto q, auto) { return (q[0].point() - q[1].point()).norm() - 1.0; });
+      }),
+      hanging([](Scene& s, const std::string& a, const std::string& b, int) {
+        s.add(Constraint{.between = {a, b},
+                         .equation = a == "world"
+                                         ? fmt::format("sqrt({0}.x^2 + {0}.y^2 + {0}.z^2) - 1", b)
+                                         : fmt::format("sqrt(({0}.x-{1}.x)^2 + ({0}.y-{1}.y)^2 + ({0}.z-{1}.z)^2) - 1", a, b)});
+      })};
+  Recipe rk4 = recipes::exact(), dormand_prince = rk4, midpoint = rk4, gauss = rk4, radau = rk4, velocity = recipes::balanced();
+  dormand_prince.integrator = DormandPrince8Settings{};
+  midpoint.integrator = ImplicitMidpointSettings{};
+  gauss.integrator = Gauss6Settings{};
+  radau.integrator = Radau5Settings{};
+  velocity.contacts = NoContactSettings{};
+  fmt::print("\na step of 60 rods, us         hand, function, ratio, text, ratio\n");
+  for (const auto& [name, recipe] : {std::pair{"rk4", rk4},
+                                     {"dormand_prince_8", dormand_prince},
+                                     {"implicit_midpoint", midpoint},
+                                     {"gauss6", gauss},
+                                     {"radau5", radau},
+                                     {"velocity level", velocity}}) {
+    const std::vector<double> cost = step_costs(scenes, recipe);
+    fmt::print("{:<28} {:>8.1f} {:>8.1f} {:>7.2f} {:>8.1f} {:>7.2f}\n", name, cost[0], cost[1], cost[1] / cost[0], cost[2],
+               cost[2] / cost[0]);
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -139,4 +199,5 @@ int main() {
              return wrap(3.0 * angle(q[1]) + 2.0 * angle(q[0])) / 3.0;
            });
          })));
+  report_steps();
 }

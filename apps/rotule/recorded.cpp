@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <rotule/error.h>
 #include <rotule/solve.h>
-#include <rotule/solvers/auto.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

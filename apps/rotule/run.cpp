@@ -3,7 +3,6 @@
 #include <rotule/analyse.h>
 #include <rotule/error.h>
 #include <rotule/fluid_grid.h>
-#include <rotule/solvers/auto.h>
 #include <rotule/world.h>
 
 #include <algorithm>
@@ -28,6 +27,7 @@
 #include "record/trajectory.h"
 #include "resume.h"
 #include "signals.h"
+#include "solve/solve.h"
 #include "world/world_implementation.h"
 
 namespace rotule::app {

@@ -2,7 +2,6 @@
 // recipes of several kinds are run against a reference run of the same scene.
 #include <fmt/format.h>
 #include <rotule/error.h>
-#include <rotule/solvers/auto.h>
 #include <rotule/solvers/nncg.h>
 #include <rotule/solvers/pgs.h>
 #include <rotule/world.h>
@@ -16,6 +15,7 @@
 #include "commands.h"
 #include "model/content.h"
 #include "model/dial.h"
+#include "model/solver_list.h"
 #include "progress.h"
 #include "record/json_text.h"
 #include "record/scene_json.h"
@@ -223,7 +223,7 @@ std::vector<std::pair<std::string, Recipe>> families(const Scene& scene) {
     }
     for (const double tolerance : {1e-3, 1e-6}) {
       Recipe other = base;
-      other.solver = AutoSettings{.tolerance = tolerance};
+      other.solver = automatic_solver(tolerance);
       add(fmt::format("auto to {:.0e}", tolerance), other);
       other.solver = NncgSettings{.tolerance = tolerance, .max_iterations = 100};
       add(fmt::format("nncg to {:.0e}", tolerance), other);

@@ -67,6 +67,8 @@ Checkup examine(const Scene& scene, bool measure = false);
 // F1); weight and the constant forces of a user have no stiffness. D = -df/du. Without damping, on the null space N of J this is
 // the symmetric eigenproblem
 //   N^T K N y = omega^2 N^T M N y,   sigma = N y.
+// Wakes that sections remember (FlowSection::unsteady) are states beside sigma and sigma': damped modes and eigenvalues know
+// them, normal modes hold them still. K is that of wakes as they are.
 // It means what it says only at an equilibrium: `unbalance` tells how far from one the pose is. All matrices are dense, so
 // that bodies should be counted in hundreds at most.
 
@@ -75,6 +77,9 @@ struct Linearisation {
   std::vector<int> particles;  // the movable ones: three columns each, behind the bodies
   MatX M, K, D, J;             // SI: kg and kg m^2; N/m and N m/rad; N s/m and N m s/rad; rows of all joints
   double unbalance = 0;        // largest acceleration that the pose would have at rest, m/s^2 or rad/s^2
+  // Wakes of unsteady sections, z, three numbers each: z' = wake_rates z + wake_by_motion sigma + wake_by_velocity sigma', and
+  // forces wake_forces z beside those of the motion.
+  MatX wake_rates, wake_by_motion, wake_by_velocity, wake_forces;
   // Where contacts were asked for: those that stay closed; that touch without pressing, and are left out; and those among the
   // first that would need more friction than they have.
   int pressed_contacts = 0, open_contacts = 0, slipping_contacts = 0;

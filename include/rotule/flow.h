@@ -4,9 +4,12 @@
 #include <rotule/formula.h>
 #include <rotule/types.h>
 
+#include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace rotule {
 
@@ -95,6 +98,33 @@ struct WaveFlow {
   Vec3 up{0, 0, 1};
 };
 
-using FlowDef = std::variant<UniformFlow, PowerLawFlow, LogLawFlow, GustFlow, TurbulentFlow, VortexFlow, WaveFlow>;
+/// Velocities at the points of a regular grid, at one moment or several.
+struct FlowGrid {
+  std::array<int, 3> points{1, 1, 1};  // along x, y and z; one: the same all along that axis
+  Vec3 origin = Vec3::Zero();          // m, of the first point
+  Vec3 spacing = Vec3::Ones();         // m, from point to point
+  std::vector<double> times = {0};     // s, ascending; one: the same at all times
+  std::vector<Vec3> velocity = {};     // m/s: x runs fastest, then y, z and time
+};
+
+/// A field from a file on a grid: cubic between its points and its moments, with slopes by differences of the second order, so
+/// that it is continuously differentiable; its error falls with the third power of the spacing.
+struct GridFlow {
+  std::string name = {};
+  std::string file = {};                      // .h5, .vti, .vtk (structured points), or .pvd (.vti files in time)
+  std::string array = "velocity";             // of the file
+  std::string outside = "refuse";             // what is beyond the grid or its times: refuse, hold (as at its edge), zero
+  Vec3 shift = Vec3::Zero();                  // m, by which the file's places are moved
+  double start = 0;                           // s, at which the file's time is zero
+  std::shared_ptr<const FlowGrid> grid = {};  // what was read (`read_flow`); scene files name the file
+};
+
+using FlowDef = std::variant<UniformFlow, PowerLawFlow, LogLawFlow, GustFlow, TurbulentFlow, VortexFlow, WaveFlow, GridFlow>;
+
+/// Reads a field. HDF5: an array of the shape (z, y, x, 3), beside it arrays `origin` and `spacing` of three numbers; of several
+/// moments (time, z, y, x, 3) and an array `time`. Image data of VTK, .vti or legacy .vtk: of points or of cells, as text, base64
+/// or raw, not compressed; a .pvd lists .vti files by time. Throws Error, one line with the file, where it cannot be read or
+/// holds what is not a number.
+FlowGrid read_flow(const std::string& path, const std::string& array = "velocity");
 
 }  // namespace rotule

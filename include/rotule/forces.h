@@ -66,6 +66,10 @@ struct Drag {
 /// points downstream at alpha = 0 and the normal upwards: fluid that comes from below, along the normal, has a positive angle.
 /// Coefficients are smooth curves (cubic, twice differentiable) through what is given; tables that span a full turn are periodic,
 /// and angles outside of others are refused while the world runs.
+/// Where it is `unsteady` the wake that it sheds is remembered (H. Wagner, 1925; T. Theodorsen, 1935): w is lessened along the
+/// normal by the wake's downwash, sum of a_i (w_n - z_i), where z_i follow w_n at the rates b_i 2 W / width, so that the lift
+/// after a sudden change of the angle is 1 - sum of a_i exp(-b_i s) of what it becomes, s being half chords travelled. Three such
+/// lags meet Theodorsen's function within 0.5 %. At the start the wake is that of a motion that was always the same.
 struct FlowSection {
   std::string name = {};
   std::string on = {};
@@ -81,6 +85,7 @@ struct FlowSection {
   std::vector<double> lift = {};     // likewise
   std::vector<double> moment = {};   // likewise
   double skin_friction = 0;          // along the span
+  bool unsteady = false;             // whether its wake is remembered
   std::vector<std::string> in = {};  // flows; none: all of the scene's
 };
 
@@ -113,13 +118,14 @@ struct AddedMass {
 /// Air that meets surfaces (cloth, sheets, the outside of blocks, triangles of groups), per area: a triangle of area A and normal
 /// n that moves with w against the air feels, shared by its corners,
 ///   F = -density/2 A (across |w . n| (w . n) n + along |w_t| w_t),   w_t = w - (w . n) n.
+/// The air moves as the scene's flows do; without any it is at rest.
 struct Air {
   std::string name = {};
   std::vector<std::string> on = {};  // groups of particles; none: all that have a surface
   double density = 1.2;              // kg/m^3
   double across = 1.2;               // coefficient of drag of a plate that meets the air flat
   double along = 0.01;               // of one that slides through it edge-on
-  Vec3 wind = Vec3::Zero();          // m/s, of the air
+  std::vector<std::string> in = {};  // flows; none: all of the scene's
 };
 
 /// What fills a closed surface (a balloon, a shell of triangles, the outside of a block) and presses on it from inside; each

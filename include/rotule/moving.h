@@ -1,7 +1,7 @@
 #pragma once
 // Bodies as constraint functions see them: points, directions and velocities that they carry, in numbers that know how they
 // change as the bodies move (moving_number.h).
-#include <rotule/moving_number.h>
+#include <rotule/moving_vector.h>
 
 #include <array>
 #include <cmath>
@@ -14,21 +14,24 @@ namespace rotule {
 /// cost next to nothing until somebody asks for a component. It is a MovingVec3 wherever one is wanted.
 class CarriedVec3 {
  public:
-  /// How one body moves it: by `move` times its translation, and, with a rotation, by rotation x lever + `turn` times itself.
-  struct Part {
-    int body;
-    double move, turn;
-    Vec3 lever;
-  };
+  using Part = CarriedPart;  // how one body moves it
 
   Vec3 now, first, second;  // it, and its first two derivatives along the motion
   bool of_velocities = false;
   int parts = 0;
+  mutable int slot = -1;                       // in the record, once something was made of it
+  MovingRecord* record = nullptr;              // as in Moving
   std::array<Part, Moving::most_bodies> part;  // NOLINT: the first `parts`, by rising bodies
 
   CarriedVec3(const Vec3& value, const Vec3& d, const Vec3& dd) : now(value), first(d), second(dd) {}  // NOLINT
   CarriedVec3(const CarriedVec3& o)                                                                    // NOLINT
-      : now(o.now), first(o.first), second(o.second), of_velocities(o.of_velocities), parts(o.parts) {
+      : now(o.now),
+        first(o.first),
+        second(o.second),
+        of_velocities(o.of_velocities),
+        parts(o.parts),
+        slot(o.slot),
+        record(o.record) {
     for (int k = 0; k < parts; ++k) part[k] = o.part[k];
   }
   ~CarriedVec3() = default;
@@ -38,6 +41,8 @@ class CarriedVec3 {
     second = o.second;
     of_velocities = o.of_velocities;
     parts = o.parts;
+    slot = o.slot;
+    record = o.record;
     for (int k = 0; k < parts; ++k) part[k] = o.part[k];
     return *this;
   }
@@ -47,6 +52,12 @@ class CarriedVec3 {
     out.first = first[k];
     out.second = second[k];
     out.of_velocities = of_velocities;
+    if (record) {
+      write_down();
+      out.record = record;
+      out.slot = slot + k;
+      return out;
+    }
     for (int n = 0; n < parts; ++n) {
       const Part& own = part[n];
       Moving::Gradient& by = own_gradient(own.body, out);
@@ -65,6 +76,7 @@ class CarriedVec3 {
   operator MovingVec3() const { return MovingVec3(x(), y(), z()); }  // NOLINT: meant to be implicit
 
   [[nodiscard]] Moving dot(const CarriedVec3& o) const {
+    if (record || o.record) return MovingVec3(*this).dot(MovingVec3(o));
     Moving out(now[0] * o.now[0]);
     out.first = now[0] * o.first[0] + first[0] * o.now[0];
     out.second = now[0] * o.second[0] + 2 * first[0] * o.first[0] + second[0] * o.now[0];
@@ -96,6 +108,7 @@ class CarriedVec3 {
   [[nodiscard]] Moving dot(const Vec3& o) const { return dot(CarriedVec3(o, Vec3::Zero(), Vec3::Zero())); }
   [[nodiscard]] MovingVec3 cross(const MovingVec3& o) const { return MovingVec3(*this).cross(o); }
   [[nodiscard]] Moving squared_norm() const {
+    if (record) return MovingVec3(*this).squared_norm();
     Moving out(0.0);
     for (int k = 0; k < 3; ++k) {
       out.value += now[k] * now[k];
@@ -107,6 +120,7 @@ class CarriedVec3 {
     return out;
   }
   [[nodiscard]] Moving norm() const {
+    if (record) return MovingVec3(*this).norm();
     double squares = 0, rate = 0, bend = 0;
     for (int k = 0; k < 3; ++k) {
       squares += now[k] * now[k];
@@ -140,6 +154,7 @@ class CarriedVec3 {
   friend CarriedVec3 operator*(double s, const CarriedVec3& a) {
     CarriedVec3 out(s * a.now, s * a.first, s * a.second);
     out.of_velocities = a.of_velocities;
+    out.record = a.record;
     out.parts = a.parts;
     for (int k = 0; k < a.parts; ++k) out.part[k] = {a.part[k].body, s * a.part[k].move, s * a.part[k].turn, s * a.part[k].lever};
     return out;
@@ -152,6 +167,9 @@ class CarriedVec3 {
   friend MovingVec3 operator*(const Moving& s, const CarriedVec3& a) { return s * MovingVec3(a); }
 
  private:
+  void write_down() const {
+    if (slot < 0) slot = record->add_vector(part.data(), parts);
+  }
   /// The gradient by that body; by those before it that have none yet it is zero.
   static Moving::Gradient& own_gradient(int body, Moving& out) {
     for (int b = out.bodies; b < body; ++b) out.by_body[b].fill(0);
@@ -176,6 +194,7 @@ class CarriedVec3 {
     constexpr double s = sign;
     CarriedVec3 out(a.now + s * b.now, a.first + s * b.first, a.second + s * b.second);
     out.of_velocities = a.of_velocities || b.of_velocities;
+    out.record = a.record ? a.record : b.record;
     int i = 0, j = 0;
     while (i < a.parts || j < b.parts) {
       Part& to = out.part[out.parts++];
@@ -208,6 +227,7 @@ class MovingBody {
   bool by_motion = false;                       // whether gradients are by small motions
   bool by_velocity = false;                     // whether gradients are by velocities
   bool turns = true;
+  MovingRecord* record = nullptr;  // where numbers are to write down how they were made, in place of gradients
 
   /// Where a point of the body stands.
   [[nodiscard]] CarriedVec3 point(const Vec3& r = Vec3::Zero()) const {
@@ -253,6 +273,7 @@ class MovingBody {
   /// What does not turn, turns nothing.
   void carry(double move, double turned, const Vec3& lever, CarriedVec3& out) const {
     out.parts = 1;
+    out.record = record;
     if (turns)
       out.part[0] = {index, move, turned, lever};
     else

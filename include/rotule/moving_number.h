@@ -5,7 +5,10 @@
 //                    by its velocities where a function is on velocities,
 //   by_time, by_parameter   its partial derivatives by the time and by the function's own parameters.
 // From a constraint C(q, t) written in them follow the row J, its explicit rate and J-dot u; from one on velocities, w(q, u, t),
-// the row dw/du and what is left of dw/dt. Nothing allocates, and only bodies that a number depends on cost anything.
+// the row dw/du and what is left of dw/dt. Nothing allocates, and only bodies that a number depends on cost anything. Where
+// second derivatives in all directions are asked for, numbers write down how they were made (moving_record.h), in place of
+// gradients.
+#include <rotule/moving_record.h>
 #include <rotule/types.h>
 
 #include <algorithm>
@@ -28,6 +31,8 @@ class Moving {
   std::array<double, most_parameters> by_parameter{};
   bool of_velocities = false, of_time = false;  // what it was made of
   int bodies = 0;                               // it does not depend on those from here on
+  int slot = -1;                                // in the record
+  MovingRecord* record = nullptr;               // null where none is kept, or it does not depend on positions
   std::array<Gradient, most_bodies> by_body;    // NOLINT: those before `bodies` alone have a meaning
 
   Moving() = default;             // NOLINT: by_body has no meaning yet
@@ -40,13 +45,17 @@ class Moving {
         by_parameter(o.by_parameter),
         of_velocities(o.of_velocities),
         of_time(o.of_time),
-        bodies(o.bodies) {
+        bodies(o.bodies),
+        slot(o.slot),
+        record(o.record) {
     copy_gradients(o);
   }
   ~Moving() = default;
   Moving& operator=(const Moving& o) {
     copy_scalars(o);
     bodies = o.bodies;
+    slot = o.slot;
+    record = o.record;
     copy_gradients(o);
     return *this;
   }
@@ -63,6 +72,7 @@ class Moving {
     out.bodies = bodies;
     for (int b = 0; b < bodies; ++b)
       for (int k = 0; k < 6; ++k) out.by_body[b][k] = df * by_body[b][k];
+    if (record) out.write_down(*this, {slot, -1, df, 0, ddf, 0, 0});
     return out;
   }
 
@@ -79,6 +89,7 @@ class Moving {
     out.first = a.value * b.first + a.first * b.value;
     out.second = a.value * b.second + 2 * a.first * b.first + a.second * b.value;
     out.mix(a, b, b.value, a.value);
+    out.made_of(a, b, b.value, a.value, 0, 1, 0);
     return out;
   }
   friend Moving operator/(const Moving& a, const Moving& b) {
@@ -87,6 +98,7 @@ class Moving {
     out.first = (a.first - v * b.first) * r;
     out.second = (a.second - 2 * out.first * b.first - v * b.second) * r;
     out.mix(a, b, r, -v * r);
+    out.made_of(a, b, r, -v * r, 0, -r * r, 2 * v * r * r);
     return out;
   }
   // Numbers that do not change cost next to nothing.
@@ -115,12 +127,14 @@ class Moving {
     out.first = a[0]->value * b[0]->first + a[0]->first * b[0]->value;
     out.second = a[0]->value * b[0]->second + 2 * a[0]->first * b[0]->first + a[0]->second * b[0]->value;
     out.mix(*a[0], *b[0], b[0]->value, a[0]->value);
+    out.made_of(*a[0], *b[0], b[0]->value, a[0]->value, 0, 1, 0);
     for (std::size_t k = 1; k < count; ++k) {
       out.value += a[k]->value * b[k]->value;
       out.first += a[k]->value * b[k]->first + a[k]->first * b[k]->value;
       out.second += a[k]->value * b[k]->second + 2 * a[k]->first * b[k]->first + a[k]->second * b[k]->value;
       out.mix_in(*a[k], b[k]->value);
       out.mix_in(*b[k], a[k]->value);
+      out.add_product(*a[k], *b[k], 1);
     }
     return out;
   }
@@ -133,6 +147,8 @@ class Moving {
     out.mix(a, b, b.value, a.value);
     out.mix_in(c, -d.value);
     out.mix_in(d, -c.value);
+    out.made_of(a, b, b.value, a.value, 0, 1, 0);
+    out.add_product(c, d, -1);
     return out;
   }
   /// The sum of the squares of three, or its root.
@@ -145,6 +161,8 @@ class Moving {
     }
     out.mix(e[0], e[1], 2 * e[0].value, 2 * e[1].value);
     out.mix_in(e[2], 2 * e[2].value);
+    out.made_of(e[0], e[1], 2 * e[0].value, 2 * e[1].value, 2, 0, 2);
+    out.add_square(e[2]);
     return out;
   }
   static Moving length(const std::array<Moving, 3>& e) {
@@ -160,6 +178,7 @@ class Moving {
     out.second = (second - out.first * out.first) * inverse;
     out.mix(e[0], e[1], e[0].value * inverse, e[1].value * inverse);
     out.mix_in(e[2], e[2].value * inverse);
+    if (e[0].record || e[1].record || e[2].record) out.note_root(sum_of_squares(e));
     return out;
   }
 
@@ -169,10 +188,49 @@ class Moving {
     out.first = fa * a.first + fb * b.first;
     out.second = fa * a.second + fb * b.second + faa * a.first * a.first + 2 * fab * a.first * b.first + fbb * b.first * b.first;
     out.mix(a, b, fa, fb);
+    out.made_of(a, b, fa, fb, faa, fab, fbb);
     return out;
+  }
+  /// Of a record alone: that this is the root of that number.
+  void note_root(const Moving& square) {
+    const double s = 1 / std::sqrt(square.value);
+    if (square.record) write_down(square, {square.slot, -1, 0.5 * s, 0, -0.25 * s * s * s, 0, 0});
   }
 
  private:
+  void write_down(const Moving& from, const MovingRecord::Step& step) {
+    record = from.record;
+    slot = record->add(step);
+  }
+  /// That this is f(a, b), by its derivatives.
+  void made_of(const Moving& a, const Moving& b, double fa, double fb, double faa, double fab, double fbb) {
+    if (a.record && b.record)
+      write_down(a, {a.slot, b.slot, fa, fb, faa, fab, fbb});
+    else if (a.record)
+      write_down(a, {a.slot, -1, fa, 0, faa, 0, 0});
+    else if (b.record)
+      write_down(b, {b.slot, -1, fb, 0, fbb, 0, 0});
+  }
+  /// That `more` times a step was added to this.
+  void add_step(const Moving& made, double more) {
+    if (!made.record) return;
+    if (record)
+      write_down(made, {slot, made.slot, 1, more, 0, 0, 0});
+    else
+      write_down(made, {made.slot, -1, more, 0, 0, 0, 0});
+  }
+  void add_product(const Moving& a, const Moving& b, double times) {
+    if (!a.record && !b.record) return;
+    Moving product(0.0);
+    product.made_of(a, b, b.value, a.value, 0, 1, 0);
+    add_step(product, times);
+  }
+  void add_square(const Moving& a) {
+    if (!a.record) return;
+    Moving square(0.0);
+    square.write_down(a, {a.slot, -1, 2 * a.value, 0, 2, 0, 0});
+    add_step(square, 1);
+  }
   void copy_scalars(const Moving& o) {
     value = o.value;
     first = o.first;
@@ -215,6 +273,7 @@ class Moving {
     for (int n = both; n < b.bodies; ++n)
       for (int k = 0; k < 6; ++k) out.by_body[n][k] = sign * b.by_body[n][k];
     out.bodies = std::max(a.bodies, b.bodies);
+    out.made_of(a, b, 1, sign, 0, 0, 0);
     return out;
   }
   /// Adds f times the first partial derivatives of a.
@@ -295,57 +354,5 @@ inline Moving min(const Moving& a, const Moving& b) { return b.value < a.value ?
 inline Moving max(const Moving& a, const Moving& b) { return b.value > a.value ? b : a; }
 /// An angle, or a sum of angles in whole multiples, less whole turns: from -pi to pi. Smooth but where it is half a turn.
 inline Moving wrap(const Moving& x) { return x - 2 * std::numbers::pi * std::round(x.value / (2 * std::numbers::pi)); }
-
-/// Three of them as a vector.
-struct MovingVec3 {
-  std::array<Moving, 3> e;
-
-  MovingVec3() = default;
-  MovingVec3(const Moving& x, const Moving& y, const Moving& z) : e{x, y, z} {}
-  MovingVec3(const Vec3& v) : e{v.x(), v.y(), v.z()} {}  // NOLINT: those that do not change are vectors too
-
-  [[nodiscard]] const Moving& x() const { return e[0]; }
-  [[nodiscard]] const Moving& y() const { return e[1]; }
-  [[nodiscard]] const Moving& z() const { return e[2]; }
-  [[nodiscard]] Moving dot(const MovingVec3& o) const {
-    return Moving::sum_of_products<3>({&e[0], &e[1], &e[2]}, {&o.e[0], &o.e[1], &o.e[2]});
-  }
-  [[nodiscard]] Moving dot(const Vec3& o) const { return e[0] * o.x() + e[1] * o.y() + e[2] * o.z(); }
-  [[nodiscard]] MovingVec3 cross(const MovingVec3& o) const {
-    return made([&](std::size_t k) {
-      const std::size_t i = (k + 1) % 3, j = (k + 2) % 3;
-      return Moving::difference_of_products(e[i], o.e[j], e[j], o.e[i]);
-    });
-  }
-  [[nodiscard]] Moving squared_norm() const { return Moving::sum_of_squares(e); }
-  [[nodiscard]] Moving norm() const { return Moving::length(e); }
-  [[nodiscard]] Vec3 value() const { return {e[0].value, e[1].value, e[2].value}; }
-
-  friend MovingVec3 operator+(const MovingVec3& a, const MovingVec3& b) {
-    return made([&](std::size_t k) { return a.e[k] + b.e[k]; });
-  }
-  friend MovingVec3 operator-(const MovingVec3& a, const MovingVec3& b) {
-    return made([&](std::size_t k) { return a.e[k] - b.e[k]; });
-  }
-  friend MovingVec3 operator-(const MovingVec3& a) {
-    return made([&](std::size_t k) { return -a.e[k]; });
-  }
-  friend MovingVec3 operator*(const Moving& s, const MovingVec3& a) {
-    return made([&](std::size_t k) { return s * a.e[k]; });
-  }
-  friend MovingVec3 operator*(double s, const MovingVec3& a) {
-    return made([&](std::size_t k) { return s * a.e[k]; });
-  }
-
- private:
-  /// Each component where it is to stand: nothing is copied.
-  template <class Component>
-  static MovingVec3 made(Component&& component) {
-    return MovingVec3(Made{}, component);
-  }
-  struct Made {};
-  template <class Component>
-  MovingVec3(Made, Component&& component) : e{component(0), component(1), component(2)} {}
-};
 
 }  // namespace rotule

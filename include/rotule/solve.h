@@ -14,9 +14,6 @@
 
 namespace rotule {
 
-/// The solver called `name` (`rotule list solvers`), with its usual settings. Throws Error with the nearest name.
-SolverChoice solver_named(std::string_view name);
-
 /// Why this solver cannot take this problem, in a few words, such as "knows no cones"; empty where it can.
 std::string why_not(const ConstraintProblem& problem, const SolverChoice& solver);
 

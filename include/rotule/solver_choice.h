@@ -121,4 +121,7 @@ class SolverChoice {
   alignas(double) std::byte bytes_[capacity] = {};
 };
 
+/// The solver called `name` (`rotule list solvers`), with its usual settings. Throws Error with the nearest name.
+SolverChoice solver_named(std::string_view name);
+
 }  // namespace rotule

@@ -21,7 +21,8 @@ struct DampedMode {
 std::vector<DampedMode> damped_modes(const Linearisation& linearisation);
 
 /// In coordinates of the undamped modes, sigma = Phi y with Phi^T M Phi = 1, the state is (y, y'):
-///   A = [0, 1; -Phi^T K Phi, -Phi^T D Phi],  B = [0; Phi^T G^T],  C = [G Phi, 0; 0, G Phi],  D = 0.
+///   A = [0, 1; -Phi^T K Phi, -Phi^T D Phi],  B = [0; Phi^T G^T],  C = [G Phi, 0; 0, G Phi],  D = 0,
+/// and behind them the wakes of unsteady sections.
 /// Inputs are forces of motors on the axes named (N, N m); outputs their coordinates, then their rates.
 struct StateSpace {
   MatX A, B, C, D;

@@ -17,6 +17,7 @@ struct SectionCoefficients {
   std::vector<double> angles = {};
   std::vector<double> drag = {}, lift = {}, moment = {};
   double skin_friction = 0;
+  bool unsteady = false;       // whether its wake is remembered
   double pressure_offset = 0;  // m, from the axis downstream to the point where force and moment act
   double velocity_offset = 0;  // m, likewise to the point where the velocity is felt
 };

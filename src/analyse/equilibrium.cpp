@@ -1,10 +1,10 @@
 // Equilibrium (B3): what is left of the sum of all forces on every body and particle, and how fast each moves.
-#include <rotule/solvers/ldlt.h>
 
 #include <algorithm>
 
 #include "dynamics/forces/added_mass.h"
 #include "mechanism/jointed_mechanism.h"
+#include "model/solver_list.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -25,7 +25,7 @@ Balance World::balance(double force_tolerance, double speed_tolerance) const {
     Recipe recipe = w.recipe;
     recipe.formulation = AccelerationSettings{};
     recipe.correction = NoCorrectionSettings{};
-    recipe.solver = LdltSettings{};
+    recipe.solver = solver_named("ldlt");
     w.judge = std::make_shared<WorldImplementation::Judge>(model, recipe);
   }
   JointedMechanism& mechanism = w.judge->mechanism;

@@ -1,15 +1,17 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/flutter.h>
-#include <rotule/solvers/ldlt.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "analyse/state_matrix.h"
 #include "base/text.h"
+#include "dynamics/forces/fluid.h"
 #include "linalg/decompositions.h"
 #include "mechanism/jointed_mechanism.h"
 #include "model/expression.h"
+#include "model/solver_list.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -49,6 +51,8 @@ void still(FlowDef& flow) {
   if (auto* turbulence = std::get_if<TurbulentFlow>(&flow)) turbulence->intensity = 0;
   if (auto* vortices = std::get_if<VortexFlow>(&flow)) vortices->circulation = 0;
   if (auto* waves = std::get_if<WaveFlow>(&flow)) waves->amplitude = 0;
+  if (auto* field = std::get_if<GridFlow>(&flow))
+    *field = {.name = field->name, .outside = "zero", .grid = std::make_shared<FlowGrid>(FlowGrid{.velocity = {Vec3::Zero()}})};
 }
 
 /// The mechanism's accelerations at rest in this pose, in the columns of the linearisation.
@@ -56,6 +60,7 @@ VecX accelerations_at_rest(JointedMechanism& mechanism, const World& world, cons
   const WorldImplementation& w = implementation_of(world);
   State s = w.state;
   s.u.setZero();
+  settle_wakes(w.model, w.time, s);
   VecX udot, out(l.M.rows());
   mechanism.begin_step(s, w.time);
   mechanism.accelerations(w.time, s, udot);
@@ -79,14 +84,14 @@ Linearisation settle(World& world, int most_iterations) {
   Recipe recipe = w.recipe;
   recipe.formulation = AccelerationSettings{};
   recipe.correction = NoCorrectionSettings{};
-  recipe.solver = LdltSettings{};
+  recipe.solver = solver_named("ldlt");
   JointedMechanism mechanism(w.model, recipe);
   mechanism.external = w.external;
   for (int i = 0; i < most_iterations && l.unbalance > at_rest; ++i) {
     // Motions that joints allow and nothing resists are left where they are.
     const MatX N = allowed_motions(l);
-    const VecX sigma =
-        N * least_squares(N.transpose() * l.K * N, N.transpose() * (l.M * accelerations_at_rest(mechanism, world, l)), 1e-10);
+    const VecX sigma = N * least_squares(N.transpose() * settled_stiffness(l) * N,
+                                         N.transpose() * (l.M * accelerations_at_rest(mechanism, world, l)), 1e-10);
     VecX all = VecX::Zero(w.model.velocity_count());
     Eigen::Index at = 0;
     for (const BodyId body : l.bodies) {

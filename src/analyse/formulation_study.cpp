@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/formulation_study.h>
-#include <rotule/solvers/ldlt.h>
 
 #include <chrono>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include "base/spans.h"
 #include "dynamics/forces/weight.h"
 #include "mechanism/shock.h"
+#include "model/solver_list.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -92,7 +92,7 @@ class StudyRun {
  private:
   void solve(Island& island) {
     island.problem.x0.setZero();
-    island.solve(SolverChoice(LdltSettings{}));
+    island.solve(solver_named("ldlt"));
     island.apply_impulses();
     ++solves;
   }
@@ -158,7 +158,7 @@ std::vector<FormulationTrial> compare_formulations(const Scene& scene, const For
     require(beta >= 0 && beta <= 2, "shares of stabilisation must be from 0 to 2");
   recipe.formulation = AccelerationSettings{};
   recipe.correction = NoCorrectionSettings{};
-  recipe.solver = LdltSettings{};
+  recipe.solver = solver_named("ldlt");
   recipe.contacts = NoContactSettings{};
   set(recipe, "integrator", "rk4");
   World world(scene, recipe);

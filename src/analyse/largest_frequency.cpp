@@ -21,6 +21,7 @@ LargestFrequency largest_frequency(const World& world, double tolerance) {
   const State& s = w.state;
   if (!model.joints.empty()) throw Error("largest_frequency", "is for systems without joints");
   if (model.has_added_mass()) throw Error("largest_frequency", "is for systems without added mass");
+  if (model.forces.wakes > 0) throw Error("largest_frequency", "is for systems without unsteady sections");
 
   // K over the movable triples, and M^-1 triple by triple.
   const int bodies = model.body_count(), triples = model.velocity_count() / 3;

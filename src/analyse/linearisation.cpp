@@ -1,14 +1,15 @@
 #include <rotule/analyse.h>
 #include <rotule/error.h>
-#include <rotule/solvers/ldlt.h>
 
 #include <Eigen/LU>
 
 #include "analyse/contact_linearisation.h"
-#include "dynamics/forces/added_mass.h"
+#include "analyse/state_matrix.h"
+#include "dynamics/forces/fluid.h"
 #include "dynamics/forces/gas.h"
 #include "dynamics/forces/springs.h"
 #include "linalg/decompositions.h"
+#include "model/solver_list.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -26,11 +27,12 @@ Linearisation linearise(const World& world, const LinearisationSettings& setting
   Recipe recipe = w.recipe;
   recipe.formulation = AccelerationSettings{};
   recipe.correction = NoCorrectionSettings{};
-  recipe.solver = LdltSettings{};
+  recipe.solver = solver_named("ldlt");
   JointedMechanism mechanism(model, recipe);
   mechanism.external = w.external;
   State s = w.state;
   s.u.setZero();
+  settle_wakes(model, w.time, s);
   VecX udot;
   mechanism.begin_step(s, w.time);
   mechanism.accelerations(w.time, s, udot);
@@ -82,13 +84,27 @@ Linearisation linearise(const World& world, const LinearisationSettings& setting
     out.M.block<3, 3>(c, c).diagonal().setConstant(model.particles.mass[k]);
   }
 
-  // The forces' own derivatives.
-  const auto into = [&](MatX& to) {
+  // The forces' own derivatives; of wakes too, which are states of their own.
+  const int first_wake = wake_triple(s, 0);
+  const Eigen::Index wakes = 3 * static_cast<Eigen::Index>(model.forces.wakes);
+  out.wake_rates.setZero(wakes, wakes);
+  out.wake_by_motion.setZero(wakes, size);
+  out.wake_by_velocity.setZero(wakes, size);
+  out.wake_forces.setZero(size, wakes);
+  const auto into = [&](MatX& to, MatX& of_wakes) {
     return [&](int row, int col, const Mat3& block) {
-      if (column[row] >= 0 && column[col] >= 0) to.block<3, 3>(column[row], column[col]) -= block;
+      const Eigen::Index wake_row = 3 * (row - first_wake), wake_column = 3 * (col - first_wake);
+      if (wake_row >= 0 && wake_column >= 0)
+        out.wake_rates.block<3, 3>(wake_row, wake_column) += block;
+      else if (wake_row >= 0)
+        of_wakes.block<3, 3>(wake_row, column[col]) += block;
+      else if (wake_column >= 0)
+        out.wake_forces.block<3, 3>(column[row], wake_column) += block;
+      else if (column[row] >= 0 && column[col] >= 0)
+        to.block<3, 3>(column[row], column[col]) -= block;
     };
   };
-  auto stiffness = into(out.K), damping = into(out.D);
+  auto stiffness = into(out.K, out.wake_by_motion), damping = into(out.D, out.wake_by_velocity);
   add_force_derivatives(model, s, w.time, 0, 1, false, stiffness);
   add_full_gas_derivatives(model, s, 1, stiffness);
   add_force_derivatives(model, s, w.time, 1, 0, false, damping);
@@ -171,6 +187,28 @@ MatX symmetric_part(const MatX& A) { return 0.5 * (A + A.transpose()); }
 
 MatX allowed_motions(const Linearisation& l) { return allowed_motions(l.J, l.M.rows()); }
 
+MatX state_matrix(const Linearisation& l, const MatX& N, const MatX& K, const MatX& inverse) {
+  const Eigen::Index k = N.cols(), wakes = l.wake_rates.rows();
+  MatX A = MatX::Zero(2 * k + wakes, 2 * k + wakes);
+  A.block(0, k, k, k).setIdentity();
+  A.block(k, 0, k, k) = -K;
+  A.block(k, k, k, k) = -inverse * reduced(l.D, N);
+  if (wakes == 0) return A;
+  A.block(k, 2 * k, k, wakes) = inverse * N.transpose() * l.wake_forces;
+  A.block(2 * k, 0, wakes, k) = l.wake_by_motion * N;
+  A.block(2 * k, k, wakes, k) = l.wake_by_velocity * N;
+  A.bottomRightCorner(wakes, wakes) = l.wake_rates;
+  return A;
+}
+
+MatX settled_stiffness(const Linearisation& l) {
+  MatX K = l.K;
+  // z = -wake_rates^-1 wake_by_motion sigma; lags do not see each other.
+  for (Eigen::Index k = 0; k < l.wake_rates.rows(); ++k)
+    if (const double rate = l.wake_rates(k, k); rate != 0) K += l.wake_forces.col(k) * l.wake_by_motion.row(k) / rate;
+  return K;
+}
+
 Modes normal_modes(const Linearisation& l) {
   const MatX N = allowed_motions(l);
   if (N.cols() == 0) return {VecX(0), N};  // all is held
@@ -182,12 +220,7 @@ std::vector<std::complex<double>> eigenvalues(const Linearisation& l) {
   const MatX N = allowed_motions(l);
   if (N.cols() == 0) return {};
   const MatX inverse = inverse_of(reduced(l.M, N));
-  const auto k = inverse.rows();
-  MatX A = MatX::Zero(2 * k, 2 * k);
-  A.topRightCorner(k, k).setIdentity();
-  A.bottomLeftCorner(k, k) = -inverse * reduced(l.K, N);
-  A.bottomRightCorner(k, k) = -inverse * reduced(l.D, N);
-  const Eigen::VectorXcd values = complex_eigenvalues(A);
+  const Eigen::VectorXcd values = complex_eigenvalues(state_matrix(l, N, inverse * reduced(l.K, N), inverse));
   return {values.begin(), values.end()};
 }
 

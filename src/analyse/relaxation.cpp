@@ -1,13 +1,13 @@
 #include "analyse/relaxation.h"
 
 #include <rotule/error.h>
-#include <rotule/solvers/ldlt.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/budget.h"
 #include "dynamics/forces/added_mass.h"
+#include "model/solver_list.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -18,7 +18,7 @@ namespace {
 Recipe relaxed(Recipe recipe, const RelaxationSettings& settings) {
   recipe.formulation = AccelerationSettings{};
   recipe.correction = ProjectionSettings{};
-  recipe.solver = LdltSettings{};
+  recipe.solver = solver_named("ldlt");
   if (std::holds_alternative<LocalGlobalSettings>(recipe.implicit_solver)) recipe.implicit_solver = AutomaticImplicitSettings{};
   std::visit(
       [&](auto& solver) {
@@ -50,6 +50,8 @@ Relaxation::Relaxation(const World& world, const RelaxationSettings& settings)
   require(settings.force_tolerance >= 0, "relax", "force_tolerance must not be negative");
   require(settings.linear_tolerance > 0 && settings.linear_tolerance < 1, "relax", "linear_tolerance must be between 0 and 1");
   require(model_.walls.empty(), "relax", "knows nothing of walls; let the motion come to rest instead (--until-equilibrium)");
+  require(model_.forces.wakes == 0, "relax",
+          "knows nothing of wakes; leave \"unsteady\" out of sections: at rest they are the same without it");
   require(std::holds_alternative<NoContactSettings>(world.recipe().contacts), "relax",
           "knows nothing of contacts; let the motion come to rest instead (--until-equilibrium)");
   for (const Joint& joint : model_.joints)

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/mass_properties.h>
-#include <rotule/solvers/auto.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +15,7 @@
 #include "model/scene_fields.h"
 #include "model/solids.h"
 #include "model/support.h"
+#include "solve/solve.h"
 #include "world/world_implementation.h"
 
 namespace rotule {

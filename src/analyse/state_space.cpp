@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numbers>
 
+#include "analyse/state_matrix.h"
 #include "base/text.h"
 #include "constraint/joint_coordinates.h"
 #include "linalg/decompositions.h"
@@ -55,13 +56,9 @@ std::vector<DampedMode> damped_modes(const Linearisation& l) {
   const MatX& Phi = modes.shapes;
   const Eigen::Index n = Phi.cols();
   if (n == 0) return {};
-  MatX A = MatX::Zero(2 * n, 2 * n);
-  A.topRightCorner(n, n).setIdentity();
-  A.bottomLeftCorner(n, n) = -stiffness_on(l, modes);
-  A.bottomRightCorner(n, n) = -Phi.transpose() * l.D * Phi;
-  const ComplexEigen eigen = complex_eigen(A);
+  const ComplexEigen eigen = complex_eigen(state_matrix(l, Phi, stiffness_on(l, modes), MatX::Identity(n, n)));
   std::vector<DampedMode> out;
-  for (Eigen::Index k = 0; k < 2 * n; ++k) {
+  for (Eigen::Index k = 0; k < eigen.values.size(); ++k) {
     const std::complex<double> lambda = eigen.values[k];
     if (lambda.imag() < 0) continue;
     DampedMode mode{.eigenvalue = lambda, .frequency = lambda.imag() / (2 * std::numbers::pi), .shape = {}};
@@ -99,18 +96,16 @@ StateSpace state_space(const World& world, std::span<const std::string> wanted, 
   }
   const MatX Phi = modes.shapes, seen = G * Phi;
   const Eigen::Index n = Phi.cols(), m = seen.rows();
-  out.A.setZero(2 * n, 2 * n);
-  out.A.topRightCorner(n, n).setIdentity();
-  out.A.bottomLeftCorner(n, n) = -stiffness_on(l, modes);
-  out.A.bottomRightCorner(n, n) = -Phi.transpose() * l.D * Phi;
-  out.B.setZero(2 * n, m);
-  out.B.bottomRows(n) = seen.transpose();
-  out.C.setZero(2 * m, 2 * n);
+  out.A = state_matrix(l, Phi, stiffness_on(l, modes), MatX::Identity(n, n));
+  out.B.setZero(out.A.rows(), m);
+  out.B.middleRows(n, n) = seen.transpose();
+  out.C.setZero(2 * m, out.A.rows());
   out.C.topLeftCorner(m, n) = seen;
-  out.C.bottomRightCorner(m, n) = seen;
+  out.C.block(m, n, m, n) = seen;
   out.D.setZero(2 * m, m);
   for (const char* what : {"mode", "rate of mode"})
     for (Eigen::Index k = 0; k < n; ++k) out.states.push_back(fmt::format("{} {}", what, k + 1));
+  for (Eigen::Index k = 0; k < l.wake_rates.rows(); ++k) out.states.push_back(fmt::format("wake {}", k + 1));
   for (const char* what : {"", " rate"})
     for (const std::string& name : out.inputs) out.outputs.push_back(name + what);
   return out;

@@ -148,15 +148,16 @@ void add_force_flow(const Model& model, const VecX& external, const State& s, do
     out[drag.flows.empty() ? Agent::drag : Agent::fluid] += f.dot(u);
     add_sum(model, s, f, out.applied);
   }
-  if (!forces.airs.empty()) {
+  for (const AirForce& air : forces.airs) {
     f.setZero();
-    add_air(model, s, f);
-    out[Agent::drag] += f.dot(u);
+    add_air(model, air, s, t, f);
+    out[air.flows.empty() ? Agent::drag : Agent::fluid] += f.dot(u);
     add_sum(model, s, f, out.applied);
   }
   if (has_fluid(forces)) {
     f.setZero();
     add_fluid(model, s, t, f);
+    f.tail(3 * static_cast<Eigen::Index>(forces.wakes)).setZero();  // no forces
     out[Agent::fluid] += f.dot(u) - power_on_led(model, s, f, u);
     add_sum(model, s, f, out.applied);
   }
@@ -189,7 +190,7 @@ void add_force_flow(const Model& model, const VecX& external, const State& s, do
     add_elasticity(model, s, f);
     add_pair_forces(model, s, t, f);
     add_drag(model, s, t, f);
-    add_air(model, s, f);
+    add_air(model, s, t, f);
     add_gas(model, s, f);
     add_gravitation(model, s, threads, scratch.forces.attractors, f);
     out[Agent::guides] -= power_on_led(model, s, f, u);

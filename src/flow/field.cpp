@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <numbers>
 
+#include "flow/grid_field.h"
+
 namespace rotule {
 namespace {
 

@@ -1,6 +1,6 @@
 #pragma once
-// Flow fields (rotule/flow.h), compiled: the velocity of the fluid at a place and a time, with its derivatives by both. All are
-// closed forms, so that nothing is remembered between calls and nothing allocated.
+// Flow fields (rotule/flow.h), compiled: the velocity of the fluid at a place and a time, with its derivatives by both. All but
+// those from files are closed forms; nothing is remembered between calls and nothing allocated.
 #include <rotule/flow.h>
 
 #include <functional>

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/inverse_dynamics.h>
-#include <rotule/solvers/ldlt.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +15,7 @@
 #include "dynamics/forces/force_set.h"
 #include "dynamics/forces/gyroscopic.h"
 #include "dynamics/forces/weight.h"
+#include "model/solver_list.h"
 #include "problem/operators.h"
 #include "solve/solve.h"
 #include "world/world_implementation.h"
@@ -314,7 +314,7 @@ void InverseDynamics::Inside::solve_rows(double t) {
   double before = infinity;
   for (int round = 0; round < most_sharings; ++round) {
     problem.b = rest;
-    rotule::solve(problem, LdltSettings{}, workspace, view(step), report);
+    rotule::solve(problem, solver_named("ldlt"), workspace, view(step), report);
     x += step;
     const double change = step.cwiseAbs().maxCoeff(), size = x.cwiseAbs().maxCoeff();
     if (change <= 1e-15 * size || (round > 2 && change > 0.5 * before)) break;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <rotule/error.h>
-#include <rotule/solvers/ldlt.h>
 
 #include <Eigen/LU>
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "base/text.h"
 #include "constraint/pool/pools.h"
 #include "math/pose.h"
+#include "model/solver_list.h"
 #include "problem/operators.h"
 #include "solve/solve.h"
 #include "world/world_implementation.h"
@@ -165,7 +165,7 @@ void PoseSystem::put_limit(std::size_t k) {
 }
 
 void PoseSystem::solve_rows() {
-  rotule::solve(problem_, LdltSettings{}, workspace_, view(x_), report_);
+  rotule::solve(problem_, solver_named("ldlt"), workspace_, view(x_), report_);
   local_.setZero();
   apply_impulses(problem_, view(x_), view(local_));
 }

@@ -30,7 +30,7 @@ void Course::settle(State& s, double t) {
   }
 }
 
-void Course::error_scale(const State& s, const VecX& acceleration) {
+void Course::error_scale(const State& s, const VecX& acceleration, double t, Pace& pace) {
   const Model& model = mechanism_.model;
   Vec3 middle = Vec3::Zero();
   const double count = s.bodies() + s.particles();
@@ -57,8 +57,14 @@ void Course::error_scale(const State& s, const VecX& acceleration) {
     extent = s.particles() > 0 ? s.particle_position(0).norm() : s.p[0].norm();
     if (pull > 0) extent = std::max(extent, speed / std::sqrt(pull));
   }
-  speed = std::max(std::sqrt(speed), std::sqrt(std::sqrt(pull) * extent));
-  spin = std::max(std::sqrt(spin), std::sqrt(std::sqrt(twist)));
+  // The fastest of late is forgotten in the time that it takes to go the whole extent, or a radian: V' = -V^2 / L.
+  const double elapsed = std::max(0.0, t - pace.time);
+  const auto of_late = [&](double now, double before, double length) {
+    return std::max(now, length > 0 ? before / (1 + elapsed * before / length) : 0);
+  };
+  pace = {of_late(std::sqrt(speed), pace.speed, extent), of_late(std::sqrt(spin), pace.spin, 1), t};
+  speed = pace.speed > 0 ? pace.speed : std::sqrt(std::sqrt(pull) * extent);
+  spin = pace.spin > 0 ? pace.spin : std::sqrt(std::sqrt(twist));
   const double rel = control_.relative_tolerance, abs = control_.absolute_tolerance;
   position_unit_ = abs + rel * extent;
   angle_unit_ = abs + rel;
@@ -75,8 +81,9 @@ double Course::error_norm(const VecX& sigma, const VecX& u) const {
     v = std::max(v, u.segment<3>(i).squaredNorm());
     omega = std::max(omega, u.segment<3>(i + 3).squaredNorm());
   }
+  const Eigen::Index wakes = bodies + 3 * static_cast<Eigen::Index>(mechanism_.model.particle_count());
   for (Eigen::Index i = bodies; i < u.size(); i += 3) {
-    p = std::max(p, sigma.segment<3>(i).squaredNorm());
+    if (i < wakes) p = std::max(p, sigma.segment<3>(i).squaredNorm());
     v = std::max(v, u.segment<3>(i).squaredNorm());
   }
   const auto share = [](double square, double unit) { return square / (unit * unit); };

@@ -3,6 +3,7 @@
 // correction of drift, and walls to meet at the right instant.
 #include <rotule/integrators_adaptive.h>
 
+#include "integrate/adaptive/pace.h"
 #include "mechanism/shock.h"
 
 namespace rotule {
@@ -40,9 +41,9 @@ class Course {
   /// Corrects drift as the recipe says, as closely as the tolerance makes sense, or all the way.
   void settle(State& s, double t);
   void settle_all_the_way() { all_the_way_ = true; }
-  /// The mechanism's extent L (of a single point: of its way), its fastest motion V and spin W. Bodies at rest under
-  /// accelerations a are about to move at sqrt(a L).
-  void error_scale(const State& s, const VecX& acceleration);
+  /// The mechanism's extent L (of a single point: of its way), its fastest motion V and spin W of late. What has not moved yet,
+  /// under accelerations a, may be about to move at sqrt(a L); stiff springs turn back long before.
+  void error_scale(const State& s, const VecX& acceleration, double t, Pace& pace);
   /// The largest over bodies of |dp| / L, |dsigma| / 1 rad, |dv| / V and |domega| / W, each over the tolerance.
   [[nodiscard]] double error_norm(const VecX& sigma, const VecX& u) const;
   /// Three radians: charts end at two pi.

@@ -1,7 +1,5 @@
 #include "mechanism/drive_laws.h"
 
-#include <rotule/solvers/auto.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -9,6 +7,7 @@
 #include "base/spans.h"
 #include "mechanism/jointed_mechanism.h"
 #include "mechanism/shock.h"
+#include "model/solver_list.h"
 #include "solve/solve.h"
 
 namespace rotule {
@@ -317,9 +316,7 @@ void DriveLaws::solve_box(JointedMechanism& mechanism) {
   A.start.push_back(static_cast<int>(A.column.size()));
   problem_.b = b_;
   problem_.x0.setZero();
-  AutoSettings settings;
-  settings.tolerance = 1e-12;
-  solve(problem_, settings, workspace_, view(x_), report_);
+  solve(problem_, automatic_solver(1e-12), workspace_, view(x_), report_);
   ++mechanism.now.report.solves;
   mechanism.now.report.converged = mechanism.now.report.converged && report_.residual < 1e-6;
 }

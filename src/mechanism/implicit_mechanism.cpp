@@ -151,7 +151,9 @@ void ImplicitSystem::solve_mechanism(const VecX& r, VecX& out, bool rows) {
   for (int n = 0; n < S.rows(); ++n) {
     const int triple = mechanism_.triple[n], bodies = model_.body_count();
     const Vec3 x = r.segment<3>(3 * triple);
-    if (triple >= 2 * bodies) {
+    if (triple >= 2 * bodies + model_.particle_count()) {
+      rhs_.segment<3>(3 * n) = x;  // a wake
+    } else if (triple >= 2 * bodies) {
       rhs_.segment<3>(3 * n) = model_.particles.mass[triple - 2 * bodies] * x;
     } else if (triple % 2 == 0) {
       rhs_.segment<3>(3 * n) = model_.bodies[triple / 2].mass * x;

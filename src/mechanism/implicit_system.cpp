@@ -8,6 +8,7 @@
 #include "constraint/formulation/formulations.h"
 #include "dynamics/forces/added_mass.h"
 #include "dynamics/forces/elasticity.h"
+#include "dynamics/forces/fluid.h"
 #include "dynamics/forces/force_set.h"
 #include "dynamics/forces/springs.h"
 #include "mechanism/gas_ranks.h"
@@ -16,11 +17,11 @@ namespace rotule {
 
 namespace {
 
-/// Bodies, then particles, tied together by whatever couples them.
+/// Bodies, then particles, then wakes, tied together by whatever couples them.
 class Ties {
  public:
   explicit Ties(const Model& model)
-      : model_(model), parent_(static_cast<std::size_t>(model.body_count() + model.particle_count())) {
+      : model_(model), parent_(static_cast<std::size_t>(model.body_count() + model.particle_count() + model.forces.wakes)) {
     std::iota(parent_.begin(), parent_.end(), 0);
   }
   [[nodiscard]] int node(const ForceEnd& end) const {
@@ -28,6 +29,7 @@ class Ties {
     if (end.kind == ForceEnd::Kind::particle) return particle(end.index);
     return -1;
   }
+  [[nodiscard]] int wake(int k) const { return model_.body_count() + model_.particle_count() + k; }
   [[nodiscard]] int particle(int k) const { return model_.particles.movable(k) ? model_.body_count() + k : -1; }
   int root(int i) {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
@@ -54,6 +56,8 @@ void visit_couplings(const Model& model, const Ties& ties, Visitor&& visit) {
   for (const auto& angle : f.angles)
     for (int k = 0; k < 3; ++k) visit(ties.node(angle.ends[k]), ties.node(angle.ends[(k + 1) % 3]));
   visit_element_pairs(f.elements, [&](int i, int j) { visit(ties.particle(i), ties.particle(j)); });
+  for (const SectionForce& section : f.sections)
+    if (section.wake != no_wake) visit(ties.node(section.at), ties.wake(section.wake));
   for (const AirForce& air : f.airs)
     for (const std::array<int, 3>& triangle : air.triangles)
       for (std::size_t k = 0; k < 3; ++k) visit(ties.particle(triangle[k]), ties.particle(triangle[(k + 1) % 3]));
@@ -91,14 +95,14 @@ ImplicitSystem::ImplicitSystem(const Model& model, const Recipe& recipe, const s
 }
 
 void ImplicitSystem::split(bool together) {
-  const int bodies = model_.body_count(), count = bodies + model_.particle_count();
+  const int bodies = model_.body_count(), count = bodies + model_.particle_count(), wakes = model_.forces.wakes;
   Ties ties(model_);
   const ParticleSprings& springs = model_.forces.particle_springs;
   for (int n = 0; n < springs.count(); ++n) ties.tie(ties.particle(springs.i[n]), ties.particle(springs.j[n]));
   visit_couplings(model_, ties, [&](int i, int j) { ties.tie(i, j); });
 
   // Whatever hangs together with a body, a joint, or a force that may be unsymmetric, belongs to the mechanism.
-  std::vector<char> unsymmetric(static_cast<std::size_t>(count), 0);
+  std::vector<char> unsymmetric(static_cast<std::size_t>(count + wakes), 0);
   for (int i = 0; i < bodies; ++i)
     if (model_.movable(i)) unsymmetric[ties.root(i)] = 1;
   for (const UserForceEntry& user : model_.forces.users)
@@ -108,7 +112,7 @@ void ImplicitSystem::split(bool together) {
   if (together || (!model_.forces.gravitations.empty() && count <= most_gravitating_derivatives))
     std::fill(unsymmetric.begin(), unsymmetric.end(), 1);
 
-  const auto triples = 2 * static_cast<std::size_t>(bodies) + static_cast<std::size_t>(model_.particle_count());
+  const auto triples = static_cast<std::size_t>(model_.velocity_count() / 3);
   for (Share* share : {&mechanism_, &particles_}) share->place.assign(triples, -1);
   const auto put = [](Share& share, int triple) {
     share.place[triple] = static_cast<int>(share.triple.size());
@@ -119,6 +123,7 @@ void ImplicitSystem::split(bool together) {
       for (int half = 0; half < 2; ++half) put(mechanism_, 2 * i + half);
   for (int k = 0; k < model_.particle_count(); ++k)
     if (const int node = ties.particle(k); node >= 0) put(unsymmetric[ties.root(node)] ? mechanism_ : particles_, 2 * bodies + k);
+  for (int k = 0; k < wakes; ++k) put(mechanism_, bodies + ties.wake(k));
 
   // Patterns.
   std::vector<std::array<int, 2>> pairs;
@@ -271,6 +276,8 @@ void ImplicitSystem::assemble_motions(double a, double b) {
     for (Share* share : {&mechanism_, &particles_})
       if (const int at = share->place[2 * bodies + k]; at >= 0)
         share->S.add(share->S.diagonal(at), model_.particles.mass[k] * Mat3::Identity());
+  for (int k = 0; k < model_.forces.wakes; ++k)
+    mechanism_.S.add(mechanism_.S.diagonal(mechanism_.place[wake_triple(s_, k)]), Mat3::Identity());
   assemble_bodies(a, b);
   assemble_springs(a, b);
   auto sink = [&](int row, int column, const Mat3& block) {
@@ -301,7 +308,7 @@ void ImplicitSystem::assemble(double a, double b) {
   const Eigen::Index bodies = 2 * static_cast<Eigen::Index>(model_.body_count());
   std::vector<RankOne> parts;
   gas_ranks(
-      model_, s_, b, bodies + model_.particle_count(),
+      model_, s_, b, model_.velocity_count() / 3,
       [&](int k) { return model_.particles.movable(k) ? bodies + k : Eigen::Index{-1}; }, parts);
   gases_.prepare(parts, [&](const VecX& g, VecX& x) {
     VecX r = g;

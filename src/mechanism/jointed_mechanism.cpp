@@ -1,7 +1,6 @@
 #include "mechanism/jointed_mechanism.h"
 
 #include <rotule/error.h>
-#include <rotule/solvers/articulated_body.h>
 
 #include <algorithm>
 #include <thread>
@@ -14,6 +13,7 @@
 #include "dynamics/forces/weight.h"
 #include "mechanism/implicit_system.h"
 #include "mechanism/stage_minimiser.h"
+#include "solve/solve.h"
 
 namespace rotule {
 

@@ -1,11 +1,10 @@
 #include "mechanism/shock.h"
 
-#include <rotule/solvers/ldlt.h>
-
 #include <algorithm>
 
 #include "dynamics/forces/added_mass.h"
 #include "math/rotation.h"
+#include "model/solver_list.h"
 #include "problem/operators.h"
 #include "solve/solve.h"
 
@@ -102,7 +101,7 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
         if (r < joint_rows) problem_.b[r] -= island->values.C_t[r];
       }
     x_.resize(rows);
-    solve(problem_, LdltSettings{}, workspace_, {x_.data(), static_cast<std::size_t>(rows)}, report_);
+    solve(problem_, solver_named("ldlt"), workspace_, {x_.data(), static_cast<std::size_t>(rows)}, report_);
     if (!one_sided) break;
 
     // A wall pushes and never pulls.

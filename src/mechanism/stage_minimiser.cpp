@@ -149,7 +149,7 @@ void StageMinimiser::evaluate(Point& at) {
   add_elastic(s, at.f);
   if (lossy_) {
     add_drag(model_, s, t_, at.f);
-    add_air(model_, s, at.f);
+    add_air(model_, s, t_, at.f);
     if (damped_) {
       rest_.x = s.x;
       at.loss = at.f - dead_;
@@ -159,7 +159,7 @@ void StageMinimiser::evaluate(Point& at) {
     } else {
       at.loss.setZero();
       add_drag(model_, s, t_, at.loss);
-      add_air(model_, s, at.loss);
+      add_air(model_, s, t_, at.loss);
     }
   }
   double inertia = 0, dead = 0;

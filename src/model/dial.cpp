@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 #include <rotule/error.h>
-#include <rotule/solvers/auto.h>
-#include <rotule/solvers/ldlt.h>
 
 #include <algorithm>
 #include <array>
@@ -90,7 +88,7 @@ Recipe with_impulses(const Wish& wish) {
   out.contacts = NoContactSettings{};
   // Work that a step may cost where contacts jam, in sweeps over all rows.
   const int most = wish.dial == Dial::realtime ? 1000 : wish.dial == Dial::balanced ? 3000 : 30000;
-  out.solver = AutoSettings{.tolerance = 1e-10, .max_iterations = most};
+  out.solver = automatic_solver(1e-10, most);
   return out;
 }
 
@@ -148,7 +146,7 @@ Recipe chosen(const SceneContent& content, const ContactChoice& contacts, const 
   const bool impulses = touching || (content.needs.drives && wish.dial == Dial::realtime && !wish.accuracy);
   Recipe out = impulses ? with_impulses(wish) : without_impulses(content, wish);
   out.contacts = contacts;
-  if (by_impulses(out.formulation) && !touching && !content.needs.drives) out.solver = LdltSettings{};
+  if (by_impulses(out.formulation) && !touching && !content.needs.drives) out.solver = solver_named("ldlt");
   out.dt = step_for(content, out, wish);
   return out;
 }
@@ -217,8 +215,7 @@ std::optional<Recipe> nearest_fit(const Recipe& recipe, const GivenFields& fixed
   const bool touching = !std::holds_alternative<NoContactSettings>(recipe.contacts);
   auto contacts = alternatives<ContactChoice>(recipe.contacts, fixed.contacts || !touching,
                                               {ConeContactSettings{}, BoxContactSettings{}, NoContactSettings{}});
-  const auto solvers =
-      alternatives<SolverChoice>(recipe.solver, fixed.solver, {SolverChoice(AutoSettings{.tolerance = 1e-10}), LdltSettings{}});
+  const auto solvers = alternatives<SolverChoice>(recipe.solver, fixed.solver, {automatic_solver(1e-10), solver_named("ldlt")});
 
   std::optional<Recipe> best;
   std::size_t least = 0;
@@ -313,7 +310,7 @@ Recipe fitted(const SceneContent& content, const Recipe& given, const GivenField
     if (const std::optional<Recipe> near = nearest_fit(out, which, content.needs)) out = *near;
   if (touching && std::holds_alternative<NoContactSettings>(out.contacts) && !which.solver &&
       std::holds_alternative<AccelerationSettings>(out.formulation))
-    out.solver = LdltSettings{};
+    out.solver = solver_named("ldlt");
   out.dt = which.dt ? given.dt : step_for(content, out, wish);
   return out;
 }

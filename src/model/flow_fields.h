@@ -129,4 +129,21 @@ struct SceneFields<WaveFlow> {
   }
 };
 
+template <>
+struct Kind<GridFlow> {
+  static constexpr std::string_view name = "file", summary = "velocities on a grid, in time, from HDF5 or VTK";
+};
+template <>
+struct SceneFields<GridFlow> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what forces call it"}, s.name);
+    visit(Field{"file", "", ".h5, .vti, .vtk or .pvd, seen from the scene's own folder"}, s.file, Need::required);
+    visit(Field{"array", "", "of the file, three numbers for each point"}, s.array);
+    visit(Field{"outside", "", "of its grid and its times: refuse, hold (as at its edge) or zero"}, s.outside);
+    visit(Field{"shift", "m", "by which the file's places are moved", -1e30, 1e30}, s.shift);
+    visit(Field{"start", "s", "at which the file's time is zero", -1e30, 1e30}, s.start);
+  }
+};
+
 }  // namespace rotule

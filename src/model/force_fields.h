@@ -75,7 +75,7 @@ struct SceneFields<Drag> {
 
 template <>
 struct Kind<Air> {
-  static constexpr std::string_view name = "air", summary = "drag by area on surfaces of particles, and wind";
+  static constexpr std::string_view name = "air", summary = "drag by area on surfaces of particles, in wind or still air";
 };
 template <>
 struct SceneFields<Air> {
@@ -86,7 +86,7 @@ struct SceneFields<Air> {
     visit(Field{"density", "kg/m^3", "of the air", 0, 1e30}, s.density);
     visit(Field{"across", "", "coefficient of drag of a surface that meets the air flat", 0, 1e6}, s.across);
     visit(Field{"along", "", "of one that slides through it", 0, 1e6}, s.along);
-    visit(Field{"wind", "m/s", "velocity of the air", -1e30, 1e30}, s.wind);
+    visit(Field{"in", "", "flows that it feels, by name; none: all of the scene's"}, s.in);
   }
 };
 
@@ -175,6 +175,7 @@ struct SceneFields<FlowSection> {
     visit(Field{"lift", "", "coefficients across the flow, one for each angle"}, s.lift);
     visit(Field{"moment", "", "coefficients, nose up, one for each angle"}, s.moment);
     visit(Field{"skin_friction", "", "coefficient along the span", 0, 1e6}, s.skin_friction);
+    visit(Field{"unsteady", "", "whether its wake is remembered: lift lags behind the angle (Wagner, Theodorsen)"}, s.unsteady);
     visit(Field{"in", "", "flows that it feels, by name; none: all of the scene's"}, s.in);
   }
 };

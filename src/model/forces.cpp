@@ -213,7 +213,7 @@ struct Adder {
   }
 
   void operator()(const Air& def) const {
-    AirForce out{{}, def.density, def.across, def.along, def.wind, source};
+    AirForce out{{}, def.density, def.across, def.along, source, flows_of(def.in)};
     for (std::size_t k = 0; k < model.particles.groups.size(); ++k)
       if (is_meant(def.on, model.particles.groups[k].name)) out.groups.push_back(static_cast<int>(k));
     out.gather(model.particles);
@@ -268,6 +268,7 @@ struct Adder {
     out.scale = 0.5 * def.density * def.width * def.length;
     out.width = def.width;
     out.friction = def.skin_friction;
+    if (def.unsteady && model.movable(end.index)) out.wake = unnumbered_wake;
     out.coefficients = Coefficients(def.angles, def.drag, def.lift, def.moment);
     out.flows = flows_of(def.in);
     out.source = source;
@@ -320,6 +321,17 @@ struct Adder {
 };
 
 }  // namespace
+
+std::vector<int> Forces::settle_wakes() {
+  std::vector<int> were;
+  for (SectionForce& section : sections) {
+    if (section.wake == no_wake) continue;
+    were.push_back(section.wake == unnumbered_wake ? -1 : section.wake);
+    section.wake = static_cast<int>(were.size()) - 1;
+  }
+  wakes = static_cast<int>(were.size());
+  return were;
+}
 
 void Forces::remove_body(int index) {
   const auto drop = [index](auto& pool) {

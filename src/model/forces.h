@@ -156,8 +156,8 @@ struct DragForce {
 struct AirForce {
   std::vector<int> groups;  // of particles
   double density = 0, across = 0, along = 0;
-  Vec3 wind = Vec3::Zero();
   int source = no_source;
+  std::vector<int> flows = {};
   std::vector<std::array<int, 3>> triangles = {};
   /// The triangles of its groups as they are now.
   void gather(const Particles& particles);
@@ -189,12 +189,16 @@ struct LoadForce {
   int source = no_source;
 };
 
+/// Of sections that remember none, and of those that have no place for it yet.
+inline constexpr int no_wake = -1, unnumbered_wake = -2;
+
 struct SectionForce {
   std::string name;
   ForceEnd at, feels;            // on one body: where it acts, where it feels the velocity
   Mat3 axes = Mat3::Identity();  // chord, normal and span as columns, in body axes
   double scale = 0;              // 1/2 density width length
   double width = 0, friction = 0;
+  int wake = no_wake;  // its place among those that are remembered
   Coefficients coefficients = {};
   std::vector<int> flows = {};
   int source = no_source;
@@ -250,14 +254,17 @@ struct Forces {
   std::vector<BuoyancyForce> buoyancies;
   std::vector<AddedMassForce> added_masses;
   std::vector<UserForceEntry> users;
+  int wakes = 0;  // sections that remember theirs: each has three numbers in u, behind the particles
 
   [[nodiscard]] bool empty() const {
     return springs.empty() && particle_springs.count() == 0 && elements.empty() && angles.empty() && torsions.empty() &&
            drags.empty() && airs.empty() && gases.empty() && gravitations.empty() && planes.empty() && loads.empty() &&
            sections.empty() && buoyancies.empty() && added_masses.empty() && users.empty();
   }
-  /// Drops what holds on to the body, and renumbers those behind it.
+  /// Drops what holds on to the body, and renumbers those behind it. Wakes are left to `settle_wakes`.
   void remove_body(int index);
+  /// Numbers the wakes anew; what their numbers were, in the new order (-1: it is new).
+  std::vector<int> settle_wakes();
   /// What the definition of that number became; whether anything of it is there, and away with it.
   [[nodiscard]] bool contains(int source) const;
   void remove(int source);

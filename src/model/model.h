@@ -150,7 +150,7 @@ struct Model {
   [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }
   [[nodiscard]] int particle_count() const { return particles.count(); }
   /// Numbers in u.
-  [[nodiscard]] int velocity_count() const { return 6 * body_count() + 3 * particle_count(); }
+  [[nodiscard]] int velocity_count() const { return 6 * body_count() + 3 * particle_count() + 3 * forces.wakes; }
   /// Bodies, and the particles behind them that joints hold.
   [[nodiscard]] int partner_count() const { return body_count() + static_cast<int>(joined.size()); }
   [[nodiscard]] bool is_particle(int partner) const { return partner >= body_count(); }

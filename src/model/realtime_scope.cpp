@@ -10,6 +10,7 @@ namespace {
 
 std::string soft(const std::string& body) { return "soft surfaces (\"" + body + "\")"; }
 std::string added_mass(const std::string& body) { return "added mass (\"" + body + "\")"; }
+std::string wake(const std::string& body) { return "wakes of unsteady sections (\"" + body + "\")"; }
 
 }  // namespace
 
@@ -17,6 +18,8 @@ std::string unknown_to_realtime(const Model& model) {
   if (model.particle_count() > 0) return "particles";
   if (!model.walls.empty()) return "walls";
   if (model.has_added_mass()) return added_mass(model.bodies[model.forces.added_masses.front().body].name);
+  for (const SectionForce& section : model.forces.sections)
+    if (section.wake != no_wake) return wake(model.bodies[section.at.index].name);
   for (const Body& body : model.bodies) {
     if (!body.touches) continue;
     if (body.surface.stiffness > 0) return soft(body.name);
@@ -29,6 +32,8 @@ std::string unknown_to_realtime(const Scene& scene) {
   if (!scene.walls.empty()) return "walls";
   for (const ForceDef& force : scene.forces)
     if (const auto* added = std::get_if<AddedMass>(&force)) return added_mass(added->on);
+  for (const ForceDef& force : scene.forces)
+    if (const auto* section = std::get_if<FlowSection>(&force); section != nullptr && section->unsteady) return wake(section->on);
   for (const BodyDef& body : scene.bodies) {
     if (!body.contacts) continue;
     const auto material =

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/recipe.h>
-#include <rotule/solvers/auto.h>
-#include <rotule/solvers/ldlt.h>
 
 #include <type_traits>
 
@@ -116,7 +114,7 @@ Recipe exact() {
   recipe.integrator = Rk4Settings{};
   recipe.formulation = AccelerationSettings{};
   recipe.correction = ProjectionSettings{};
-  recipe.solver = LdltSettings{};
+  recipe.solver = solver_named("ldlt");
   return recipe;
 }
 
@@ -133,7 +131,7 @@ Recipe realtime() {
   recipe.formulation = VelocitySettings{};
   recipe.correction = ProjectionSettings{};
   recipe.contacts = ConeContactSettings{};
-  recipe.solver = AutoSettings{.tolerance = 1e-10, .max_iterations = 1000};
+  recipe.solver = automatic_solver(1e-10, 1000);
   return recipe;
 }
 

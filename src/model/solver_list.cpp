@@ -68,4 +68,12 @@ const NamedSolver& named_solver(std::string_view name, const Place& place) {
   throw Error(place.str(), fmt::format("unknown name {}; {}", in_quotes(name), suggestion(name, solver_names())));
 }
 
+SolverChoice solver_named(std::string_view name) { return named_solver(name, Place("solver")).settings; }
+
+SolverChoice automatic_solver(double tolerance, int max_iterations) {
+  AutoSettings settings{.tolerance = tolerance};
+  if (max_iterations > 0) settings.max_iterations = max_iterations;
+  return settings;
+}
+
 }  // namespace rotule

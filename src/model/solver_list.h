@@ -31,4 +31,9 @@ std::vector<std::string> solver_names();
 /// By name or alias; throws Error with the nearest name.
 const NamedSolver& named_solver(std::string_view name, const Place& place);
 
+/// `auto` to this tolerance; 0 leaves the most work that it may do at its default. This and `solver_named`
+/// (rotule/solver_choice.h) are for who takes a solver as it is: including its header would have him compiled anew with every
+/// changed default.
+SolverChoice automatic_solver(double tolerance, int max_iterations = 0);
+
 }  // namespace rotule

@@ -1,6 +1,8 @@
 #pragma once
 // Where everything is and how it moves: a copyable value. One vector u for all velocities, in world axes: six per body, linear
-// then angular, followed by three per particle. It is thus a row of triples, and a body is two of them.
+// then angular, followed by three per particle. It is thus a row of triples, and a body is two of them. Behind them stand three
+// numbers per wake (FlowSection::unsteady): states of the first order, whose rates are integrated as accelerations are, and of
+// which no position comes.
 #include <rotule/types.h>
 
 #include <vector>
@@ -20,6 +22,7 @@ struct State {
   [[nodiscard]] int particles() const { return static_cast<int>(x.size() / 3); }
   /// Where the particle's velocity begins in u.
   [[nodiscard]] int first(int particle) const { return 6 * bodies() + 3 * particle; }
+  [[nodiscard]] auto wake(int number) const { return u.segment<3>(6 * bodies() + x.size() + 3 * number); }
   [[nodiscard]] auto particle_position(int particle) const { return x.segment<3>(3 * particle); }
   [[nodiscard]] auto particle_velocity(int particle) const { return u.segment<3>(first(particle)); }
   [[nodiscard]] auto v(int body) const { return u.segment<3>(6 * body); }
@@ -54,7 +57,7 @@ inline void displace(const State& base, const VecX& sigma, State& out, Gang* gan
       out.theta[i] = turn(base.theta[i], sigma.segment<3>(6 * i + 3));
     }
   });
-  out.x = base.x + sigma.tail(base.x.size());
+  out.x = base.x + sigma.segment(6 * static_cast<Eigen::Index>(base.bodies()), base.x.size());
 }
 
 /// d(sigma)/dt at q = base moved by sigma, for velocities u of so many bodies and whatever particles follow them.
@@ -75,7 +78,9 @@ inline void difference(const State& q, const State& base, VecX& sigma) {
     sigma.segment<3>(6 * i) = q.p[i] - base.p[i];
     sigma.segment<3>(6 * i + 3) = log_rotation(q.theta[i] * base.theta[i].conjugate());
   }
-  sigma.tail(q.x.size()) = q.x - base.x;
+  const Eigen::Index particles = 6 * static_cast<Eigen::Index>(q.bodies()), wakes = particles + q.x.size();
+  sigma.segment(particles, q.x.size()) = q.x - base.x;
+  sigma.tail(sigma.size() - wakes).setZero();
 }
 
 }  // namespace rotule

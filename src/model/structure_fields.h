@@ -18,6 +18,7 @@ struct SceneFields<SectionCoefficients> {
     visit(Field{"lift", "", "coefficients across the flow, one for each angle"}, s.lift);
     visit(Field{"moment", "", "coefficients, nose up, one for each angle"}, s.moment);
     visit(Field{"skin_friction", "", "coefficient along the span", 0, 1e6}, s.skin_friction);
+    visit(Field{"unsteady", "", "whether its wake is remembered: lift lags behind the angle (Wagner, Theodorsen)"}, s.unsteady);
     visit(Field{"pressure_offset", "m", "from the axis downstream to where force and moment act"}, s.pressure_offset);
     visit(Field{"velocity_offset", "m", "from the axis downstream to where the velocity is felt"}, s.velocity_offset);
   }

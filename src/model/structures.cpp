@@ -83,7 +83,8 @@ void add_section(const SectionCoefficients& section, const BodyDef& body, const 
                                         .drag = section.drag,
                                         .lift = section.lift,
                                         .moment = section.moment,
-                                        .skin_friction = section.skin_friction});
+                                        .skin_friction = section.skin_friction,
+                                        .unsteady = section.unsteady});
 }
 
 /// Rigid elements with springs between them: stiffness times length of twist, bending along up and bending to the side.

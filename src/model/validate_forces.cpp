@@ -229,6 +229,28 @@ void validate_particles(const Scene& scene) {
 
 namespace {
 
+void check_grid(const GridFlow& flow, const Place& here) {
+  if (flow.outside != "refuse" && flow.outside != "hold" && flow.outside != "zero")
+    fail(here / "outside", fmt::format("must be refuse, hold or zero, is {}", in_quotes(flow.outside)));
+  if (!flow.grid) fail(here / "file", "has not been read; give the flow what read_flow makes of it");
+  const FlowGrid& grid = *flow.grid;
+  const Place file = here / "file";
+  std::size_t wanted = grid.times.size();
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto k = static_cast<Eigen::Index>(a);
+    if (grid.points[a] < 1) fail(file, "has a grid without points");
+    if (!std::isfinite(grid.origin[k])) fail(file, "has an origin that is not a number");
+    if (grid.points[a] > 1 && !(grid.spacing[k] > 0 && std::isfinite(grid.spacing[k])))
+      fail(file, fmt::format("must have a spacing greater than 0 along {}, has {:.6g}", "xyz"[a], grid.spacing[k]));
+    wanted *= static_cast<std::size_t>(grid.points[a]);
+  }
+  if (grid.times.empty() || grid.velocity.size() != wanted)
+    fail(file, fmt::format("must have {} velocities, one for each point and moment, has {}", wanted, grid.velocity.size()));
+  for (std::size_t n = 0; n < grid.times.size(); ++n)
+    if (!std::isfinite(grid.times[n]) || (n > 0 && !(grid.times[n] > grid.times[n - 1])))
+      fail(file, fmt::format("must have times that ascend, and the {}th does not", n + 1));
+}
+
 void validate_flows(const Scene& scene) {
   const Place top, flows = top / "flows";
   std::unordered_map<std::string, std::size_t> taken;
@@ -243,6 +265,7 @@ void validate_flows(const Scene& scene) {
           if constexpr (std::is_same_v<Flow, LogLawFlow>)
             if (!(flow.reference_height > flow.roughness))
               fail(here / "reference_height", fmt::format("must be above the roughness, {:.6g} m", flow.roughness));
+          if constexpr (std::is_same_v<Flow, GridFlow>) check_grid(flow, here);
           if constexpr (std::is_same_v<Flow, WaveFlow>)
             if (!(flow.direction.cross(flow.up).norm() > 1e-6 * flow.direction.norm() * flow.up.norm()))
               fail(here / "direction", "must not be along up: waves travel over the surface");

@@ -6,5 +6,7 @@
 namespace rotule {
 
 std::string base64(std::string_view bytes);
+/// The first so many bytes that the text stands for, or as many as there are before it ends; blanks are passed over.
+std::string from_base64(std::string_view text, std::size_t most);
 
 }  // namespace rotule

@@ -85,7 +85,8 @@ void take_particle_positions(const Moment& now, std::vector<double>& out) {
 void take_particle_velocities(const Moment& now, std::vector<double>& out) {
   const WorldImplementation& inside = implementation_of(now.world);
   const State& s = inside.state;
-  out.assign(s.u.data() + 6 * inside.model.body_count(), s.u.data() + s.u.size());
+  const double* const first = s.u.data() + 6 * inside.model.body_count();
+  out.assign(first, first + s.x.size());
 }
 
 void take_joint_forces(const Moment& now, std::vector<double>& out) {

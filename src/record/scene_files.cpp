@@ -44,6 +44,26 @@ void for_each_solid_file(Scene& scene, const Visit& visit) {
         solid);
 }
 
+template <class Visit>
+void for_each_field(Scene& scene, const Visit& visit) {
+  const Place top, flows = top / "flows";
+  for (std::size_t i = 0; i < scene.flows.size(); ++i)
+    if (auto* flow = std::get_if<GridFlow>(&scene.flows[i])) {
+      const Place item = flows / i;
+      visit(*flow, item / "file");
+    }
+}
+
+void read_field_of(GridFlow& flow, const Place& place, const std::filesystem::path& folder) {
+  const std::string path = (folder / flow.file).string();
+  try {
+    flow.grid = std::make_shared<const FlowGrid>(read_flow(path, flow.array));
+  } catch (const Error& error) {
+    fail(place / "file", error.what());
+  }
+  flow.file = path;
+}
+
 void read_mesh_of(TriangleMesh& mesh, const Place& place, const std::filesystem::path& folder) {
   if (mesh.file.empty()) {
     if (mesh.scale != 1) fail(place / "scale", "is for a mesh from a file; vertices are in metres");
@@ -73,6 +93,7 @@ void read_mesh_of(TriangleMesh& mesh, const Place& place, const std::filesystem:
 void read_files(Scene& scene, const std::filesystem::path& folder) {
   for_each_mesh(scene, [&](TriangleMesh& mesh, const Place& place) { read_mesh_of(mesh, place, folder); });
   for_each_solid_file(scene, [&](std::string& file) { file = (folder / file).string(); });
+  for_each_field(scene, [&](GridFlow& flow, const Place& place) { read_field_of(flow, place, folder); });
 }
 
 void cut_meshes(Scene& scene) {
@@ -95,6 +116,7 @@ Scene seen_from(const std::filesystem::path& folder, Scene scene) {
   };
   for_each_mesh(scene, [&](TriangleMesh& mesh, const Place&) { rename(mesh.file); });
   for_each_solid_file(scene, rename);
+  for_each_field(scene, [&](GridFlow& flow, const Place&) { rename(flow.file); });
   return scene;
 }
 
@@ -103,6 +125,7 @@ Scene with_meshes_inside(Scene scene) {
     mesh.file.clear();
     mesh.scale = 1;
   });
+  for_each_field(scene, [](GridFlow& flow, const Place&) { flow.file = std::filesystem::absolute(flow.file).string(); });
   return scene;
 }
 

@@ -29,11 +29,16 @@ void check_drives(const Model& model, const Recipe& recipe) {
   }
 }
 
-void check_added_mass(const Model& model, const Recipe& recipe) {
+void check_surroundings(const Model& model, const Recipe& recipe) {
   const bool splits = std::visit([](const auto& method) { return method.traits.constrained; }, recipe.integrator);
-  if (!model.has_added_mass() || !splits) return;
-  throw Error("body \"" + model.bodies[model.forces.added_masses.front().body].name + "\"",
-              "has added mass, and rattle turns bodies by their own inertia alone; --set integrator=rk4 runs it");
+  if (model.has_added_mass() && splits)
+    throw Error("body \"" + model.bodies[model.forces.added_masses.front().body].name + "\"",
+                "has added mass, and rattle turns bodies by their own inertia alone; --set integrator=rk4 runs it");
+  if (!splits && !std::holds_alternative<VerletSettings>(recipe.integrator)) return;
+  for (const SectionForce& section : model.forces.sections)
+    if (section.wake != no_wake)
+      throw Error("section \"" + section.name + "\"",
+                  "remembers its wake, which has no position, and this integrator steps by those; --set integrator=rk4 runs it");
 }
 
 namespace {

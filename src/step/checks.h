@@ -13,8 +13,9 @@ bool locates_events(const Recipe& recipe);
 /// Refuses joints whose motors, limits, springs or friction the recipe cannot act on. Throws Error with the joint's name.
 void check_drives(const Model& model, const Recipe& recipe);
 
-/// Refuses added mass where the recipe's method turns bodies by their own inertia alone. Throws Error with the body's name.
-void check_added_mass(const Model& model, const Recipe& recipe);
+/// Refuses added mass where the recipe's method turns bodies by their own inertia alone, and wakes where it steps by positions.
+/// Throws Error with the name of the body or the section.
+void check_surroundings(const Model& model, const Recipe& recipe);
 
 /// Throws where a joint's points are further apart than its linkage's bodies reach: nobody would call that a joint any more.
 void require_joined(const Model& model, std::span<const Linkage> linkages, std::span<const Island> islands);

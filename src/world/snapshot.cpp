@@ -17,7 +17,7 @@ namespace rotule {
 
 namespace {
 
-constexpr std::uint64_t magic = 0x38304c55544f52ull;  // "ROTUL08"
+constexpr std::uint64_t magic = 0x39304c55544f52ull;  // "ROTUL09"
 
 /// Copies numbers into bytes, or bytes into numbers: one description of the layout serves both ways.
 class Writer {

@@ -1,4 +1,5 @@
-// Solvers for users: the entry of solve/solve.h with its memory hidden and what it is given checked first.
+// Solvers for users: the entry of solve/solve.h with its memory hidden and what it is given checked first. Names are looked up in
+// model/solver_list.
 #include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/recipe.h>
@@ -8,12 +9,6 @@
 #include "solve/solve.h"
 
 namespace rotule {
-
-SolverChoice solver_named(std::string_view name) {
-  Recipe recipe;
-  set(recipe, "solver", name);
-  return recipe.solver;
-}
 
 std::string why_not(const ConstraintProblem& problem, const SolverChoice& solver) {
   const SolverTraits traits = solver.traits();

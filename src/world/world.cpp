@@ -9,6 +9,7 @@
 #include "base/budget.h"
 #include "base/text.h"
 #include "constraint/pool/contact.h"
+#include "dynamics/forces/fluid.h"
 #include "mechanism/attempt.h"
 #include "mechanism/jointed_mechanism.h"
 #include "mechanism/shock.h"
@@ -71,11 +72,24 @@ void WorldImplementation::model_changed() {
 void WorldImplementation::resize_state(int bodies) {
   state.p.resize(bodies, Vec3::Zero());
   state.theta.resize(bodies, Quat::Identity());
+  const Eigen::Index behind = state.x.size() + 3 * model.forces.wakes;
   for (VecX* v : {&state.u, &external}) {
-    const VecX particles = v->tail(std::min(v->size(), state.x.size()));  // they stay behind the bodies
-    v->conservativeResizeLike(VecX::Zero(6 * bodies + state.x.size()));
-    v->tail(particles.size()) = particles;
+    const VecX others = v->tail(std::min(v->size(), behind));  // they stay behind the bodies
+    v->conservativeResizeLike(VecX::Zero(6 * bodies + behind));
+    v->tail(others.size()) = others;
   }
+}
+
+void WorldImplementation::sections_changed() {
+  const Eigen::Index first = 6 * static_cast<Eigen::Index>(state.bodies()) + state.x.size();
+  const std::vector<int> were = model.forces.settle_wakes();
+  const VecX u = state.u;
+  state.u.conservativeResize(first + 3 * model.forces.wakes);
+  settle_wakes(model, time, state);
+  for (int k = 0; k < model.forces.wakes; ++k)
+    if (were[static_cast<std::size_t>(k)] >= 0)
+      state.u.segment<3>(first + 3 * k) = u.segment<3>(first + 3 * were[static_cast<std::size_t>(k)]);
+  external.conservativeResizeLike(VecX::Zero(state.u.size()));
 }
 
 void WorldImplementation::add_body(const BodyDef& def, const std::string& place) {
@@ -215,6 +229,7 @@ World::World(const Scene& scene, const Recipe& recipe) : implementation_(std::ma
     w.add_force(named.forces[i], fmt::format("/forces/{}/{}", i, kind_of(named.forces[i])));
   begin_wear(w.model);
   follow_given_motions(w.model, 0, w.state);
+  w.sections_changed();
   for (const ImpulseDef& blow : named.impulses) {
     const int body = w.find_body(blow.body);
     w.impulse(body, blow.impulse, blow.at.value_or(w.state.p[body]));
@@ -400,6 +415,7 @@ ForceId World::add(const ForceDef& def) {
   for (const Particles::Group& group : w.model.particles.groups) groups.emplace(group.name, group.count);
   validate(def, PartnerNames(std::move(bodies), std::move(groups)), Place(place));
   const int number = w.add_force(def, place);
+  w.sections_changed();
   if (w.stepper) w.stepper->forces_changed();
   w.model_changed();
   return {static_cast<std::uint32_t>(number), 0};
@@ -410,6 +426,7 @@ void World::remove(ForceId force) {
   if (!contains(force)) throw Error(fmt::format("force id {}", force.index), "is stale, or was never given out by this world");
   w.model.forces.remove(static_cast<int>(force.index));
   w.model.settle_added_mass();
+  w.sections_changed();
   if (w.stepper) w.stepper->forces_changed();
   w.model_changed();
 }
@@ -434,6 +451,7 @@ void World::remove(BodyId body) {
     v->segment(6 * i, behind) = tail;
     v->conservativeResize(v->size() - 6);
   }
+  w.sections_changed();
   w.body_slots.erase(i);
   w.body_of_name.erase(name);
   for (auto& [other, place] : w.body_of_name) place -= place > i;

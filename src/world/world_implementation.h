@@ -103,6 +103,8 @@ struct WorldImplementation {
 
   /// Makes room in the state for so many bodies.
   void resize_state(int bodies);
+  /// Sections came or went: room in the state for the wakes of those that remember theirs, which stay with them.
+  void sections_changed();
   void add_body(const BodyDef& def, const std::string& place);
   void add_joint(const JointDef& def, const std::string& place);
   /// Returns its number.

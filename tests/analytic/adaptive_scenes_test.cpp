@@ -3,6 +3,7 @@
 #include <rotule/world.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "scenes/builders.h"
 
@@ -137,6 +138,40 @@ TEST(AdaptiveScenes, AStiffSpringChainMeetsTheTolerance) {
       EXPECT_LT(report.inner_steps, 300) << tolerance;
     }
   }
+}
+
+/// Two balls of a kilogram on springs without dampers, started along them at 1 m/s or let go a little stretched. Their swings are
+/// short: a hundred-thousandth of the mechanism's extent, so that accelerations say nothing of velocities to come.
+Scene excited_springs(double stiffness, bool at_rest) {
+  Scene scene;
+  const double stretch = at_rest ? 1 / std::sqrt(stiffness) : 0, speed = at_rest ? 0 : 1;
+  scene.add({.name = "near", .mass = 1, .position = Vec3(0.5, 0, 0), .velocity = Vec3(speed, 0, 0), .shape = Sphere{0.02}});
+  scene.add(
+      {.name = "far", .mass = 1, .position = Vec3(1 + stretch, 0, 0), .velocity = Vec3(-speed, 0, 0), .shape = Sphere{0.02}});
+  scene.add(Spring{.between = {"world", "near"}, .from = Vec3::Zero(), .stiffness = stiffness, .rest_length = 0.5});
+  scene.add(Spring{.between = {"near", "far"}, .stiffness = stiffness, .rest_length = 0.5});
+  return scene;
+}
+
+TEST(AdaptiveScenes, ExcitedStiffSpringsMeetTheTolerance) {
+  for (const double stiffness : {1e6, 1e8})
+    for (const bool at_rest : {false, true}) {
+      const Scene scene = excited_springs(stiffness, at_rest);
+      const double duration = 40 * 2 * std::numbers::pi / std::sqrt(stiffness);
+      World exact(scene, with(scene, "dormand_prince_8", 1e-13));
+      double speed = 0;
+      for (int i = 0; i < 200; ++i) {
+        exact.step(duration / 200);
+        for (const BodyId body : exact.bodies()) speed = std::max(speed, exact.velocity(body).norm());
+      }
+      for (const char* integrator : {"dormand_prince_8", "radau5"})
+        for (double tolerance = 1e-4; tolerance > 0.5e-10; tolerance /= 100) {
+          World world(scene, with(scene, integrator, tolerance));
+          world.step(duration);
+          EXPECT_LT(difference(motion(world), motion(exact), speed, 1), 10 * tolerance)
+              << integrator << ", " << stiffness << ", " << (at_rest ? "at rest, " : "") << tolerance;
+        }
+    }
 }
 
 TEST(AdaptiveScenes, RadauHasItsOrderUnderJoints) {

@@ -1,7 +1,8 @@
 // The books of energy and momentum: work and losses against closed forms, and what is left over against the order of the method.
 // Counts can be raised: ROTULE_CASES multiplies them.
 #include <gtest/gtest.h>
-#include <rotule/rotule.h>
+#include <rotule/inverse.h>
+#include <rotule/world.h>
 
 #include <cmath>
 #include <cstdlib>

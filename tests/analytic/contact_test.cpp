@@ -1,14 +1,13 @@
 // Contact against what a textbook answers (B2, D1 to D3).
 #include <gtest/gtest.h>
 #include <rotule/error.h>
-#include <rotule/solvers/block_gauss_seidel.h>
-#include <rotule/solvers/ldlt.h>
 #include <rotule/world.h>
 
 #include <cmath>
 #include <numbers>
 
 #include "math/rotation.h"
+#include "model/solver_list.h"
 #include "scenes/builders.h"
 #include "support/constants.h"
 #include "support/runs.h"
@@ -291,14 +290,14 @@ TEST(Contacts, NeedAMethodAndASolverThatKnowThem) {
   set(scene.recipe, "integrator", "ab4");
   EXPECT_THROW(World(scene, scene.recipe), Error);
   scene = scenes::incline();
-  scene.recipe.solver = LdltSettings{};
+  scene.recipe.solver = solver_named("ldlt");
   EXPECT_THROW(World(scene, scene.recipe), Error);
 }
 
 TEST(Snapshot, GoesOnWithTheSameBitsThroughContacts) {
   Scene scene = scenes::tripods();
   scene.bodies.resize(9);
-  scene.recipe.solver = BlockGaussSeidelSettings{};
+  scene.recipe.solver = solver_named("block_gauss_seidel");
   World world(scene);
   run_for(world, 0.7);
   const Snapshot middle = world.save();

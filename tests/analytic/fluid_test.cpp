@@ -1,7 +1,9 @@
 // Bodies in moving fluid against closed forms: streams, terminal speeds, buoyancy, added mass, waves; derivatives against
 // differences; the books of energy.
 #include <gtest/gtest.h>
-#include <rotule/rotule.h>
+#include <rotule/analyse.h>
+#include <rotule/fluid_grid.h>
+#include <rotule/world.h>
 
 #include <cmath>
 #include <numbers>

@@ -1,7 +1,9 @@
 // A section on springs in the wind: the critical speed against eigenvalues worked out by hand, and simulations on both sides of
 // it.
 #include <gtest/gtest.h>
-#include <rotule/rotule.h>
+#include <rotule/error.h>
+#include <rotule/flutter.h>
+#include <rotule/world.h>
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>

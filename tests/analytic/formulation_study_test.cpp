@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 #include <rotule/error.h>
 #include <rotule/formulation_study.h>
-#include <rotule/solvers/ldlt.h>
 #include <rotule/world.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "model/solver_list.h"
 #include "scenes/builders.h"
 #include "support/runs.h"
 
@@ -62,7 +62,7 @@ TEST(FormulationStudy, AStructureAtRestStaysAtRest) {
 double recipe_joint_error(const Scene& scene, const char* formulation, double beta, double dt, double duration) {
   Recipe recipe = recipes::balanced();
   recipe.dt = dt;
-  recipe.solver = LdltSettings{};
+  recipe.solver = solver_named("ldlt");
   recipe.correction = NoCorrectionSettings{};
   recipe.contacts = NoContactSettings{};
   set(recipe, "formulation", formulation);

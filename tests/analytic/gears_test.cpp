@@ -1,7 +1,6 @@
 // Gears: rows over two or three bodies, whose ratio holds for as long as one likes, on carriers that stand and that turn.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
-#include <rotule/solvers.h>
 #include <rotule/world.h>
 
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <random>
 
 #include "constraint/constraint_set.h"
+#include "model/solver_list.h"
 #include "support/runs.h"
 #include "support/variants.h"
 #include "world/world_implementation.h"
@@ -240,7 +240,7 @@ TEST(Gear, WorksWithDrivesOfOtherJoints) {
   scene.recipe.dt = 0.005;
   scene.recipe.integrator = SemiImplicitEulerSettings{};
   scene.recipe.formulation = VelocitySettings{};
-  scene.recipe.solver = HybridSettings{};
+  scene.recipe.solver = solver_named("hybrid");
   World world(scene);
   run_for(world, 2);
   // The motor's speed holds before joints are closed again at the end of the step, the ratios after it.

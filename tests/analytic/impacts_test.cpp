@@ -2,7 +2,7 @@
 // another, nothing tunnels, and restitution creates no energy. Counts can be raised: ROTULE_CASES multiplies them.
 #include <gtest/gtest.h>
 #include <rotule/queries.h>
-#include <rotule/rotule.h>
+#include <rotule/world.h>
 
 #include <cstdlib>
 #include <numbers>

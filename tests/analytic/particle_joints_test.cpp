@@ -3,16 +3,12 @@
 #include <gtest/gtest.h>
 #include <rotule/analyse.h>
 #include <rotule/error.h>
-#include <rotule/solvers/articulated_body.h>
-#include <rotule/solvers/cg.h>
-#include <rotule/solvers/dense_ldlt.h>
-#include <rotule/solvers/ldlt.h>
-#include <rotule/solvers/schur.h>
 #include <rotule/world.h>
 
 #include <cmath>
 #include <numbers>
 
+#include "model/solver_list.h"
 #include "scenes/builders.h"
 #include "support/constants.h"
 #include "support/runs.h"
@@ -132,9 +128,8 @@ TEST(ParticleJoints, OrderIsKept) {
 TEST(ParticleJoints, EverySolverGivesTheSameMotion) {
   const Arms arms;
   const Eigen::Vector4d exact = arms.after(0.2, 20000);
-  for (const SolverChoice& solver :
-       {SolverChoice(LdltSettings{}), SolverChoice(DenseLdltSettings{}), SolverChoice(SchurSettings{}),
-        SolverChoice(ArticulatedBodySettings{}), SolverChoice(CgSettings{})}) {
+  for (const SolverChoice& solver : {solver_named("ldlt"), solver_named("dense_ldlt"), solver_named("schur"),
+                                     solver_named("articulated_body"), solver_named("cg")}) {
     Scene scene = arms.scene();
     scene.recipe.solver = solver;
     World world(scene);

@@ -1,6 +1,8 @@
 // Beams, cables, trusses and bridges that a few numbers stand for, against what engineers know of them in closed form.
 #include <gtest/gtest.h>
-#include <rotule/rotule.h>
+#include <rotule/analyse.h>
+#include <rotule/error.h>
+#include <rotule/world.h>
 
 #include <Eigen/LU>
 #include <algorithm>

@@ -3,12 +3,13 @@
 // balls makes ten million times larger within a second. And what units hid: small things in motion gain no energy, and weak
 // motors turn.
 #include <gtest/gtest.h>
-#include <rotule/solvers/auto.h>
 #include <rotule/world.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
+
+#include "model/solver_list.h"
 
 namespace rotule {
 namespace {
@@ -29,7 +30,7 @@ Scene begin_in_units(const SceneUnits& u) {
   scene.recipe = recipes::realtime();
   scene.recipe.dt = u.time / 128;
   scene.recipe.correction = ProjectionSettings{.tolerance = 1e-11 * std::min(1.0, u.length)};  // of angles too
-  scene.recipe.solver = AutoSettings{.tolerance = 1e-10};
+  scene.recipe.solver = automatic_solver(1e-10);
   scene.add({.name = "ground", .fixed = true, .shape = Plane{}});
   return scene;
 }
@@ -132,7 +133,7 @@ TEST(Units, SmallPilesGainNoEnergy) {
   for (const double length : {1e-3, 1.0}) {
     const SceneUnits u{.length = length, .mass = std::pow(length, 3), .time = std::sqrt(length)};
     Scene scene = pile_in_units(u);
-    scene.recipe.solver = AutoSettings{.tolerance = 1e-3};
+    scene.recipe.solver = automatic_solver(1e-3);
     World world(scene, scene.recipe);
     const double before = world.diagnostics().energy();
     double highest = before;
@@ -152,7 +153,7 @@ TEST(Units, AWeakMotorTurns) {
   scene.add(Hinge{
       .name = "axle", .between = {"world", "wheel"}, .at = {0, 0, 2}, .drive = {.motor_speed = 1e5, .motor_strength = 0.3}});
   for (const double tolerance : {1e-2, 1e-6, 1e-10}) {
-    scene.recipe.solver = AutoSettings{.tolerance = tolerance};
+    scene.recipe.solver = automatic_solver(tolerance);
     World world(scene, scene.recipe);
     for (int i = 0; i < 128; ++i) world.step();
     const double inertia = 0.4 * 1 * 0.5 * 0.5;

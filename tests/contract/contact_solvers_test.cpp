@@ -3,8 +3,6 @@
 // twice. Loops over all solvers that there are.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
-#include <rotule/solvers/auto.h>
-#include <rotule/solvers/homotopy.h>
 
 #include <string>
 

@@ -2,12 +2,12 @@
 // and each removes a joint's error as fast as it promises.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
-#include <rotule/solvers/articulated_body.h>
 #include <rotule/world.h>
 
 #include <Eigen/LU>
 #include <cmath>
 
+#include "model/solver_list.h"
 #include "scenes/builders.h"
 #include "support/runs.h"
 
@@ -159,7 +159,7 @@ TEST(Formulations, SenselessCombinationsAreRefusedWithTheirReason) {
   EXPECT_NE(reason(corrected_springs).find("--set correction=none"), std::string::npos) << reason(corrected_springs);
   const Recipe placed_loop{.correction = TreePlacementSettings{}};
   EXPECT_NE(reason(placed_loop).find("loop"), std::string::npos) << reason(placed_loop);
-  const Recipe tree_solver{.solver = ArticulatedBodySettings{}};
+  const Recipe tree_solver{.solver = solver_named("articulated_body")};
   EXPECT_NE(reason(tree_solver).find("loop"), std::string::npos) << reason(tree_solver);
   EXPECT_EQ(reason({}), "");
 }

@@ -2,13 +2,14 @@
 // entry, with none of the library's operators.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
-#include <rotule/solvers.h>
+#include <rotule/solvers/prox_newton.h>
 
 #include <Eigen/LU>
 #include <algorithm>
 #include <numeric>
 #include <string>
 
+#include "model/solver_list.h"
 #include "problem/delassus.h"
 #include "problem/operators.h"
 #include "solve/solve.h"
@@ -146,7 +147,7 @@ TEST(ManyBodies, ArticulatedBodyRefusesThem) {
   SolveReport report;
   std::vector<double> x(p.rows());
   try {
-    solve(p, ArticulatedBodySettings{}, workspace, x, report);
+    solve(p, solver_named("articulated_body"), workspace, x, report);
     FAIL() << "three bodies were accepted";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("more than two bodies"), std::string::npos) << error.what();

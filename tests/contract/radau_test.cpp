@@ -39,7 +39,7 @@ struct StiffFlow {
   void difference(const State& s, const State& base, VecX& out) const { out = s.q - base.q; }
   void begin_inner_step(const State&, double) {}
   void settle(const State&, double) {}
-  void error_scale(const State&, const VecX&) {}
+  void error_scale(const State&, const VecX&, double, Pace&) {}
   [[nodiscard]] double error_norm(const VecX& q, const VecX& u) const {
     return std::max(q.cwiseQuotient(q_scale).cwiseAbs().maxCoeff(), u.cwiseQuotient(u_scale).cwiseAbs().maxCoeff()) / tolerance;
   }
@@ -219,7 +219,7 @@ struct StiffTop : testing::FreeTop {
   MatX D = {}, K = {};
   void begin_inner_step(const State&, double) {}
   void settle(const State&, double) {}
-  void error_scale(const State&, const VecX&) {}
+  void error_scale(const State&, const VecX&, double, Pace&) {}
   [[nodiscard]] double error_norm(const VecX& sigma, const VecX& u) const { return std::max(sigma.norm(), u.norm()) / tolerance; }
   [[nodiscard]] double longest_step(const State& s) const { return 3 / s.u.norm(); }
   void unconverged_step() {}

@@ -1,12 +1,11 @@
 // What stops a solver has no units: the same problem in other units of length, mass and time takes the same iterations to the
 // same residual, by every solver; what is large elsewhere in the island hides nothing; and a row is held to what it can do.
 #include <gtest/gtest.h>
-#include <rotule/solvers/auto.h>
 #include <rotule/solvers/block_gauss_seidel.h>
-#include <rotule/solvers/nncg.h>
 
 #include <string>
 
+#include "model/solver_list.h"
 #include "solve/solve.h"
 #include "support/contact_problems.h"
 #include "support/variants.h"
@@ -170,7 +169,7 @@ TEST(ScaleFreeJudge, TheLargeDoesNotHideTheSmall) {
   Workspace workspace;
   SolveReport report;
   const std::span<double> view(x.data(), static_cast<std::size_t>(x.size()));
-  solve(p, AutoSettings{.tolerance = 1e-10}, workspace, view, report);
+  solve(p, automatic_solver(1e-10), workspace, view, report);
   ASSERT_TRUE(report.converged);
   EXPECT_LE(residual(p, view).scale_free, 1e-10);
   // The floor's push on the first ball, changed by a thousandth: seen as about that, while over |b| it vanishes.
@@ -217,7 +216,7 @@ TEST(ScaleFreeJudge, AWeakMotorGivesWhatItHas) {
     VecX x(p.rows());
     Workspace workspace;
     SolveReport report;
-    solve(p, AutoSettings{.tolerance = tolerance}, workspace, {x.data(), static_cast<std::size_t>(x.size())}, report);
+    solve(p, automatic_solver(tolerance), workspace, {x.data(), static_cast<std::size_t>(x.size())}, report);
     EXPECT_TRUE(report.converged);
     EXPECT_NEAR(std::abs(x[p.rows() - 1]), strength, 1e-12);
   }
@@ -239,7 +238,7 @@ TEST(ScaleFreeJudge, SqueezedBodies) {
   VecX x(p.rows());
   Workspace workspace;
   SolveReport report;
-  solve(p, NncgSettings{}, workspace, {x.data(), static_cast<std::size_t>(x.size())}, report);
+  solve(p, solver_named("nncg"), workspace, {x.data(), static_cast<std::size_t>(x.size())}, report);
   EXPECT_TRUE(report.converged);
   EXPECT_NEAR(x[0], 1, 1e-7);
   EXPECT_NEAR(x[3], 1, 1e-7);

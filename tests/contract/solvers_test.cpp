@@ -2,10 +2,7 @@
 // where it is not, say which it was, and allocate nothing the second time. Compared with a dense rank-revealing solve by Eigen.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
-#include <rotule/solvers/articulated_body.h>
 #include <rotule/solvers/cg.h>
-#include <rotule/solvers/dense_ldlt.h>
-#include <rotule/solvers/ldlt.h>
 #include <rotule/solvers/schur.h>
 #include <rotule/solvers/sor.h>
 
@@ -13,6 +10,7 @@
 #include <functional>
 #include <string>
 
+#include "model/solver_list.h"
 #include "problem/operators.h"
 #include "solve/solve.h"
 #include "support/allocation_counter.h"
@@ -259,9 +257,9 @@ SchurSettings schur_by_gradients() {
 
 // Iterations stop at a residual, and the condition number stands between that and the error: hence these tolerances.
 INSTANTIATE_TEST_SUITE_P(Bilateral, Solvers,
-                         ::testing::Values(SolverChoice(LdltSettings{}), SolverChoice(DenseLdltSettings{}),
-                                           SolverChoice(ArticulatedBodySettings{}), SolverChoice(SchurSettings{}),
-                                           SolverChoice(schur_by_gradients()), SolverChoice(CgSettings{.tolerance = 1e-12}),
+                         ::testing::Values(solver_named("ldlt"), solver_named("dense_ldlt"), solver_named("articulated_body"),
+                                           solver_named("schur"), SolverChoice(schur_by_gradients()),
+                                           SolverChoice(CgSettings{.tolerance = 1e-12}),
                                            SolverChoice(SorSettings{.tolerance = 1e-13}),
                                            SolverChoice(SorSettings{.relaxation = gauss_seidel.relaxation, .tolerance = 1e-13})),
                          [](const auto& solver) {
@@ -278,9 +276,9 @@ TEST(Iterations, StartFromTheWarmStart) {
   Workspace workspace;
   SolveReport report;
   std::vector<double> x(p.rows());
-  solve(p, LdltSettings{}, workspace, x, report);
+  solve(p, solver_named("ldlt"), workspace, x, report);
   p.x0 = Eigen::Map<const VecX>(x.data(), p.rows());
-  for (const SolverChoice& settings : {SolverChoice(CgSettings{}), SolverChoice(SorSettings{}), SolverChoice(gauss_seidel)}) {
+  for (const SolverChoice& settings : {solver_named("cg"), solver_named("sor"), solver_named("gauss_seidel")}) {
     solve(p, settings, workspace, x, report);
     EXPECT_EQ(report.iterations, 0);
     EXPECT_TRUE(report.converged);
@@ -300,7 +298,7 @@ TEST(ArticulatedBodySolver, RefusesLoopsByName) {
     SolveReport report;
     std::vector<double> x(p.rows());
     try {
-      solve(p, ArticulatedBodySettings{}, workspace, x, report);
+      solve(p, solver_named("articulated_body"), workspace, x, report);
       FAIL() << "a loop was accepted";
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find("loop through"), std::string::npos) << error.what();
@@ -314,7 +312,7 @@ TEST(DirectSolvers, HoldLongChainsAndLargeMassRatios) {
     builder.log10_mass_spread = spread;
     add_chain(builder, 20000);
     const ConstraintProblem p = builder.problem();
-    for (const SolverChoice& settings : {SolverChoice(LdltSettings{}), SolverChoice(ArticulatedBodySettings{})}) {
+    for (const SolverChoice& settings : {solver_named("ldlt"), solver_named("articulated_body")}) {
       Workspace workspace;
       SolveReport report;
       std::vector<double> x(p.rows());
@@ -334,7 +332,7 @@ TEST(Ldlt, SeesBodiesStopBeingMovable) {
     if (fixed) builder.set_inverse_mass(5, Mat6::Zero());
     const ConstraintProblem p = builder.problem();
     std::vector<double> x(p.rows());
-    solve(p, LdltSettings{}, workspace, x, report);
+    solve(p, solver_named("ldlt"), workspace, x, report);
     EXPECT_TRUE(report.redundant_rows.empty());
     EXPECT_LT(residual(p, x).scale_free, 1e-12);
   }
@@ -353,7 +351,7 @@ TEST(Ldlt, HoldsAHubWhoseChildCannotTurn) {
   Workspace workspace;
   SolveReport report;
   std::vector<double> x(p.rows());
-  solve(p, LdltSettings{}, workspace, x, report);
+  solve(p, solver_named("ldlt"), workspace, x, report);
   EXPECT_TRUE(report.redundant_rows.empty());
   EXPECT_LT(residual(p, x).scale_free, 1e-12);
 }
@@ -370,7 +368,7 @@ TEST(Ldlt, StarsOfManyJointsStayLinear) {
   Workspace workspace;
   SolveReport report;
   std::vector<double> x(p.rows());
-  solve(p, LdltSettings{}, workspace, x, report);
+  solve(p, solver_named("ldlt"), workspace, x, report);
   EXPECT_LT(residual(p, x).scale_free, 1e-12);
   EXPECT_TRUE(report.redundant_rows.empty());
 }

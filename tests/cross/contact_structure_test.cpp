@@ -2,19 +2,13 @@
 // complement of the joints is that of the dense matrix, chains and stacks stop mattering by length and mass, and `auto` says whom
 // it chose.
 #include <gtest/gtest.h>
-#include <rotule/solvers/auto.h>
-#include <rotule/solvers/block_pivoting.h>
-#include <rotule/solvers/dantzig.h>
 #include <rotule/solvers/hybrid.h>
-#include <rotule/solvers/lemke.h>
-#include <rotule/solvers/nncg.h>
-#include <rotule/solvers/prox_newton.h>
 #include <rotule/solvers/split_pivoting.h>
-#include <rotule/solvers/two_level.h>
 
 #include <Eigen/QR>
 #include <string>
 
+#include "model/solver_list.h"
 #include "solve/hybrid/bilateral_schur.h"
 #include "solve/solve.h"
 #include "support/contact_problems.h"
@@ -97,9 +91,10 @@ TEST(Pivoting, FindsOneMotionWhereThereIsOne) {
         c.name != "sliding_block_box" && c.name != "soft_ball_box" && c.name != "arm_6_box")
       continue;
     SCOPED_TRACE(c.name);
-    const Answer lemke = answer_of(c.problem, LemkeSettings{});
+    const Answer lemke = answer_of(c.problem, solver_named("lemke"));
     ASSERT_LE(lemke.residual, 1e-10);
-    const SolverChoice others[] = {BlockPivotingSettings{}, DantzigSettings{}, SplitPivotingSettings{.tolerance = 1e-11}};
+    const SolverChoice others[] = {solver_named("block_pivoting"), solver_named("dantzig"),
+                                   SplitPivotingSettings{.tolerance = 1e-11}};
     for (const SolverChoice& other : others) {
       const Answer answer = answer_of(c.problem, other);
       EXPECT_TRUE(answer.report.converged);
@@ -114,7 +109,7 @@ TEST(Pivoting, SolvesBoxesExactly) {
   for (const ContactCase& c : testing::contact_cases()) {
     if (c.cone) continue;
     SCOPED_TRACE(c.name);
-    const SolverChoice all[] = {LemkeSettings{}, BlockPivotingSettings{}, DantzigSettings{}};
+    const SolverChoice all[] = {solver_named("lemke"), solver_named("block_pivoting"), solver_named("dantzig")};
     for (const SolverChoice& settings : all) {
       const Answer answer = answer_of(c.problem, settings);
       EXPECT_LE(answer.residual, 2e-9) << answer.report.solver;
@@ -181,7 +176,7 @@ TEST(Hybrid, LengthAndMassOfAChainDoNotMatter) {
   for (const int links : {10, 100, 1000})
     for (const double end_mass : {1.0, 1e3, 1e6}) {
       SCOPED_TRACE(std::to_string(links) + " links, end " + std::to_string(end_mass));
-      const Answer answer = answer_of(hanging_chain(links, end_mass), HybridSettings{});
+      const Answer answer = answer_of(hanging_chain(links, end_mass), solver_named("hybrid"));
       EXPECT_TRUE(answer.report.converged);
       EXPECT_LE(answer.residual, 1e-8);
       EXPECT_LE(answer.report.iterations, 60);
@@ -191,7 +186,7 @@ TEST(Hybrid, LengthAndMassOfAChainDoNotMatter) {
 TEST(Hybrid, SolvesDollsAndAgreesWithNewton) {
   const ConstraintProblem p = dolls_on_floor(4);
   const Answer hybrid = answer_of(p, HybridSettings{.tolerance = 1e-10});
-  const Answer newton = answer_of(p, ProxNewtonSettings{});
+  const Answer newton = answer_of(p, solver_named("prox_newton"));
   EXPECT_LE(hybrid.residual, 1e-10);
   EXPECT_LE(newton.residual, 1e-10);
   EXPECT_TRUE(hybrid.report.redundant_rows.empty());
@@ -211,7 +206,7 @@ TEST(TwoLevel, HeightAndMassOfAStackDoNotMatter) {
     for (const double top_mass : {1.0, 1e3, 1e5}) {
       SCOPED_TRACE(std::to_string(boxes) + " boxes, top " + std::to_string(top_mass));
       const ConstraintProblem p = testing::heavy_on_light(boxes - 1, top_mass);
-      const Answer answer = answer_of(p, TwoLevelSettings{});
+      const Answer answer = answer_of(p, solver_named("two_level"));
       EXPECT_TRUE(answer.report.converged);
       EXPECT_LE(answer.report.iterations, 16);
       // The stack stands: the impulses take away what gravity gave.
@@ -225,7 +220,7 @@ TEST(TwoLevel, HeightAndMassOfAStackDoNotMatter) {
 
 TEST(Auto, SaysWhomItChose) {
   const auto chosen = [](const ConstraintProblem& p) {
-    const Answer answer = answer_of(p, AutoSettings{});
+    const Answer answer = answer_of(p, solver_named("auto"));
     EXPECT_TRUE(answer.report.converged);
     return std::string(answer.report.solver);
   };
@@ -240,13 +235,13 @@ TEST(Auto, SaysWhomItChose) {
   EXPECT_EQ(chosen(testing::chain_on_floor(40)), "prox_newton");
   EXPECT_EQ(chosen(testing::heavy_on_light(9, 1000)), "two_level");
   EXPECT_EQ(chosen(testing::box_stack(3, {.cone = false})), "block_pivoting");
-  EXPECT_EQ(answer_of(testing::box_stack(2), NncgSettings{}).report.solver, "nncg");
+  EXPECT_EQ(answer_of(testing::box_stack(2), solver_named("nncg")).report.solver, "nncg");
 }
 
 TEST(Auto, GetsThere) {
   for (const ContactCase& c : testing::contact_cases()) {
     SCOPED_TRACE(c.name);
-    const Answer answer = answer_of(c.problem, AutoSettings{});
+    const Answer answer = answer_of(c.problem, solver_named("auto"));
     EXPECT_TRUE(answer.report.converged) << answer.residual << " by " << answer.report.solver;
     EXPECT_LE(answer.residual, 1e-8);
   }

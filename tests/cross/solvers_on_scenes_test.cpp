@@ -2,10 +2,6 @@
 // nothing of the mechanism's structure, is what the others are compared with.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
-#include <rotule/solvers/articulated_body.h>
-#include <rotule/solvers/cg.h>
-#include <rotule/solvers/dense_ldlt.h>
-#include <rotule/solvers/ldlt.h>
 #include <rotule/solvers/schur.h>
 #include <rotule/solvers/sor.h>
 #include <rotule/world.h>
@@ -14,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "model/solver_list.h"
 #include "scenes/builders.h"
 #include "step/reference/reference_stepper.h"
 #include "world/world_implementation.h"
@@ -29,11 +26,11 @@ struct Choice {
 
 std::vector<Choice> choices() {
   return {
-      {"ldlt", LdltSettings{}},
-      {"articulated_body", ArticulatedBodySettings{}},
-      {"schur", SchurSettings{}},
+      {"ldlt", solver_named("ldlt")},
+      {"articulated_body", solver_named("articulated_body")},
+      {"schur", solver_named("schur")},
       {"schur by conjugate gradients", SchurSettings{.conjugate_gradients = true}},
-      {"cg", CgSettings{}},
+      {"cg", solver_named("cg")},
       {"sor", SorSettings{.relaxation = 1.8, .tolerance = 1e-11}, true},
       {"gauss_seidel", SorSettings{.relaxation = 1, .tolerance = 1e-11}, true},
   };
@@ -99,7 +96,7 @@ bool has_loops(const World& world) {
 }
 
 void compare(const World& world, const std::string& where) {
-  const SceneAnswer reference = solve_with(world, DenseLdltSettings{});
+  const SceneAnswer reference = solve_with(world, solver_named("dense_ldlt"));
   // At rest accelerations are differences of large forces: what a free body would have is the scale then.
   const double scale = std::max(reference.accelerations.cwiseAbs().maxCoeff(), world.gravity().norm());
   const double largest_force = reference.forces.size() ? std::max(reference.forces.cwiseAbs().maxCoeff(), 1e-9) : 1;
@@ -154,7 +151,7 @@ TEST(SolversOnScenes, GiveTheSameMotionOverManySteps) {
       for (int i = 0; i < 8; ++i) world.step();
       return positions_and_velocities(world);
     };
-    const VecX reference = run(DenseLdltSettings{});
+    const VecX reference = run(solver_named("dense_ldlt"));
     const bool loops = has_loops(World(scene));
     for (const Choice& choice : choices()) {
       if (choice.name == "articulated_body" && loops) continue;
@@ -174,7 +171,7 @@ TEST(SolversOnScenes, ArticulatedBodySaysWhereALoopIs) {
       Recipe recipe = scene.recipe;
       recipe.integrator = SemiImplicitEulerSettings{};
       recipe.formulation = formulation;
-      recipe.solver = ArticulatedBodySettings{};
+      recipe.solver = solver_named("articulated_body");
       try {
         const World world(scene, recipe);
         ADD_FAILURE() << name << " was taken for a tree";

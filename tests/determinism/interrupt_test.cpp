@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <rotule/error.h>
-#include <rotule/solvers/auto.h>
-#include <rotule/solvers/nncg.h>
 #include <rotule/solvers/prox_newton.h>
 #include <rotule/world.h>
 
@@ -272,8 +270,8 @@ TEST(Budget, OfIterationsIsKeptAndSaidAndReproducible) {
 }
 
 TEST(Budget, OfTimeIsKeptByEverySolver) {
-  for (const SolverChoice& solver : {SolverChoice(AutoSettings{.tolerance = 1e-300}), SolverChoice(NncgSettings{}),
-                                     SolverChoice(ProxNewtonSettings{.tolerance = 1e-300})}) {
+  for (const SolverChoice& solver :
+       {automatic_solver(1e-300), solver_named("nncg"), SolverChoice(ProxNewtonSettings{.tolerance = 1e-300})}) {
     Scene scene = ball_at_wall();
     scene.recipe.solver = solver;
     *scene.recipe.solver.find<double>("tolerance") = 1e-300;

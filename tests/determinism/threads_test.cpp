@@ -1,12 +1,12 @@
 // The same bits from any number of threads, from run to run, and whether or not somebody watches.
 #include <gtest/gtest.h>
 #include <rotule/solvers/block_gauss_seidel.h>
-#include <rotule/solvers/cg.h>
 #include <rotule/world.h>
 
 #include <filesystem>
 #include <random>
 
+#include "model/solver_list.h"
 #include "record/trajectory.h"
 #include "scenes/builders.h"
 #include "support/variants.h"
@@ -60,7 +60,7 @@ std::vector<Recipe> recipes_to_try() {
   Recipe ab4 = exact;
   ab4.integrator = Ab4Settings{};
   Recipe iterative = exact;
-  iterative.solver = CgSettings{};
+  iterative.solver = solver_named("cg");
   return {exact, ab4, iterative, recipes::realtime()};
 }
 

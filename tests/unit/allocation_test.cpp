@@ -2,20 +2,13 @@
 #include "support/allocation_counter.h"
 
 #include <gtest/gtest.h>
-#include <rotule/solvers/articulated_body.h>
-#include <rotule/solvers/auto.h>
-#include <rotule/solvers/cg.h>
-#include <rotule/solvers/dense_ldlt.h>
-#include <rotule/solvers/ldlt.h>
-#include <rotule/solvers/nncg.h>
-#include <rotule/solvers/pgs.h>
-#include <rotule/solvers/prox_newton.h>
 #include <rotule/solvers/schur.h>
-#include <rotule/solvers/sor.h>
 #include <rotule/world.h>
 
 #include "model/choices.h"
+#include "model/solver_list.h"
 #include "scenes/builders.h"
+#include "solve/solve.h"
 #include "support/variants.h"
 
 namespace rotule {
@@ -39,8 +32,8 @@ std::size_t allocations_of_steps(World& world, int steps) {
 
 void expect_no_allocations(Scene scene, bool loops, double dt = 1e-3) {
   if (!counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";
-  for (const Recipe& recipe :
-       testing::sensible_recipes(dt, {LdltSettings{}, DenseLdltSettings{}, ArticulatedBodySettings{}, SchurSettings{}})) {
+  for (const Recipe& recipe : testing::sensible_recipes(
+           dt, {solver_named("ldlt"), solver_named("dense_ldlt"), solver_named("articulated_body"), solver_named("schur")})) {
     if (loops &&
         (std::holds_alternative<TreePlacementSettings>(recipe.correction) || recipe.solver.holds<ArticulatedBodySettings>()))
       continue;
@@ -58,7 +51,7 @@ TEST(Allocation, NonePerStepOnARedundantLoop) { expect_no_allocations(scenes::fo
 TEST(Allocation, NonePerStepOfIterativeSolvers) {
   if (!counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";
   for (Scene scene : {scenes::double_pendulum(), scenes::four_bar()})
-    for (const SolverChoice& solver : {SolverChoice(CgSettings{}), SolverChoice(SorSettings{}), SolverChoice(gauss_seidel),
+    for (const SolverChoice& solver : {solver_named("cg"), solver_named("sor"), solver_named("gauss_seidel"),
                                        SolverChoice(SchurSettings{.conjugate_gradients = true})}) {
       scene.recipe.solver = solver;
       World world(scene);
@@ -93,8 +86,8 @@ TEST(Allocation, NonePerStepOfWhatRests) {
   }
   row.name = "row";
   for (Scene scene : {scenes::tower(5), scenes::pyramid(4), row})
-    for (const SolverChoice& solver : {SolverChoice(PgsSettings{}), SolverChoice(NncgSettings{}),
-                                       SolverChoice(ProxNewtonSettings{}), SolverChoice(AutoSettings{})}) {
+    for (const SolverChoice& solver :
+         {solver_named("pgs"), solver_named("nncg"), solver_named("prox_newton"), solver_named("auto")}) {
       scene.recipe.solver = solver;
       World world(scene);
       EXPECT_EQ(allocations_of_steps(world, 20), 0u) << scene.name << ": " << describe(scene.recipe);
@@ -105,7 +98,7 @@ TEST(Allocation, NonePerStepOfWhatRests) {
 TEST(Allocation, NonePerStepOfMotorsAndLimits) {
   if (!counts_allocations()) GTEST_SKIP() << "a sanitizer owns malloc";
   for (Scene scene : {scenes::rolling_mill(), scenes::gripper_pinch()})
-    for (const SolverChoice& solver : {SolverChoice(NncgSettings{}), SolverChoice(AutoSettings{})}) {
+    for (const SolverChoice& solver : {solver_named("nncg"), solver_named("auto")}) {
       scene.recipe.solver = solver;
       World world(scene);
       for (int i = 0; i < 50; ++i) world.step();

@@ -1,9 +1,6 @@
 // The dial: recipes that fit what a scene contains, and remedies that mend those that do not.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
-#include <rotule/solvers/auto.h>
-#include <rotule/solvers/ldlt.h>
-#include <rotule/solvers/pgs.h>
 #include <rotule/world.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Numbers that a run can be asked for by name: of driven joints, of contacts, of accelerations; from the world, from recordings.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
-#include <rotule/rotule.h>
+#include <rotule/world.h>
 
 #include <cmath>
 #include <fstream>

@@ -2,7 +2,6 @@
 // is refused.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
-#include <rotule/solvers/auto.h>
 #include <rotule/solvers/pgs.h>
 #include <rotule/world.h>
 #include <sys/wait.h>
@@ -13,6 +12,7 @@
 #include <fstream>
 
 #include "base/spans.h"
+#include "model/solver_list.h"
 #include "problem/features.h"
 #include "problem/operators.h"
 #include "record/fclib_file.h"
@@ -34,8 +34,8 @@ std::span<const double> span_of(const VecX& x) { return {x.data(), static_cast<s
 TEST(ProblemStream, ARecordedProblemIsSolvedToTheSameBits) {
   const Folder folder("same_bits");
   const std::string path = folder.path / "problems.h5";
-  for (const SolverChoice& solver : {SolverChoice(AutoSettings{.tolerance = 1e-8}),
-                                     SolverChoice(PgsSettings{.relaxation = automatic_relaxation, .tolerance = 1e-5})}) {
+  for (const SolverChoice& solver :
+       {automatic_solver(1e-8), SolverChoice(PgsSettings{.relaxation = automatic_relaxation, .tolerance = 1e-5})}) {
     Scene scene = scenes::tower(6);
     Recipe recipe = recipe_for(scene, Dial::balanced);
     recipe.solver = solver;
@@ -195,7 +195,7 @@ TEST(ProblemStream, FclibsFormatKeepsTheMotion) {
     std::vector<double> x(static_cast<std::size_t>(p.rows()));
     Workspace workspace;
     SolveReport report;
-    solve(p, AutoSettings{.tolerance = 1e-10}, workspace, x, report);
+    solve(p, automatic_solver(1e-10), workspace, x, report);
     try {
       write_fclib(path, "a test", p, x);
     } catch (const Error& error) {
@@ -206,7 +206,7 @@ TEST(ProblemStream, FclibsFormatKeepsTheMotion) {
     const ConstraintProblem back = read_fclib(path);
     ASSERT_EQ(back.rows(), p.rows());
     std::vector<double> y(x.size());
-    solve(back, AutoSettings{.tolerance = 1e-10}, workspace, y, report);
+    solve(back, automatic_solver(1e-10), workspace, y, report);
     EXPECT_TRUE(report.converged);
     // w on the contacts is motion, the same for both; rows of contacts come first in the file.
     EXPECT_NEAR(residual(p, x).relative, 0, 1e-8);

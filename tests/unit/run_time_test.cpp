@@ -2,7 +2,6 @@
 // queries, and snapshots across bodies that come and go.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
-#include <rotule/solvers/ldlt.h>
 #include <rotule/world.h>
 
 #include <cmath>

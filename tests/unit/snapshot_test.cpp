@@ -1,13 +1,13 @@
 // Saving, loading and asking: none of them leaves a trace in the bits of a run.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
-#include <rotule/solvers/articulated_body.h>
-#include <rotule/solvers/ldlt.h>
 #include <rotule/world.h>
 
 #include <string>
 
+#include "model/solver_list.h"
 #include "scenes/builders.h"
+#include "solve/solve.h"
 #include "support/variants.h"
 
 namespace rotule {
@@ -24,7 +24,7 @@ Scene with(Scene scene, const Recipe& recipe) {
 /// Each integrator and formulation with the default solver, and every solver with the acceleration and velocity formulations.
 std::vector<Recipe> recipes_to_try(bool loops) {
   std::vector<Recipe> out;
-  for (const Recipe& recipe : sensible_recipes(1e-3, {LdltSettings{}}))
+  for (const Recipe& recipe : sensible_recipes(1e-3, {solver_named("ldlt")}))
     if (!loops || !std::holds_alternative<TreePlacementSettings>(recipe.correction)) out.push_back(recipe);
   for (const auto& solver : testing::all_solvers()) {
     if (loops && solver.holds<ArticulatedBodySettings>()) continue;

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 #include <rotule/error.h>
 #include <rotule/solve.h>
-#include <rotule/solvers/ldlt.h>
 #include <rotule/solvers/nncg.h>
 #include <rotule/solvers/sor.h>
 #include <rotule/world.h>
 
+#include "model/solver_list.h"
 #include "support/problem_builders.h"
 
 namespace rotule {
@@ -71,14 +71,15 @@ TEST(Solver, SaysWhyItCannot) {
   EXPECT_EQ(why_not(tower, solver_named("ldlt")), "knows no bounds");
   EXPECT_EQ(why_not(tower, solver_named("lemke")), "knows no cones");
   EXPECT_EQ(why_not(tower, solver_named("prox_newton")), "");
-  EXPECT_EQ(message([&] { solve(tower, LdltSettings{}, x); }), "solve: this solver knows no bounds; `auto` takes every problem");
-  EXPECT_NE(message([&] { solve(tower, NncgSettings{}, short_of_one); }).find("x must have a number for each"),
+  EXPECT_EQ(message([&] { solve(tower, solver_named("ldlt"), x); }),
+            "solve: this solver knows no bounds; `auto` takes every problem");
+  EXPECT_NE(message([&] { solve(tower, solver_named("nncg"), short_of_one); }).find("x must have a number for each"),
             std::string::npos);
   EXPECT_NE(message([&] { Solver(SorSettings{.relaxation = 3}); }).find("/solver/relaxation: must be"), std::string::npos);
   EXPECT_NE(message([] { solver_named("ldtl"); }).find("did you mean \"ldlt\"?"), std::string::npos);
   ConstraintProblem broken = tower;
   broken.blocks[0].body_b = 99;
-  EXPECT_NE(message([&] { solve(broken, NncgSettings{}, x); }), "no error");
+  EXPECT_NE(message([&] { solve(broken, solver_named("nncg"), x); }), "no error");
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Recordings: what is written reads back, by this program and by h5py; what fails leaves nothing.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
-#include <rotule/solvers/ldlt.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -14,6 +13,7 @@
 
 #include "base/stage_clock.h"
 #include "base/workspace.h"
+#include "model/solver_list.h"
 #include "problem/operators.h"
 #include "record/problem_file.h"
 #include "record/trajectory.h"
@@ -221,7 +221,7 @@ TEST(ProblemFile, ReadsBackAndCanBeSolvedAgain) {
   VecX y(x.size());
   Workspace workspace;
   SolveReport report;
-  solve(again.problem, LdltSettings{}, workspace, {y.data(), static_cast<std::size_t>(y.size())}, report);
+  solve(again.problem, solver_named("ldlt"), workspace, {y.data(), static_cast<std::size_t>(y.size())}, report);
   EXPECT_LT((y - x).norm(), 1e-9 * x.norm());
   EXPECT_THROW(read_problem(path, 1, 0), Error);
 }

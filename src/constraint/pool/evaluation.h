@@ -57,6 +57,13 @@ class Evaluation {
     }
     t_.by_time = gradient == Gradient::none ? 0 : 1;
   }
+  /// From now on numbers write down how they were made, in place of gradients.
+  void keep(MovingRecord& record) {
+    for (int k = joint_.first; k < joint_.partners; ++k) {
+      body_[k].by_motion = joint_.moves[k];
+      body_[k].record = &record;
+    }
+  }
   /// Differentiates along the motion that bodies have, or, for `rate` 0, along none yet.
   void along_motion(double rate = 1) {
     for (int k = 0; k < joint_.partners; ++k) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "constraint/pool/record_hessian.h"
 #include "math/rotation.h"
 
 namespace rotule {
@@ -329,7 +330,10 @@ void add_function_hessian(const FunctionJoint& joint, std::span<const BodyLanes<
                           std::span<const double> lambda, Eigen::Ref<MatX> H) {
   const Equations& equations = *joint.equations;
   if (std::all_of(lambda.begin(), lambda.end(), [](double x) { return x == 0; })) return;
-  if (equations.tape && equations.plain()) return add_tape_hessian(joint, bodies, t, lambda, H);
+  if (equations.plain()) {
+    if (equations.tape) return add_tape_hessian(joint, bodies, t, lambda, H);
+    return add_record_hessian(joint, bodies, t, lambda, H);
+  }
   Evaluation evaluation(joint, bodies, t);
   std::array<double, Equations::most> weight{};
   for (std::size_t r = 0; r < lambda.size(); ++r) weight[r] = lambda[r];

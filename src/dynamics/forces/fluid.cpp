@@ -53,6 +53,29 @@ SectionLoad section_load(const SectionForce& section, const Vec3& w, double t) {
   return out;
 }
 
+/// What the wake of a section does where the relative velocity is w in its axes, and how it changes.
+struct Wake {
+  double part = 0;      // sum of a_i
+  double downwash = 0;  // m/s, along the normal
+  Vec3 rate = Vec3::Zero();
+  Mat3 rate_by_w = Mat3::Zero(), rate_by_lags = Mat3::Zero();
+
+  Wake() = default;
+  Wake(const SectionForce& section, const Vec3& w, const Vec3& lags) {
+    const double W = std::hypot(w.x(), w.y());
+    for (int k = 0; k < 3; ++k) {
+      const double a = WakeLags::part[static_cast<std::size_t>(k)], late = w.y() - lags[k],
+                   b = 2 * WakeLags::rate[static_cast<std::size_t>(k)] / section.width;
+      part += a;
+      downwash += a * late;
+      rate[k] = b * W * late;
+      rate_by_w(k, 1) = b * W;
+      if (W > 0) rate_by_w.row(k).head<2>() += b * late / W * w.head<2>().transpose();
+      rate_by_lags(k, k) = -b * W;
+    }
+  }
+};
+
 /// The part of a body that is below the plane n . x = height.
 struct Submerged {
   double volume = 0;
@@ -161,12 +184,33 @@ FluidForce section_force(const Model& model, const SectionForce& section, const 
   const FlowAt fluid = flow_at(model.flows, section.flows, feels.x, t);
   const Vec3 w = fluid.u - feels.v;
   const Mat3 axes = s.theta[section.at.index].toRotationMatrix() * section.axes;
-  const SectionLoad load = section_load(section, axes.transpose() * w, t);
   FluidForce out;
   out.body = section.at.index;
+  Vec3 seen_w = axes.transpose() * w;
+  Wake wake;
+  if (section.wake >= 0) {
+    wake = Wake(section, seen_w, s.wake(section.wake));
+    seen_w.y() -= wake.downwash;
+    out.wake = section.wake;
+    out.rate = wake.rate;
+  }
+  SectionLoad load = section_load(section, seen_w, t);
   const Vec3 F = axes * load.force, M = load.moment * axes.col(2);
   out.value << F, at.rho.cross(F) + M;
   if (!derivatives) return out;
+  if (section.wake >= 0) {
+    // Downwash grows with w_n and falls with the lags.
+    const Vec3 by_normal = load.force_by_w.col(1);
+    const double moment_by_normal = load.moment_by_w.y();
+    for (int k = 0; k < 3; ++k) {
+      const double part = WakeLags::part[static_cast<std::size_t>(k)];
+      const Vec3 force = part * (axes * by_normal);
+      out.by_wake.col(k) << force, at.rho.cross(force) + part * moment_by_normal * axes.col(2);
+    }
+    load.force_by_w.col(1) *= 1 - wake.part;
+    load.moment_by_w.y() *= 1 - wake.part;
+    out.rate_by_wake = wake.rate_by_lags;
+  }
   const Mat3 G = axes * load.force_by_w * axes.transpose();
   const Eigen::RowVector3d m = (axes * load.moment_by_w).transpose();
   // dw of translations, of rotations (the point moves by phi x rho, and so does its velocity by omega x (phi x rho)), of
@@ -179,7 +223,22 @@ FluidForce section_force(const Model& model, const SectionForce& section, const 
   const auto torque = [&](const Mat3& force, const Mat3& dw) -> Mat3 { return skew(at.rho) * force + span * (m * dw); };
   out.position << F_d, F_phi, torque(F_d, by_d), torque(F_phi, seen) + skew(F) * skew(at.rho) - skew(M);
   out.velocity << F_v, F_omega, torque(F_v, -Mat3::Identity()), torque(F_omega, lever);
+  if (section.wake >= 0) {
+    const Mat3 rate = wake.rate_by_w * axes.transpose();
+    out.rate_by_position << rate * by_d, rate * seen;
+    out.rate_by_velocity << -rate, rate * lever;
+  }
   return out;
+}
+
+void settle_wakes(const Model& model, double t, State& s) {
+  for (const SectionForce& section : model.forces.sections) {
+    if (section.wake < 0) continue;
+    const EndPoint feels = end_point(section.feels, s);
+    const Vec3 w = flow_at(model.flows, section.flows, feels.x, t).u - feels.v;
+    const Vec3 normal = s.theta[section.at.index] * Vec3(section.axes.col(1));
+    s.u.segment<3>(3 * wake_triple(s, section.wake)).setConstant(normal.dot(w));
+  }
 }
 
 FluidForce buoyancy_force(const Model& model, const BuoyancyForce& buoyancy, const State& s, double t, bool derivatives) {

@@ -19,7 +19,7 @@ void add_forces(const Model& model, const State& s, double t, int threads, Force
   add_pair_forces(model, s, t, f);
   add_drag(model, s, t, f);
   add_fluid(model, s, t, f);
-  add_air(model, s, f);
+  add_air(model, s, t, f);
   add_gas(model, s, f);
   add_penalty_planes(model, s, f);
   add_loads(model, s, t, f);
@@ -38,7 +38,7 @@ void add_force_derivatives(const Model& model, const State& s, double t, double 
   add_elastic_derivatives(model, s, a, b, positive, sink);
   add_drag_derivatives(model, s, t, a, b, sink);
   add_fluid_derivatives(model, s, t, a, b, sink);
-  add_air_derivatives(model, s, a, sink);
+  add_air_derivatives(model, s, t, a, sink);
   add_gas_derivatives(model, s, b, positive, sink);
   add_penalty_derivatives(model, s, a, b, sink);
   add_load_derivatives(model, s, t, b, sink);

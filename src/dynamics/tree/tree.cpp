@@ -245,6 +245,8 @@ std::string misfit_of_tree(const Model& model) {
   }
   if (model.has_added_mass())
     return "body \"" + model.bodies[model.forces.added_masses.front().body].name + "\" has added mass, which trees do not know";
+  for (const SectionForce& section : model.forces.sections)
+    if (section.wake != no_wake) return "section \"" + section.name + "\" remembers its wake, which trees do not know";
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "integrate/adaptive/embedded_pair.h"
+#include "integrate/adaptive/pace.h"
 #include "integrate/adaptive/radau5.h"
 #include "integrate/adaptive/root.h"
 
@@ -24,7 +25,7 @@ template <class M>
 concept AdaptiveMechanism = Mechanism<M> && requires(M m, typename M::State& s, const VecX& x, double t) {
   m.begin_inner_step(s, t);                               // before every step inside
   m.settle(s, t);                                         // after it: positions and velocities back onto the constraints
-  m.error_scale(s, x);                                    // how large an error is one, at this state with this acceleration
+  m.error_scale(s, x, t, std::declval<Pace&>());          // how large an error is one, at this state with this acceleration
   { m.error_norm(x, x) } -> std::convertible_to<double>;  // errors of sigma and u in that unit
   { m.longest_step(s) } -> std::convertible_to<double>;
   m.unconverged_step();  // a step was taken whose error is too large
@@ -55,7 +56,8 @@ struct AdaptiveMemory {
   VecX acceleration;           // at the present state
   double previous_step = 0;    // s, for methods that look at two
   StagePolynomial polynomial;  // of methods with coupled stages
-  StepPlan* plan = nullptr;    // where somebody keeps one
+  Pace pace;
+  StepPlan* plan = nullptr;  // where somebody keeps one
 
   void forget() {
     knows_acceleration = false;
@@ -90,7 +92,7 @@ class Adaptive {
 
     while (t < end) {
       m.begin_inner_step(s, t);
-      begin(m, s, t);
+      begin(m, s, t, end - t);
       const double made = make_step(m, s, t, end - t);
       double share = locating ? first_event(m, s, made) : 1;
       bool reached = share < 1;
@@ -115,7 +117,7 @@ class Adaptive {
   // For who locates events in a way of their own: one step inside, made but not taken; the same, shorter; and where it leads.
   double make_inner_step(M& m, State& s, double t, double remaining) {
     m.begin_inner_step(s, t);
-    begin(m, s, t);
+    begin(m, s, t, remaining);
     return make_step(m, s, t, remaining);
   }
   void remake_inner_step(M& m, const State& s, double t, double step) {
@@ -178,19 +180,39 @@ class Adaptive {
   }
 
   /// The first acceleration, and the first step ever.
-  void begin(M& m, State& s, double t) {
+  void begin(M& m, State& s, double t, double remaining) {
     norm_.m = &m;
     if (!memory.knows_acceleration || memory.acceleration.size() != s.u.size()) {
       m.accelerations(t, s, memory.acceleration);
       memory.knows_acceleration = true;
     }
-    m.error_scale(s, memory.acceleration);
+    m.error_scale(s, memory.acceleration, t, memory.pace);
     const bool first = !(memory.step > 0);
     if (first) memory.step = first_step(m, s, t);
+    begin_pair(m, s, t, !first);
+    const auto moves = [](const VecX& v) { return (v.array() != 0).any(); };
+    if (memory.pace.still() && !moves(s.u) && moves(memory.acceleration)) find_pace(m, s, t, remaining);
+  }
+  void begin_pair(M& m, const State& s, double t, bool evaluated) {
     if constexpr (coupled)
-      pair_.begin(s, memory.acceleration, memory.polynomial, !first);
+      pair_.begin(s, memory.acceleration, memory.polynomial, evaluated);
     else
       pair_.begin(m, s, t, memory.acceleration);
+  }
+
+  /// What has not moved yet does not say how fast it will be: where a trial step leads to does, once one is short enough to be
+  /// believed.
+  void find_pace(M& m, const State& s, double t, double remaining) {
+    double step = std::min({memory.step, remaining, control.max_step, m.longest_step(s)});
+    bool believed = false;
+    for (int k = 0; k < 20 && !believed; ++k) {
+      believed = attempt(m, s, t, step) <= share_of_step();
+      if (!believed) step = std::max(0.2 * step, control.min_step);
+      if constexpr (requires { m.reject_trial(); }) m.reject_trial();
+    }
+    if (believed) m.error_scale(pair_.end(), memory.acceleration, t, memory.pace);
+    memory.step = step;
+    begin_pair(m, s, t, false);
   }
 
   /// A step whose error would be a hundredth of the tolerance, judged by a trial step of Euler's (Hairer, Norsett and Wanner,

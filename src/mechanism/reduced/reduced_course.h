@@ -37,11 +37,11 @@ class ReducedCourse {
     bodies_.settle(at_, t);
     mechanism_.read(at_, r);
   }
-  void error_scale(const State& r, const VecX& acceleration) {
+  void error_scale(const State& r, const VecX& acceleration, double t, Pace& pace) {
     mechanism_.write(r, at_);
     at_start_ = mechanism_.poses();
     mechanism_.lift(acceleration, at_start_, lifted_);
-    bodies_.error_scale(at_, lifted_);
+    bodies_.error_scale(at_, lifted_, t, pace);
   }
   /// Of bodies, at the pose of the step's start.
   [[nodiscard]] double error_norm(const VecX& sigma, const VecX& u) {

@@ -73,6 +73,7 @@ class ReducedMotion {
     io(memory.previous_error);
     io(memory.knows_acceleration);
     io(memory.acceleration);
+    memory.pace.archive(io);
   }
   template <class Archive>
   static void archive_samples(Archive& io, Memory<ReducedState>& memory) {

@@ -31,6 +31,7 @@ bool SoftMotion::wanted(const Model& model, const Recipe& recipe) {
   if (!model.forces.gravitations.empty()) refuse("gravitation", "take it out, " + otherwise);
   if (!model.forces.users.empty()) refuse("forces that a user wrote", "take them out, " + otherwise);
   if (model.has_added_mass()) refuse("added mass", "take it out, " + otherwise);
+  if (model.forces.wakes > 0) refuse("wakes of unsteady sections", "leave \"unsteady\" out, " + otherwise);
   for (const AngleSpringForce& angle : model.forces.angles) {
     int particles = 0, bodies = 0;
     for (const ForceEnd& end : angle.ends) {

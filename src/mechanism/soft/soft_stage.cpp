@@ -234,7 +234,7 @@ void SoftStage::evaluate(Point& at, std::span<const SoftContact> contacts) {
   at.f.head(6 * bodies).setZero();
   if (lossy_) {
     add_drag(model_, s, t_, at.f);
-    add_air(model_, s, at.f);
+    add_air(model_, s, t_, at.f);
     at.f.head(6 * bodies).setZero();
   }
   const double moved = add_moved(at.U, false, at.f);

@@ -3,13 +3,13 @@
 //   0 <= N, w'_n >= 0, N w'_n = 0;   |x_t| <= mu N, and x_t = -mu N w'_t/|w'_t| where w'_t is not zero:
 // the problem that impulses solve, one derivative higher. It is only made where the plain guess - everything pushes, everything
 // at rest sticks - does not fit.
-#include <rotule/solvers/auto.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/spans.h"
 #include "mechanism/touching/touching_mechanism.h"
+#include "model/solver_list.h"
 #include "solve/solve.h"
 
 namespace rotule {
@@ -150,9 +150,7 @@ void TouchingMechanism::make_problem(std::span<Touch*> touches, bool undecided_o
 
 void TouchingMechanism::solve_problem(double tolerance) {
   answer_.resize(problem_.rows());
-  AutoSettings settings;
-  settings.tolerance = tolerance;
-  solve(problem_, settings, workspace_, view(answer_), report_);
+  solve(problem_, automatic_solver(tolerance), workspace_, view(answer_), report_);
   // The solver is asked for more than it may be able to give; what counts is that it is near.
   ++mechanism_.now.report.solves;
   mechanism_.now.report.iterations += report_.iterations;

@@ -39,7 +39,9 @@ class TouchingMechanism {
   void set_course(Course* course) { course_ = course; }
   void begin_inner_step(const State& s, double t) { course_->begin_inner_step(s, t); }
   void reject_trial() { course_->reject_trial(); }
-  void error_scale(const State& s, const VecX& acceleration) { course_->error_scale(s, acceleration); }
+  void error_scale(const State& s, const VecX& acceleration, double t, Pace& pace) {
+    course_->error_scale(s, acceleration, t, pace);
+  }
   [[nodiscard]] double error_norm(const VecX& sigma, const VecX& u) const { return course_->error_norm(sigma, u); }
   [[nodiscard]] double longest_step(const State& s) const { return course_->longest_step(s); }
   void unconverged_step() { course_->unconverged_step(); }

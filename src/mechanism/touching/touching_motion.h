@@ -44,6 +44,7 @@ class TouchingMotion {
           if constexpr (requires { method.control; }) {
             io(method.memory.step);
             io(method.memory.previous_error);
+            method.memory.pace.archive(io);
           }
         },
         method_);

@@ -30,6 +30,7 @@ void archive_memory(Archive& io, AdaptiveMemory& memory, std::size_t, Eigen::Ind
   io(memory.knows_acceleration);
   io(memory.acceleration);
   io(memory.previous_step);
+  memory.pace.archive(io);
   io(memory.polynomial.step);
   VecX none;
   for (VecX& stage : memory.polynomial.u) io(memory.polynomial.step > 0 ? stage : none);
@@ -53,7 +54,7 @@ void archive_memory(Archive& io, Memory<State>& memory, std::size_t bodies, Eige
     archive_state(io, sample.s, bodies);
     io(sample.acceleration);
     if constexpr (!Archive::writes)
-      require_fit(sample.s.u.size() == velocities && sample.s.x.size() + 6 * static_cast<Eigen::Index>(bodies) == velocities &&
+      require_fit(sample.s.u.size() == velocities && sample.s.x.size() + 6 * static_cast<Eigen::Index>(bodies) <= velocities &&
                   (sample.acceleration.size() == 0 || sample.acceleration.size() == velocities));
   }
 }

@@ -41,7 +41,7 @@ ReferenceStepper::ReferenceStepper(const Model& model, const Recipe& recipe)
       cone_(!std::holds_alternative<BoxContactSettings>(recipe.contacts)) {
   look_for_bounces();
   check_drives(model, recipe);
-  check_added_mass(model, recipe);
+  check_surroundings(model, recipe);
   if (!impulses_ && !std::holds_alternative<NoContactSettings>(recipe.contacts))
     touching_ = std::make_unique<TouchingMotion>(mechanism, recipe.integrator);
   look_at_coordinates();

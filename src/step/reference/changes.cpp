@@ -88,7 +88,7 @@ void ReferenceStepper::drives_changed() {
 }
 
 void ReferenceStepper::forces_changed() {
-  check_added_mass(mechanism.model, mechanism.recipe);
+  check_surroundings(mechanism.model, mechanism.recipe);
   mechanism.forget_shape();
   look_at_coordinates();
   forget();
