@@ -409,7 +409,7 @@ TEST(Balance, ClosesWithImpactsAndFriction) {
       const EnergyBalance b = books(world);
       EXPECT_GT(b.impacts, 0) << seed;
       EXPECT_NEAR(b.left_over, 0, tolerance * b.taken_out()) << name_of(recipe.integrator) << ", seed " << seed;
-      EXPECT_LT(world.diagnostics().momentum_balance.left_over.norm(), 1e-6) << seed;
+      EXPECT_LT(world.diagnostics().momentum_balance.left_over.norm(), 1e-6) << name_of(recipe.integrator) << ", seed " << seed;
     }
   }
 }

@@ -194,7 +194,11 @@ void TouchingMotion::advance_by(AnyMethod& method, State& s, double t, double h)
   touching_.strike(s, t, true);
   while (t < end) {
     touching_.decide(s, t, end - t);
-    touching_.close_velocities(s, t);
+    {
+      // Slip that was let go before it had stopped is stopped here: friction's impulse.
+      const JointedMechanism::Jump jump(mechanism_, s);
+      touching_.close_velocities(s, t);
+    }
     booked_ = mechanism_.now.flow;
     const double made = make(method, s, t, end - t);
     if (++stretches > most_stretches)
