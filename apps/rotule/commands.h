@@ -252,13 +252,18 @@ class FluidTally {
   void add(const World& world);
   [[nodiscard]] Json result(const World& world) const;
   /// For runs that go on another time.
-  [[nodiscard]] Json save() const { return {substeps_, iterations_, residual_, cfl_, divergence_}; }
+  [[nodiscard]] Json save() const;
   void load(const Json& saved);
 
  private:
   std::int64_t substeps_ = 0, iterations_ = 0;
   double residual_ = 0, cfl_ = 0, divergence_ = 0;
+  double momentum_left_over_ = 0;  // kg m/s, in a step
+  Vec3 left_over_before_ = Vec3::Zero();
 };
+
+/// The lines of a run's summary on what that found.
+std::string fluid_text(const Json& result);
 
 struct PlotOptions {
   std::string file;

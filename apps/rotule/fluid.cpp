@@ -48,6 +48,14 @@ void FluidTally::add(const World& world) {
   residual_ = std::max(residual_, report.coupling_residual);
   cfl_ = std::max(cfl_, report.cfl);
   divergence_ = std::max(divergence_, report.divergence);
+  const Vec3 left_over = world.fluid()->balance().momentum_left_over;
+  momentum_left_over_ = std::max(momentum_left_over_, (left_over - left_over_before_).norm());
+  left_over_before_ = left_over;
+}
+
+Json FluidTally::save() const {
+  const Vec3& before = left_over_before_;
+  return {substeps_, iterations_, residual_, cfl_, divergence_, momentum_left_over_, before.x(), before.y(), before.z()};
 }
 
 void FluidTally::load(const Json& saved) {
@@ -56,10 +64,14 @@ void FluidTally::load(const Json& saved) {
   saved.at(2).get_to(residual_);
   saved.at(3).get_to(cfl_);
   saved.at(4).get_to(divergence_);
+  saved.at(5).get_to(momentum_left_over_);
+  for (int k = 0; k < 3; ++k) saved.at(6 + static_cast<std::size_t>(k)).get_to(left_over_before_[k]);
 }
 
 Json FluidTally::result(const World& world) const {
   const FluidLedger ledger = world.fluid()->ledger();
+  const FluidBalance books = world.fluid()->balance();
+  const auto list = [](const Vec3& v) -> Json { return {v.x(), v.y(), v.z()}; };
   return {{"cells", world.fluid()->cells()},
           {"bytes_per_cell", world.fluid()->bytes_per_cell()},
           {"substeps", substeps_},
@@ -67,9 +79,38 @@ Json FluidTally::result(const World& world) const {
           {"coupling_residual", residual_},
           {"cfl", cfl_},
           {"divergence", divergence_},
-          {"momentum", {ledger.momentum.x(), ledger.momentum.y(), ledger.momentum.z()}},
+          {"momentum", list(ledger.momentum)},
           {"kinetic_energy", ledger.kinetic_energy},
-          {"dissipation", ledger.dissipation}};
+          {"dissipation", ledger.dissipation},
+          {"balance",
+           {{"momentum",
+             {{"initial", list(books.momentum_start)},
+              {"final", list(books.momentum)},
+              {"sides", list(books.momentum_sides)},
+              {"bodies", list(books.momentum_bodies)},
+              {"left_over", list(books.momentum_left_over)},
+              {"most_left_over", momentum_left_over_}}},
+            {"energy",
+             {{"initial", books.energy_start},
+              {"final", books.energy},
+              {"sides", books.energy_sides},
+              {"bodies", books.energy_bodies},
+              {"viscosity", books.viscosity},
+              {"left_over", books.energy_left_over}}}}}};
+}
+
+std::string fluid_text(const Json& result) {
+  const Json &momentum = result["balance"]["momentum"], &energy = result["balance"]["energy"];
+  const auto number = [](const Json& group, const char* key) { return group[key].get<double>(); };
+  return fmt::format(
+             "  fluid         {} cells, {} substeps, {} trials of coupling, {:.3g} m/s apart at most; CFL {:.3g} at most\n",
+             result["cells"].get<std::int64_t>(), result["substeps"].get<std::int64_t>(),
+             result["coupling_iterations"].get<std::int64_t>(), number(result, "coupling_residual"), number(result, "cfl")) +
+         fmt::format(
+             "    energy      {:.4g} J -> {:.4g} J: sides {:+.4g} J, bodies {:+.4g} J, viscosity {:+.4g} J; left over {:.3g} J\n"
+             "    momentum    left over {:.2g} kg m/s in a step at most\n",
+             number(energy, "initial"), number(energy, "final"), number(energy, "sides"), -number(energy, "bodies"),
+             -number(energy, "viscosity"), number(energy, "left_over"), number(momentum, "most_left_over"));
 }
 
 void fluid_picture(const FluidOptions& options) {

@@ -371,11 +371,7 @@ std::string table(const Json& r, double duration, bool free) {
     out += fmt::format("  contacts      {:.4g} on average, {} at most; penetration {:.3g} m at most, {:.3g} m at the end\n",
                        number("contacts", "mean"), r["contacts"]["max"].get<int>(), number("penetration", "max"),
                        number("penetration", "final"));
-  if (r.contains("fluid"))
-    out += fmt::format(
-        "  fluid         {} cells, {} substeps, {} trials of coupling, {:.3g} m/s apart at most; CFL {:.3g} at most\n",
-        r["fluid"]["cells"].get<std::int64_t>(), r["fluid"]["substeps"].get<std::int64_t>(),
-        r["fluid"]["coupling_iterations"].get<std::int64_t>(), number("fluid", "coupling_residual"), number("fluid", "cfl"));
+  if (r.contains("fluid")) out += fluid_text(r["fluid"]);
   if (r.contains("estimated_error")) out += estimate_text(r["estimated_error"]);
   out += fmt::format("  residual      {:.3g} mean, {:.3g} at most\n", number("residual", "mean"), number("residual", "max"));
   out += fmt::format("  time          {:.4g} ms per step (median {:.4g}, 99 % below {:.4g})\n", number("ms_per_step", "mean"),

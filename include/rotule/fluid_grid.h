@@ -24,6 +24,20 @@ struct FluidSlice {
   std::vector<double> vorticity;        // 1/s, across the plane
 };
 
+/// Where the momentum and the energy of a fluid came from and went to since its books were opened. What bodies gain the fluid
+/// loses; what they displace does not count, nor does the hydrostatic pressure, which the sides bear at once.
+///   momentum now = start + sides - bodies + left over,
+///   energy now = start + sides - bodies - viscosity + left over.
+/// Sides are summed over the planes through the middles of the outermost cells, bodies over their pushes. The momentum left over
+/// is rounding. Of the energy it is what friction takes where surfaces cut cells, and the error of the steps.
+struct FluidBalance {
+  bool kept = false;
+  Vec3 momentum_start = Vec3::Zero(), momentum = Vec3::Zero();  // kg m/s
+  Vec3 momentum_sides = Vec3::Zero(), momentum_bodies = Vec3::Zero(), momentum_left_over = Vec3::Zero();
+  double energy_start = 0, energy = 0;  // J
+  double energy_sides = 0, energy_bodies = 0, viscosity = 0, energy_left_over = 0;
+};
+
 class FluidGrid {
  public:
   /// Throws Error where the description makes no sense. `threads` as in a recipe: 0 is as many as the machine has.
@@ -48,6 +62,9 @@ class FluidGrid {
   /// Across an axis (0 to 2) at a coordinate; of a flat grid, the flat axis.
   [[nodiscard]] FluidSlice slice(int axis, double at) const;
   [[nodiscard]] FluidLedger ledger() const;
+  /// Opens books of momentum and energy, or closes them; those of a world's fluid go with the world's own.
+  void keep_books(bool keep);
+  [[nodiscard]] FluidBalance balance() const;
 
   [[nodiscard]] double bytes_per_cell() const;
   [[nodiscard]] std::int64_t cells() const;

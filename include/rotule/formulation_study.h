@@ -6,6 +6,8 @@
 //   acceleration   A x = -J (u* - u) - h J'u - beta_v J u - (beta_p/h) C,                 x = h lambda
 //   hybrid         that of accelerations, then A x = -J u - (beta/h) C with the velocities that it gave: two solves a step
 // without stabilisation (all beta zero) and with it. Nothing else closes the joints: what is measured is the formulation's own.
+// Of the energy, what fluid, dampers and forces did with the mean velocity of each step is accounted for. Particles move by the
+// same steps.
 #include <rotule/scene.h>
 
 #include <string>
@@ -33,7 +35,7 @@ struct FormulationTrial {
 };
 
 /// Every formulation with and without stabilisation, at dt; and those of one solve a step at dt/2 too, which costs what the
-/// hybrid costs at dt. Throws Error where the scene has no joints, or contacts, walls, drives or particles that move.
+/// hybrid costs at dt. Throws Error where the scene has no joints, or contacts, walls or drives.
 std::vector<FormulationTrial> compare_formulations(const Scene& scene, const FormulationStudy& study = {});
 
 }  // namespace rotule

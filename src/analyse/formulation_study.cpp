@@ -7,6 +7,7 @@
 
 #include "base/budget.h"
 #include "base/spans.h"
+#include "dynamics/flow.h"
 #include "dynamics/forces/weight.h"
 #include "mechanism/shock.h"
 #include "model/solver_list.h"
@@ -45,7 +46,8 @@ class StudyRun {
     mechanism_.external = implementation_of(world).external;
   }
 
-  void step(RightHandSide kind, const Shares& shares, double t, double h) {
+  /// The velocities at the end of a step.
+  void solve_step(RightHandSide kind, const Shares& shares, double t, double h) {
     mechanism_.begin_step(s_, t);
     mechanism_.free_velocities(ImpulseFormulation{}, s_, t, h, free_);
     for (Island& island : mechanism_.islands) {
@@ -67,13 +69,24 @@ class StudyRun {
       solve(island);
       island.scatter(free_);
     }
+  }
+  /// What fluid, dampers and forces do in it: with the mean velocity, force times step is the change of motion exactly.
+  void book(double t, double h) {
+    if (mechanism_.model.forces.empty() && mechanism_.external.isZero(0)) return;
+    mean_ = 0.5 * (s_.u + free_);
+    Flow flow;
+    add_force_flow(mechanism_.model, mechanism_.external, s_, t, mean_, 1, flow_scratch_, flow);
+    for (const double power : flow.work) work_ += h * power;
+  }
+  void move(double h) {
     s_.u = free_;
     displace(s_, h * s_.u, s_);
   }
 
   [[nodiscard]] double kinetic() const { return kinetic_energy(mechanism_.model, s_); }
+  /// Less all that was brought in, plus what was taken out.
   [[nodiscard]] double energy(double t) {
-    return kinetic() + weight_potential(mechanism_.model, s_) + force_potential(mechanism_.model, s_, t, 1, scratch_);
+    return kinetic() - work_ + weight_potential(mechanism_.model, s_) + force_potential(mechanism_.model, s_, t, 1, scratch_);
   }
   /// Without weight all the energy; with it, the most motion that there was, and at least a billionth of what the whole scene
   /// would gain by falling a metre: what rounding makes of a structure at rest is no motion.
@@ -82,6 +95,8 @@ class StudyRun {
     double mass = 0;
     for (int i = 0; i < mechanism_.model.body_count(); ++i)
       if (mechanism_.model.movable(i)) mass += mechanism_.model.bodies[i].mass;
+    for (int k = 0; k < mechanism_.model.particle_count(); ++k)
+      if (mechanism_.model.particles.movable(k)) mass += mechanism_.model.particles.mass[k];
     return std::max(kinetic, 1e-9 * mass * gravity.norm());
   }
   [[nodiscard]] bool has_joints() const { return !mechanism_.islands.empty(); }
@@ -99,8 +114,10 @@ class StudyRun {
 
   JointedMechanism mechanism_;
   State s_;
-  VecX free_;
+  VecX free_, mean_;
+  double work_ = 0;
   ForceScratch scratch_;
+  FlowScratch flow_scratch_;
 };
 
 FormulationTrial study_trial(const World& world, const Recipe& recipe, RightHandSide kind, const FormulationStudy& study,
@@ -116,9 +133,14 @@ FormulationTrial study_trial(const World& world, const Recipe& recipe, RightHand
     for (std::int64_t i = 0; i < steps; ++i) {
       Budget::listen();
       const double t = static_cast<double>(i) * h;
-      const auto before = std::chrono::steady_clock::now();
-      run.step(kind, shares, t, h);
-      out.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+      const auto timed = [&](auto&& work) {
+        const auto before = std::chrono::steady_clock::now();
+        work();
+        out.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+      };
+      timed([&] { run.solve_step(kind, shares, t, h); });
+      run.book(t, h);
+      timed([&] { run.move(h); });
       const double energy = run.energy(t + h);
       kinetic = std::max(kinetic, run.kinetic());
       out.energy_error = std::max(out.energy_error, std::abs(energy - start));
@@ -168,7 +190,6 @@ std::vector<FormulationTrial> compare_formulations(const Scene& scene, const For
   require(std::holds_alternative<NoContactSettings>(recipe_of(scene).contacts), "knows nothing of contacts");
   for (const Joint& joint : model.joints)
     require(joint.drives.empty(), fmt::format("joint \"{}\" is driven, which it knows nothing of", joint.name));
-  for (int k = 0; k < model.particle_count(); ++k) require(!model.particles.movable(k), "knows nothing of particles");
   require(StudyRun(world, recipe).has_joints(), "the scene has no joints: nothing to compare");
 
   std::vector<FormulationTrial> out;

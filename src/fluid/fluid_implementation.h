@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/snapshot_check.h"
+#include "fluid/books.h"
 #include "fluid/layout.h"
 #include "fluid/obstacles.h"
 #include "fluid/poisson.h"
@@ -30,7 +31,9 @@ struct FluidImplementation {
   double time = 0;
   Field3 u, start, rate;
   std::vector<double> p, phi, change, right;  // pressures per density; `right` without ghosts
-  std::vector<double> row_values;             // for sums and maxima whose order does not depend on threads
+  std::vector<double> row_values;             // for maxima
+  std::vector<Vec3> row_sums;                 // for sums whose order does not depend on threads
+  FluidBooks books;
   FluidReport report;
 
   /// Of `u`: the longest stable substep at the scene's CFL number, bodies that move at `speed` included.
@@ -46,7 +49,12 @@ struct FluidImplementation {
   /// Projects the last stage, after bodies, moving at these velocities, have pushed; in `rounds` rounds, since the projection
   /// moves the inside of bodies too. Impulses are those of these rounds.
   void end_substep(Obstacles* obstacles, std::span<const Vec6> velocities);
+  /// Ends the substep, its books included.
   void keep_pressure(double tau);
+  [[nodiscard]] FluidLedger sums();
+  /// Books from now on: of what bodies displace, the momentum and the energy.
+  void open_books(const Vec3& momentum_inside, double energy_inside);
+  [[nodiscard]] FluidBalance balance();
   [[nodiscard]] double largest_divergence();
   /// Throws Error where a velocity is not a number.
   void require_finite();
@@ -57,10 +65,12 @@ struct FluidImplementation {
     io(time);
     for (const int c : layout.axes) archive_sized(io, u[c]);
     archive_sized(io, p);
+    io(books);
   }
 
  private:
-  double tau_ = 0;  // s, the substep
+  double tau_ = 0;                                               // s, the substep
+  Vec3 sides_ = Vec3::Zero(), sides_remembered_ = Vec3::Zero();  // what passed in it so far, as in side_flow, m/s
   void stage(double tau, double of_start, double of_rest);
 };
 

@@ -91,34 +91,4 @@ FluidSlice FluidGrid::slice(int axis, double at) const {
   return out;
 }
 
-FluidLedger FluidGrid::ledger() const {
-  const FluidImplementation& f = *implementation_;
-  const GridLayout& layout = f.layout;
-  FluidLedger out;
-  const double mass = f.def.density * layout.cell_volume, viscous = f.def.viscosity * layout.cell_volume;
-  for (const int c : layout.axes) {
-    const FaceRange range = layout.faces(c, false);
-    const double* u = f.u[c].data();
-    Cell cell{};
-    double momentum = 0, energy = 0, loss = 0;
-    for (cell[2] = range.begin[2]; cell[2] < range.end[2]; ++cell[2])
-      for (cell[1] = range.begin[1]; cell[1] < range.end[1]; ++cell[1])
-        for (cell[0] = range.begin[0]; cell[0] < range.end[0]; ++cell[0]) {
-          const std::ptrdiff_t i = layout.at(cell);
-          momentum += u[i];
-          energy += u[i] * u[i];
-          for (const int d : layout.axes) {
-            // Each gradient half from below, half from above.
-            const std::ptrdiff_t s = layout.stride[d];
-            const double below = u[i] - u[i - s], above = u[i + s] - u[i];
-            loss += 0.5 * (below * below + above * above) / (layout.h[d] * layout.h[d]);
-          }
-        }
-    out.momentum[c] = mass * momentum;
-    out.kinetic_energy += 0.5 * mass * energy;
-    out.dissipation += viscous * loss;
-  }
-  return out;
-}
-
 }  // namespace rotule

@@ -30,6 +30,7 @@ FluidImplementation::FluidImplementation(const FluidDef& description, int thread
   for (std::vector<double>* field : {&p, &phi, &change}) field->assign(layout.size, 0.0);
   right.assign(layout.cells(), 0.0);
   row_values.assign(layout.cells() / static_cast<std::size_t>(layout.n[layout.order[0]]), 0.0);
+  row_sums.resize(row_values.size());
   for (const int c : layout.axes) std::fill(u[c].begin(), u[c].end(), def.velocity[c]);
   project(0);
 }
@@ -55,6 +56,7 @@ void FluidImplementation::project(double weight) {
     }
   });
   fill_pressure(layout, phi);
+  if (books.opened > 0) sides_ += side_pressure(layout, phi);
   for (const int c : layout.axes)
     for_rows(layout, layout.faces(c, true), threads, [&](std::ptrdiff_t first, int length, int) {
       double* __restrict v = u[c].data() + first;
@@ -68,6 +70,7 @@ void FluidImplementation::project(double weight) {
 
 void FluidImplementation::stage(double tau, double of_start, double of_rest) {
   momentum_rates(layout, u, p, nu, threads, rate);
+  if (books.opened > 0) sides_ = of_rest * (sides_ + tau * side_flow(layout, u, p, nu).momentum);
   for (const int c : layout.axes)
     for_rows(layout, layout.faces(c, true), threads, [&](std::ptrdiff_t first, int length, int) {
       double* __restrict v = u[c].data() + first;
@@ -78,6 +81,7 @@ void FluidImplementation::stage(double tau, double of_start, double of_rest) {
 
 void FluidImplementation::begin_substep(double tau) {
   tau_ = tau;
+  sides_.setZero();
   for (const int c : layout.axes) start[c] = u[c];
   std::fill(change.begin(), change.end(), 0.0);
   stage(tau, 0, 1);
@@ -90,11 +94,13 @@ void FluidImplementation::begin_substep(double tau) {
 void FluidImplementation::remember() {
   for (const int c : layout.axes) start[c] = u[c];
   rate[layout.axes[0]] = change;
+  sides_remembered_ = sides_;
 }
 
 void FluidImplementation::go_back() {
   for (const int c : layout.axes) u[c] = start[c];
   change = rate[layout.axes[0]];
+  sides_ = sides_remembered_;
 }
 
 void FluidImplementation::end_substep(Obstacles* obstacles, std::span<const Vec6> velocities) {
@@ -112,6 +118,47 @@ void FluidImplementation::keep_pressure(double tau) {
   });
   fill_pressure(layout, p);
   time += tau;
+  if (books.opened == 0) return;
+  const SideFlow flow = side_flow(layout, u, p, nu);
+  const double mass = def.density * layout.cell_volume, power = mass * flow.power, loss = sums().dissipation;
+  books.momentum_sides += mass * sides_;
+  // The pressure known is the mean one of the substep.
+  books.energy_sides += tau * (0.5 * (books.side_power + power) + mass * flow.pressure_power);
+  books.viscosity += 0.5 * tau * (books.loss + loss);
+  books.side_power = power;
+  books.loss = loss;
+}
+
+FluidLedger FluidImplementation::sums() { return sums_over_grid(layout, u, def.density, def.viscosity, threads, row_sums); }
+
+void FluidImplementation::open_books(const Vec3& momentum_inside, double energy_inside) {
+  const FluidLedger now = sums();
+  books = {};
+  books.opened = 1;
+  books.momentum_inside = momentum_inside;
+  books.energy_inside = energy_inside;
+  books.momentum_start = now.momentum - momentum_inside;
+  books.energy_start = now.kinetic_energy - energy_inside;
+  books.side_power = def.density * layout.cell_volume * side_flow(layout, u, p, nu).power;
+  books.loss = now.dissipation;
+}
+
+FluidBalance FluidImplementation::balance() {
+  if (books.opened == 0) return {};
+  const FluidLedger now = sums();
+  FluidBalance out{.kept = true,
+                   .momentum_start = books.momentum_start,
+                   .momentum = now.momentum - books.momentum_inside,
+                   .momentum_sides = books.momentum_sides,
+                   .momentum_bodies = books.momentum_bodies,
+                   .energy_start = books.energy_start,
+                   .energy = now.kinetic_energy - books.energy_inside,
+                   .energy_sides = books.energy_sides,
+                   .energy_bodies = books.energy_bodies,
+                   .viscosity = books.viscosity};
+  out.momentum_left_over = out.momentum - out.momentum_start - out.momentum_sides + out.momentum_bodies;
+  out.energy_left_over = out.energy - out.energy_start - out.energy_sides + out.energy_bodies + out.viscosity;
+  return out;
 }
 
 double FluidImplementation::longest_substep(double speed) {

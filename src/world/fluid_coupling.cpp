@@ -116,12 +116,41 @@ void FluidCoupling::look_for_leavers(double t) {
   }
 }
 
+void FluidCoupling::keep_books(bool keep) {
+  if (!keep) {
+    flow_.books = {};
+  } else if (flow_.books.opened == 0) {
+    Vec3 momentum = Vec3::Zero();
+    double energy = 0;
+    for (int k = 0; k < obstacles_.count(); ++k) {
+      const Vec6 inside = obstacles_.displaced(k) * given_[k];
+      momentum += inside.head<3>();
+      energy += 0.5 * given_[k].dot(inside);
+    }
+    flow_.open_books(momentum, energy);
+  }
+}
+
+void FluidCoupling::book(double tau) {
+  FluidBooks& books = flow_.books;
+  if (books.opened == 0) return;
+  for (int k = 0; k < obstacles_.count(); ++k) {
+    const Vec6 mean = 0.5 * (given_[k] + velocity_[k]), inside = gained_inside(k, tau), gained = obstacles_.impulse(k) + inside;
+    books.momentum_inside += inside.head<3>();
+    books.momentum_bodies += gained.head<3>();
+    books.energy_inside += inside.dot(mean);
+    books.energy_bodies += gained.dot(mean);
+  }
+}
+
+Vec6 FluidCoupling::gained_inside(int k, double tau) const {
+  return obstacles_.displaced(k) * (velocity_[k] - given_[k]) + tau * obstacles_.turning(k, velocity_[k].tail<3>());
+}
+
 void FluidCoupling::load_bodies(WorldImplementation& world, double tau) {
   external_ = world.external;
   for (int k = 0; k < obstacles_.count(); ++k) {
-    const Mat6& displaced = obstacles_.displaced(k);
-    const Vec3 omega = velocity_[k].tail<3>();
-    Vec6 load = (obstacles_.impulse(k) + displaced * (velocity_[k] - given_[k])) / tau + obstacles_.turning(k, omega);
+    Vec6 load = (obstacles_.impulse(k) + gained_inside(k, tau)) / tau;
     // Buoyancy, at the middle of what is displaced.
     load.head<3>() -= obstacles_.buoyant_mass(k) * gravity_;
     load.tail<3>() -= obstacles_.buoyant_moment(k).cross(gravity_);
@@ -155,6 +184,7 @@ const StepReport& FluidCoupling::substep(WorldImplementation& world, double t, d
   if (movable_.empty()) {
     flow_.end_substep(&obstacles_, velocity_);
     load_bodies(world, tau);
+    book(tau);
     flow_.keep_pressure(tau);
     given_ = velocity_;
     return stepper.step(world.state, t, tau);
@@ -201,6 +231,7 @@ const StepReport& FluidCoupling::substep(WorldImplementation& world, double t, d
   }
   for (const int k : movable_) increment_[k] = velocity_[k] - before_[k];
   last_tau_ = tau;
+  book(tau);
   given_ = velocity_;
   flow_.keep_pressure(tau);
   return *report;

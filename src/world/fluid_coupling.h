@@ -28,6 +28,8 @@ class FluidCoupling {
   const StepReport& step(WorldImplementation& world, double h);
 
   [[nodiscard]] const FluidGrid& grid() const { return fluid_; }
+  /// From now on, unless they are open already.
+  void keep_books(bool keep);
   /// Mean force and torque on a body over the last step.
   [[nodiscard]] Vec6 force(int body) const;
   /// Mass matrix of the fluid that a body displaces, and the velocity with which it moves along.
@@ -52,6 +54,10 @@ class FluidCoupling {
   /// One substep, from time t on. The stepper's report.
   const StepReport& substep(WorldImplementation& world, double t, double tau);
   void load_bodies(WorldImplementation& world, double tau);
+  /// What bodies got in a substep is the fluid's loss.
+  void book(double tau);
+  /// Momentum that what a body displaces takes up in a substep, linear then angular.
+  [[nodiscard]] Vec6 gained_inside(int obstacle, double tau) const;
   void read_velocities(const State& state, std::vector<Vec6>& out) const;
   void guess(double tau);
   /// By Broyden: the derivative as it was seen along the last move, and nowhere else.

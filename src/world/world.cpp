@@ -597,6 +597,7 @@ void World::keep_books(bool keep) {
   WorldImplementation& w = *implementation_;
   w.keep_books = keep;
   w.ready().keep_books(keep, w.state, w.time);
+  if (w.fluid) w.fluid->keep_books(keep);
 }
 
 JointMotion World::joint_motion(JointId joint) const {
