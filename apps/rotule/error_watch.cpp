@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/text.h"
 #include "commands.h"
@@ -21,13 +22,41 @@ struct ErrorWatch::Inside {
     Recipe recipe = {};
     int steps = 1;
     double order = 1;
+    bool other_method = false;
     std::string words = {};
   };
   static Second second_of(const Scene& scene, const Recipe& recipe);
 
-  Inside(const Scene& scene, const Recipe& recipe) : second(second_of(scene, recipe)), world(scene, second.recipe) {}
+  Inside(const Scene& scene, const Recipe& recipe) : second(second_of(scene, recipe)), world(scene, second.recipe) {
+    if (!second.other_method) return;
+    Recipe twice = second.recipe;
+    twice.dt *= 2;
+    coarser.emplace(scene, twice);
+  }
+  /// Moves on by a step of the first run.
+  void step() {
+    for (int i = 0; i < second.steps; ++i) world.step();
+    for (int i = 0; coarser && i < second.steps / 2; ++i) coarser->step();
+  }
+  /// What is compared with: the second run, or where two of them come to at no step at all.
+  template <class Number>
+  auto reference(Number&& of) const {
+    auto fine = of(world);
+    return coarser ? decltype(fine)(2 * fine - of(*coarser)) : fine;
+  }
+  [[nodiscard]] Vec3 center(BodyId body) const {
+    return reference([&](const World& other) { return Vec3(other.center_of_mass(body)); });
+  }
+  [[nodiscard]] Vec3 place(int particle) const {
+    return reference([&](const World& other) { return Vec3(other.particle_position(particle)); });
+  }
+  [[nodiscard]] Quat orientation(BodyId body) const {
+    const Quat fine = world.orientation(body);
+    return coarser ? fine * (coarser->orientation(body).conjugate() * fine) : fine;
+  }
   Second second;
   World world;
+  std::optional<World> coarser;  // another method errs too, in first order of its steps: with twice as long ones
   double worst = 0;
 
   /// From a difference to an error.
@@ -39,13 +68,15 @@ ErrorWatch::Inside::Second ErrorWatch::Inside::second_of(const Scene& scene, con
   out.recipe = recipe;
   if (std::holds_alternative<RealtimeStepperSettings>(recipe.stepper)) {
     // Its sweeps leave errors that no shorter step takes away: only another method can tell.
+    out.other_method = true;
     out.recipe = recipe_for(scene, Dial::balanced);
     out.recipe.contacts = recipe.contacts;
     out.recipe.threads = recipe.threads;
-    out.steps = static_cast<int>(std::ceil(recipe.dt / out.recipe.dt));
+    out.steps = 2 * static_cast<int>(std::ceil(recipe.dt / out.recipe.dt));
     out.recipe.dt = recipe.dt / out.steps;
     out.order = infinity;
-    out.words = fmt::format("the reference stepper and steps of {:.3g} s", out.recipe.dt);
+    out.words =
+        fmt::format("the reference stepper, extrapolated from steps of {:.3g} and {:.3g} s", 2 * out.recipe.dt, out.recipe.dt);
     return out;
   }
   const IntegratorTraits traits = std::visit([](const auto& method) { return method.traits; }, recipe.integrator);
@@ -79,14 +110,12 @@ ErrorWatch::~ErrorWatch() = default;
 void ErrorWatch::follow(const World& world) {
   Inside& w = *inside_;
   try {
-    for (int i = 0; i < w.second.steps; ++i) w.world.step();
+    w.step();
   } catch (const Error& error) {
     throw Error(fmt::format("--estimate-error, the second run with {}", w.second.words), error.what());
   }
-  for (const BodyId body : world.bodies())
-    w.worst = std::max(w.worst, (world.center_of_mass(body) - w.world.center_of_mass(body)).norm());
-  for (int k = 0; k < world.particles(); ++k)
-    w.worst = std::max(w.worst, (world.particle_position(k) - w.world.particle_position(k)).norm());
+  for (const BodyId body : world.bodies()) w.worst = std::max(w.worst, (world.center_of_mass(body) - w.center(body)).norm());
+  for (int k = 0; k < world.particles(); ++k) w.worst = std::max(w.worst, (world.particle_position(k) - w.place(k)).norm());
 }
 
 ErrorEstimate ErrorWatch::estimate(const World& world) const {
@@ -98,15 +127,18 @@ ErrorEstimate ErrorWatch::estimate(const World& world) const {
     out.whose = name;
   };
   for (const BodyId body : world.bodies()) {
-    at((world.center_of_mass(body) - w.world.center_of_mass(body)).norm(), world.name(body));
-    out.angle = std::max(out.angle, world.orientation(body).angularDistance(w.world.orientation(body)));
-    out.speed = std::max(out.speed, (world.velocity(body) - w.world.velocity(body)).norm());
+    at((world.center_of_mass(body) - w.center(body)).norm(), world.name(body));
+    out.angle = std::max(out.angle, world.orientation(body).angularDistance(w.orientation(body)));
+    const Vec3 velocity = w.reference([&](const World& other) { return Vec3(other.velocity(body)); });
+    out.speed = std::max(out.speed, (world.velocity(body) - velocity).norm());
   }
   for (int k = 0; k < world.particles(); ++k) {
-    at((world.particle_position(k) - w.world.particle_position(k)).norm(), world.particle_name(k));
-    out.speed = std::max(out.speed, (world.particle_velocity(k) - w.world.particle_velocity(k)).norm());
+    at((world.particle_position(k) - w.place(k)).norm(), world.particle_name(k));
+    const Vec3 velocity = w.reference([&](const World& other) { return Vec3(other.particle_velocity(k)); });
+    out.speed = std::max(out.speed, (world.particle_velocity(k) - velocity).norm());
   }
-  out.energy = std::abs(world.diagnostics().energy() - w.world.diagnostics().energy());
+  const double energy = w.reference([](const World& other) { return other.diagnostics().energy(); });
+  out.energy = std::abs(world.diagnostics().energy() - energy);
   out.worst_position = w.worst;
   for (double* value : {&out.position, &out.worst_position, &out.angle, &out.speed, &out.energy}) *value *= w.factor();
   out.order = w.second.order;

@@ -135,7 +135,7 @@ Json scenes_list() {
   for (const std::string& name : scene_names()) {
     Json entry = {{"name", name}};
     try {
-      const Scene scene = find_scene(name).scene;
+      const Scene scene = find_scene(name, true).scene;
       entry["summary"] = scene.description;
       entry["bodies"] = scene.bodies.size();
       entry["joints"] = scene.joints.size();

@@ -52,6 +52,9 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int count
                  ? fmt::format("unknown option {}; {}", rotule::in_quotes(extra), rotule::suggestion(extra, known))
                  : fmt::format("{} is one word too many; rotule {} --help says what is taken", rotule::in_quotes(extra),
                                command->get_name());
+  if (const std::string_view said = error.what(), prefix = "Could not convert: "; said.starts_with(prefix))
+    return fmt::format("{}: that is no such value; rotule {} --help says what is taken", said.substr(prefix.size()),
+                       command->get_name());
   return fmt::format("{}; rotule {}--help says more", error.what(), command == &app ? "" : command->get_name() + " ");
 }
 
@@ -505,7 +508,11 @@ int command_line(int argc, char** argv) {
 
   try {
     if (argc < 2) return print(start_page(app)), 0;
-    app.parse(argc, argv);
+    if (std::string_view(argv[1]) == "help") {
+      app.parse(argc > 2 ? fmt::format("{} --help", argv[2]) : "--help");
+    } else {
+      app.parse(argc, argv);
+    }
     answer_signals();
     if (run_command->parsed()) {
       if (run_options.scene.empty() && run_options.resume.empty()) throw CLI::RequiredError("SCENE");

@@ -33,7 +33,7 @@ class Recorded {
  public:
   explicit Recorded(const std::string& given) : path_(given) {
     if (names_recording(given)) return;
-    name_ = find_scene(given).name;
+    name_ = find_scene(given, true).name;
     const fs::path folder = fs::temp_directory_path() / fmt::format("rotule_plot_{}", getpid());
     fs::create_directories(folder);
     made_ = folder;

@@ -109,6 +109,14 @@ double height_energy(const World& world) {
   return mass > 0 ? sum - mass * lowest : 0;
 }
 
+/// What weight could do to all that is there, about: what hardly moves has no other scale than that, and rounding's share of it.
+double energy_of_rounding(const World& world) {
+  constexpr double share = 1e-9;
+  double sum = 0;
+  for (const BodyId body : world.bodies()) sum += world.mass(body) * world.center_of_mass(body).norm();
+  return share * world.gravity().norm() * sum;
+}
+
 /// Which solvers gave the answers of the last step, where one that chooses is asked: island by island.
 void count_picks(const World& world, std::map<std::string, std::int64_t>& picks) {
   const Stepper& stepper = implementation_of(world).ready();
@@ -591,8 +599,10 @@ void run(const RunOptions& given) {
   const EnergyBalance& books = now.energy_balance;
   const double left_over = std::abs(books.kept ? books.left_over : now.energy() - start.energy());
   const bool touching = !std::holds_alternative<NoContactSettings>(recipe.contacts);
-  const double scale = std::max({energy_scale(named.scene.gravity, start.energy(), tallies["kinetic_energy"].max()),
-                                 touching ? falls_from : 0.0, std::abs(books.brought_in()), books.taken_out()});
+  const double scale =
+      std::max({energy_scale(named.scene.gravity, start.energy(), tallies["kinetic_energy"].max()), touching ? falls_from : 0.0,
+                std::abs(books.brought_in()), books.taken_out(), energy_of_rounding(world)});
+  const double relative_error = scale > 0 ? left_over / scale : left_over;
   const auto [linear_end, angular_end] = momentum_scales(world);
   const auto drift = [](const Vec3& by, double a, double b) { return std::max(a, b) > 0 ? by.norm() / std::max(a, b) : 0.0; };
   Json result = {{"scene", named.name},
@@ -610,7 +620,7 @@ void run(const RunOptions& given) {
                  {"energy",
                   {{"initial", start.energy()},
                    {"final", now.energy()},
-                   {"relative_error", scale > 0 ? left_over / scale : left_over},
+                   {"relative_error", relative_error},
                    {"kinetic", now.kinetic_energy},
                    {"potential", now.potential_energy},
                    {"gravity", now.gravity_energy},
@@ -651,6 +661,12 @@ void run(const RunOptions& given) {
   result["final_state"] = final_state(world);
   result["state_hash"] = fmt::format("{:016x}", world.state_hash());
   result["warnings"] = world.warnings();
+  constexpr double untrusted = 0.05;
+  if (relative_error > untrusted)
+    result["warnings"].push_back(
+        fmt::format("{:.3g} % of the energy is neither there nor accounted for: do not trust this result; take a smaller step "
+                    "(--dt {}) or --recipe exact",
+                    100 * relative_error, shortest(0.1 * recipe.dt)));
   result["remarks"] = Json::array();
   for (const Remark& remark : remarks) result["remarks"].push_back(json_of(remark));
   if (second) result["estimated_error"] = json_of(second->estimate(world));

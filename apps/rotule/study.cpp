@@ -134,7 +134,7 @@ std::string in_short(const SceneStudy& s) {
 void study(const StudyOptions& options) {
   std::vector<std::string> scenes = options.scenes;
   if (scenes.empty()) scenes = {"brick_wall", "tripods", "marble_box", "chain_fall"};
-  for (const std::string& scene : scenes) static_cast<void>(find_scene(scene));
+  for (const std::string& scene : scenes) static_cast<void>(find_scene(scene, true));
   static_cast<void>(tune_settings(options.choices));
   std::error_code error;
   std::filesystem::create_directories(options.out, error);

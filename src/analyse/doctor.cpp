@@ -143,6 +143,7 @@ Checkup examine(const Scene& given, bool measure) {
   look_at_bodies(patient, out.remarks);
   look_at_overlaps(patient, out.remarks);
   look_at_meshes(patient, out.remarks);
+  look_at_magnitudes(patient, out.remarks);
   look_at_swinging(patient, out.remarks);
   out.stable_step = look_at_stability(patient, world, measure, out.remarks);
   std::stable_sort(out.remarks.begin(), out.remarks.end(), [](const Remark& a, const Remark& b) { return a.grade > b.grade; });

@@ -35,20 +35,19 @@ bool has_extent(const Shape& shape) {
          !std::holds_alternative<HeightField>(shape);
 }
 
-/// From the body's origin to the farthest corner of its bounding box; 0 for points and half-spaces.
-double reach_of(const Shape& shape) {
-  if (!has_extent(shape)) return 0;
-  Vec3 corner = Vec3::Zero();
-  for (int k = 0; k < 3; ++k) corner[k] = std::max(support(shape, Vec3::Unit(k))[k], -support(shape, -Vec3::Unit(k))[k]);
-  return corner.norm();
-}
-
 const BodyDef* body_called(const Scene& scene, const std::string& name) {
   const auto found = std::find_if(scene.bodies.begin(), scene.bodies.end(), [&](const BodyDef& b) { return b.name == name; });
   return found == scene.bodies.end() ? nullptr : &*found;
 }
 
 }  // namespace
+
+double reach_of(const Shape& shape) {
+  if (!has_extent(shape)) return 0;
+  Vec3 corner = Vec3::Zero();
+  for (int k = 0; k < 3; ++k) corner[k] = std::max(support(shape, Vec3::Unit(k))[k], -support(shape, -Vec3::Unit(k))[k]);
+  return corner.norm();
+}
 
 std::string and_others(const std::vector<std::string>& names) {
   std::string out;

@@ -44,10 +44,16 @@ void look_at_gravity(const Patient& patient, std::vector<Remark>& out);
 void look_at_supports(const Patient& patient, std::vector<Remark>& out);
 /// Motors that cannot hold what hangs on them.
 void look_at_strength(const Patient& patient, std::vector<Remark>& out);
+/// Numbers out of proportion: springs that give by many times their length, friction in percent, turns per minute, inertias in
+/// other units, starts beyond stops, steps longer than a swing.
+void look_at_magnitudes(const Patient& patient, std::vector<Remark>& out);
 /// Fast oscillations that nothing damps, by a method that would rather pass over them.
 void look_at_swinging(const Patient& patient, std::vector<Remark>& out);
 /// Bodies that pass through the ground because both are of one group.
 void look_at_groups(const Patient& patient, std::vector<Remark>& out);
+
+/// From the body's origin to the farthest corner of its bounding box; 0 for points and half-spaces.
+double reach_of(const Shape& shape);
 
 /// The scene without what drives its joints: for questions to which that does not matter.
 Scene undriven(const Scene& scene);

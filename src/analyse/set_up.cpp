@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/union_find.h"
 #include "model/names.h"
+#include "model/support.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -71,6 +72,37 @@ Scene carried(const Patient& patient) {
           joint);
   }
   return out;
+}
+
+/// A flat body at rest with others above it, where there is no ground: meant to be one, more often than not.
+void look_at_slab(const Patient& patient, int slab, std::vector<Remark>& out) {
+  constexpr double flat = 4;  // times as wide as it is high
+  const auto number = static_cast<std::size_t>(slab);
+  const BodyDef& def = patient.scene.bodies[number];
+  if (reach_of(def.shape) == 0 || !def.velocity.isZero(0) || !def.angular_velocity.isZero(0)) return;
+  const Vec3 up = -patient.scene.gravity.normalized();
+  const Vec3 across = up.unitOrthogonal(), along = up.cross(across);
+  const auto far = [&](const Vec3& direction) {
+    return direction.dot(def.position + def.orientation * support(def.shape, def.orientation.conjugate() * direction));
+  };
+  const auto width = [&](const Vec3& direction) { return far(direction) + far(-direction); };
+  if (std::min(width(across), width(along)) < flat * width(up)) return;
+  const auto above = [&](std::size_t i) {
+    const Vec3 at = center_of(patient, i);
+    return i != number && patient.model.movable(static_cast<int>(i)) && at.dot(up) > far(up) && at.dot(across) < far(across) &&
+           -at.dot(across) < far(-across) && at.dot(along) < far(along) && -at.dot(along) < far(-along);
+  };
+  int others = 0;
+  for (std::size_t i = 0; i < patient.scene.bodies.size(); ++i) others += above(i) ? 1 : 0;
+  if (others == 0) return;
+  out.push_back(
+      {.kind = "nothing_holds",
+       .grade = Remark::Grade::warning,
+       .text = fmt::format("nothing holds {}, which is flat and has {} bod{} above it, and there is no ground: all fall "
+                           "{:.3g} m in the first second",
+                           in_quotes(def.name), others, others == 1 ? "y" : "ies", 0.5 * patient.scene.gravity.norm()),
+       .flags = {},
+       .edits = {{fmt::format("/bodies/{}/fixed", slab), "true"}}});
 }
 
 }  // namespace
@@ -182,6 +214,8 @@ void look_at_supports(const Patient& patient, std::vector<Remark>& out) {
     if (held[static_cast<std::size_t>(i)]) roots_held.push_back(linked.root(i));
     if (i < model.body_count() && model.movable(i)) mechanisms[linked.root(i)].push_back(i);
   }
+  for (const auto& [root, bodies] : mechanisms)
+    if (bodies.size() == 1 && !held[static_cast<std::size_t>(bodies[0])]) look_at_slab(patient, bodies[0], out);
   for (const auto& [root, bodies] : mechanisms) {
     if (bodies.size() < 2 || std::find(roots_held.begin(), roots_held.end(), root) != roots_held.end()) continue;
     const int heaviest =
@@ -263,7 +297,7 @@ void look_at_swinging(const Patient& patient, std::vector<Remark>& out) {
       {.kind = "fast_oscillation",
        .grade = Remark::Grade::note,
        .text = fmt::format("springs without damping may swing at {:.3g} rad/s, {:.2g} times in this run: radau5 follows "
-                           "all of it, and errors of the phase add up to tens of times its tolerance",
+                           "all of it, and its phase may err by ten times the tolerance",
                            frequency, swings),
        .flags = "--set integrator=dormand_prince_8",
        .edits = {}});

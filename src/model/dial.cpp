@@ -23,6 +23,9 @@ constexpr std::array<std::pair<Dial, std::string_view>, 3> dials{
 
 // Largest h omega and h lambda that a chosen step may have: half of what RK4 bears, and of semi-implicit Euler's.
 constexpr double explicit_share = 1.4, impulse_share = 1.0;
+// Largest h omega of springs between bodies, unless for those who only watch, whose swings shall be right. What holds groups of
+// particles together may be faster, as it hardly swings.
+constexpr double followed_share = 0.1, impulse_followed_share = 0.25;
 // Turns per step: beyond them a method of fixed step sees the rotation no more.
 constexpr double most_turn = 0.25;  // rad
 // Steps below which springs are left to an implicit method.
@@ -51,6 +54,10 @@ double borne(const SceneContent& content, double longest, double share, bool imp
   if (decay > 0) h = std::min(h, share / decay);
   return h;
 }
+/// Whether springs of bodies swing faster than a millisecond shows; those of groups of particles would have to be followed too.
+bool swings_fast(const SceneContent& content) {
+  return content.particle_count == 0 && std::max(content.tied_frequency, content.joint_frequency) * 1e-3 > followed_share;
+}
 double seen(const SceneContent& content, double longest) {
   return content.spin > 0 ? std::min(longest, most_turn / content.spin) : longest;
 }
@@ -72,7 +79,9 @@ double step_for(const SceneContent& content, const Recipe& recipe, const Wish& w
     // First order: in one second a fall is off by about g/2 h per metre, so that an accuracy in seconds is a step.
     double longest = wish.dial == Dial::realtime ? 1.0 / 60 : wish.dial == Dial::balanced ? 1e-3 : 1e-4;
     if (wish.accuracy) longest = std::clamp(*wish.accuracy, 1e-5, 1.0 / 60);
-    const double h = borne(content, longest, impulse_share, true);
+    double h = borne(content, longest, impulse_share, true);
+    if (wish.dial != Dial::realtime && content.tied_frequency > 0)
+      h = std::min(h, impulse_followed_share / content.tied_frequency);
     return rounded_step(wish.dial == Dial::realtime ? h : seen(content, h), longest);
   }
   double longest = wish.dial == Dial::realtime ? 1.0 / 60 : wish.dial == Dial::balanced ? 1e-3 : 1e-4;
@@ -113,8 +122,8 @@ Recipe without_impulses(const SceneContent& content, const Wish& wish) {
     if (explicit_step < 1.0 / 60) out.integrator = LinearImplicitEulerSettings{};
   } else if (stiff) {
     out.integrator = Gauss4Settings{};
-  } else if (content.needs.switching) {
-    out.integrator = DormandPrinceSettings{};  // as few steps as events allow
+  } else if (content.needs.switching || swings_fast(content)) {
+    out.integrator = DormandPrinceSettings{};  // as few steps as events, or swings, allow
   }
   return out;
 }

@@ -22,6 +22,18 @@ namespace {
 
 constexpr std::size_t deepest = 100;
 
+/// What people write who know other languages, at the end of what was read.
+std::string_view usual_slip(std::string_view before, std::string_view text) {
+  const std::string_view rest = text.substr(before.size());
+  const auto last = before.find_last_not_of(" \t\r\n");
+  if (last != before.npos && before[last] == ',' && (rest.starts_with(']') || rest.starts_with('}')))
+    return "; take out the comma before it: JSON has none after the last entry";
+  if (rest.starts_with('/') || rest.starts_with('#') || (before.ends_with('/') && !before.empty()))
+    return "; JSON has no comments: put words into \"description\"";
+  if (rest.starts_with('\'')) return "; JSON has double quotes alone";
+  return "";
+}
+
 // Receives the parser's events and grows the tree. `stack_` are the open containers; their addresses hold, because a parent
 // grows only when its last child is closed.
 class TreeBuilder : public nlohmann::json_sax<Json> {
@@ -70,7 +82,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
     } else if (reason.find("unexpected end of input") != reason.npos) {
       message = "the text ends too early; something is not closed";
     } else {
-      message = fmt::format("not valid JSON: {}", one_line(reason.substr(0, 300)));
+      message = fmt::format("not valid JSON: {}{}", one_line(reason.substr(0, 300)), usual_slip(before, text_));
     }
     throw Error(fmt::format("line {}, column {}", line, column), message);
   }

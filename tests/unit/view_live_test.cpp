@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 #include <rotule/error.h>
 
+#include <chrono>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
 #include "apps/rotule/view/command.h"
 #include "apps/rotule/view/live.h"
@@ -50,6 +53,32 @@ TEST(ViewHistory, ForgetsTheOldestWithinItsMemory) {
   EXPECT_EQ(history.last(), 4999);
   for (const std::int64_t k : {history.first(), history.last()})
     EXPECT_EQ(history.frame(k)->bodies, frame_at(0.02 * static_cast<double>(k)).bodies);
+}
+
+// Others take the processor for longer than a step's budget, just when the first ball of the cradle strikes: the blow has the
+// speed that it has without them.
+TEST(ViewLive, ABlowDoesNotDependOnWhoElseNeedsTheProcessor) {
+  const auto run = [](bool crowded) {
+    Scene scene = scenes::newton_cradle();
+    const auto striking = std::make_shared<bool>(false);
+    UserForce others{.name = "others", .between = {"world", "ball_1"}};
+    others.values = [=](const Motion&, const Motion&, double) -> Vec12 {
+      if (crowded && *striking) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      return Vec12::Zero();
+    };
+    scene.add(others);
+    keep_to_the_clock(scene.recipe);
+    Live live("cradle", std::move(scene), 1);
+    // It arrives after a quarter of its swing, at 0.36 s.
+    while (live.world().position("ball_1").x() < -0.002) live.step();
+    *striking = true;
+    while (live.world().velocity("ball_5").x() < 0.1 && live.world().time() < 1) live.step();
+    EXPECT_LT(live.world().time(), 0.5);
+    EXPECT_EQ(live.take_cuts().steps, 0);
+    return live.world().diagnostics().energy();
+  };
+  const double alone = run(false);
+  EXPECT_NEAR(run(true), alone, 1e-6 * alone);
 }
 
 // A ball that nothing else moves ends at the pointer, at rest.

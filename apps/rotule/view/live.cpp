@@ -69,12 +69,10 @@ double clock_budget(double dt) {
   return std::clamp(dt, least, most);
 }
 
-/// A budget that keep_to_the_clock gave, longer for one step; one that people gave, or of several threads, stays as it is.
+/// A budget that keep_to_the_clock gave, longer for one step.
 class Stretched {
  public:
-  Stretched(Recipe& recipe, double factor) : recipe_(recipe), before_(recipe.budget.seconds) {
-    if (before_ == clock_budget(recipe.dt) && recipe.threads == 1) recipe_.budget.seconds *= factor;
-  }
+  Stretched(Recipe& recipe, double factor) : recipe_(recipe), before_(recipe.budget.seconds) { recipe_.budget.seconds *= factor; }
   ~Stretched() { recipe_.budget.seconds = before_; }
   Stretched(const Stretched&) = delete;
   Stretched& operator=(const Stretched&) = delete;
@@ -171,17 +169,38 @@ void Live::set_slice(int axis, double at) {
   describe();
 }
 
+StepReport Live::step_in_time() {
+  WorldImplementation& inside = implementation_of(world_);
+  // A budget that people gave is what they say; and who has several threads has more of the processor than of the clock.
+  const double limit = clock_budget(inside.recipe.dt);
+  if (inside.recipe.budget.seconds != limit || inside.recipe.threads != 1) return world_.step();
+
+  constexpr double most_waiting = 50, kept = 0.95;
+  for (double stretch = waiting_;; stretch = std::min(4 * stretch, most_waiting)) {
+    const int cut_steps = inside.cut_steps, unconverged_steps = inside.unconverged_steps;
+    const Stretched budget(inside.recipe, stretch);
+    const double had = processor_seconds();
+    const auto before = std::chrono::steady_clock::now();
+    StepReport report = world_.step();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+    const double worked = processor_seconds() - had;
+    // Taken at once, given back slowly: other programs come in bursts.
+    if (worked > 1e-4) waiting_ = std::clamp(seconds / worked, std::max(1.0, kept * waiting_), most_waiting);
+    // Where a step ended early because others had the processor, and not by its own work, it is taken back: a blow that is not
+    // followed to its end has another speed, and nobody would see why.
+    const bool robbed = seconds - worked > 0.1 * limit && worked < 0.7 * limit;
+    if (!report.cut || !robbed || stretch >= most_waiting || !world_.broken().empty()) return report;
+    inside.go_back();
+    inside.cut_steps = cut_steps;
+    inside.unconverged_steps = unconverged_steps;
+  }
+}
+
 void Live::step() {
   pull();
-  const Stretched budget(implementation_of(world_).recipe, waiting_);
-  const double worked = processor_seconds();
   const auto before = std::chrono::steady_clock::now();
-  StepDone done{.report = world_.step()};
+  StepDone done{.report = step_in_time()};
   done.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
-  // Taken at once, given back slowly: other programs come in bursts.
-  constexpr double most_waiting = 50, kept = 0.95;
-  if (const double seconds = processor_seconds() - worked; seconds > 1e-4)
-    waiting_ = std::clamp(1e-3 * done.milliseconds / seconds, std::max(1.0, kept * waiting_), most_waiting);
   if (done.report.cut) {
     ++cuts_.steps;
     cuts_.residual = std::max(cuts_.residual, done.report.residual);
@@ -316,12 +335,18 @@ void Live::change_recipe(const std::vector<std::pair<std::string, std::string>>&
   world_.set_recipe(recipe);
   scene_.recipe = recipe;
   dial_ = {};
+  remark_.clear();
   describe();
 }
 
 void Live::note_dial(const Turned& wish) {
   dial_ = wish;
   describe();
+}
+
+void Live::note_real_time() {
+  note_dial({.setting = std::string(name_of(Dial::realtime)), .accuracy = {}});
+  remark_ = "shown in real time, not by the scene's own recipe: for numbers turn the dial to balanced or exact, or give --recipe";
 }
 
 void Live::turn_dial(const Turned& wish) {
@@ -332,6 +357,7 @@ void Live::turn_dial(const Turned& wish) {
   world_.set_recipe(recipe);
   scene_.recipe = recipe;
   dial_ = wish;
+  remark_.clear();
   describe();
 }
 

@@ -62,6 +62,10 @@ class Live final : public Show {
   void turn_dial(const Turned& wish);
   /// The recipe that it has was made for this.
   void note_dial(const Turned& wish);
+  /// It was chosen for those who watch, in place of the scene's own: whoever comes is told.
+  void note_real_time();
+  /// What whoever comes should know of how the scene is shown; empty where there is nothing.
+  [[nodiscard]] const std::string& remark() const { return remark_; }
 
   [[nodiscard]] const World& world() const { return world_; }
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -84,6 +88,8 @@ class Live final : public Show {
   [[nodiscard]] double pace() const override { return natural_pace(world_.recipe().dt, scene_.recipe.duration); }
 
  private:
+  /// A step within the budget, counted in time of the processor as near as can be.
+  StepReport step_in_time();
   void require_movable(const char* who, int body) const;
   void pull();
   void describe();
@@ -124,11 +130,13 @@ class Live final : public Show {
   std::string problems_file_;
   std::int64_t problems_count_ = 0;
   Turned dial_;  // until a field of the recipe is changed by itself
+  std::string remark_;
 };
 
 /// Gives steps a budget of time where the recipe has none, so that frames keep coming: dt, but not below what a few sweeps over a
 /// large scene take, nor above what leaves room for 30 frames a second. On a machine that is busy with other things Live
-/// stretches it: what others take of the clock would else be missing in the answers, and walls would fall.
+/// stretches it, and makes steps again that were cut short by others: what those take of the clock would else be missing in the
+/// answers, blows would have other speeds, and walls would fall.
 void keep_to_the_clock(Recipe& recipe);
 /// Where bodies touch and the real-time stepper knows all of the scene, those who watch get it; whether that is so.
 bool watch_in_real_time(Scene& scene);

@@ -33,7 +33,7 @@ std::shared_ptr<const std::string> scenes_text() {
   Json list = Json::array();
   for (const std::string& name : scene_names()) {
     try {
-      list.push_back({{"name", name}, {"about", find_scene(name).scene.description}});
+      list.push_back({{"name", name}, {"about", find_scene(name, true).scene.description}});
     } catch (const Error&) {
       // A file that is no scene is not offered.
     }
@@ -128,8 +128,10 @@ void Session::take(const Event& event) {
     say_state();
     if (!scenes_text_) scenes_text_ = scenes_text();
     server_->say(event.viewer, scenes_text_);
-    if (live_)
+    if (live_) {
       for (const std::string& warning : live_->world().warnings()) say_text(event.viewer, "warning", warning);
+      if (!live_->remark().empty()) say_text(event.viewer, "warning", live_->remark());
+    }
   } else if (std::holds_alternative<Left>(event.what)) {
     viewers_.erase(event.viewer);
     if (live_) live_->release(event.viewer);
@@ -196,8 +198,9 @@ void Session::obey(ViewerId viewer, const Command& command) {
       keep_to_the_clock(named.scene.recipe);
       restart_as(named.name, std::move(named.scene));
       if (real_time) {
-        s.live_->note_dial({.setting = std::string(name_of(Dial::realtime)), .accuracy = {}});
+        s.live_->note_real_time();
         s.show_scene(all_viewers);
+        s.say_text(all_viewers, "warning", s.live_->remark());
         s.show_frame(s.shown_);
       }
       s.speed_ = s.live_->pace();

@@ -50,7 +50,7 @@ void view(const ViewOptions& options) {
       live = std::make_unique<Live>(named.name, std::move(named.scene), 1);
       if (options.exactness.given() && options.settings.empty())
         live->note_dial({options.exactness.dial, options.exactness.accuracy});
-      if (real_time) live->note_dial({.setting = std::string(name_of(Dial::realtime)), .accuracy = {}});
+      if (real_time) live->note_real_time();
     } catch (const Error& error) {
       throw Error(named.origin, error.what());
     }

@@ -109,8 +109,8 @@ void ReferenceStepper::step_by_impulses(State& s, double t, double h) {
   double done = 0;
   for (int blows = 0; done < h; ++blows) {
     if (done > 0) finder.forget();
-    const double left = h - done,
-                 part = pass(t + done, left, bouncy_ && blows < rules_.settings.max_blows && !Budget::out_of_time());
+    const bool may_stop = bouncy_ && blows < rules_.settings.max_blows && !Budget::spent();
+    const double left = h - done, part = pass(t + done, left, may_stop);
     if (part < left) keep_contacts();
     done = part < left ? done + part : h;
   }
