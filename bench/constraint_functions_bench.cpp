@@ -1,6 +1,7 @@
 // What a constraint costs that is written as a function, against the same joint written by hand: one evaluation of rows, and of
-// second derivatives, of many joints at once; and whole steps of a chain.
+// second derivatives, of many joints at once; whole steps of a chain, and iterations towards a pose.
 #include <fmt/format.h>
+#include <rotule/inverse.h>
 #include <rotule/world.h>
 
 #include <algorithm>
@@ -115,37 +116,81 @@ Scene hanging(Add&& add) {
   return scene;
 }
 
-void report_steps() {
-  const std::vector<Scene> scenes{
-      hanging([](Scene& s, const std::string& a, const std::string& b, int k) {
-        s.add(Rod{.between = {a, b}, .from = Vec3(k, 0, 0), .to = Vec3(k + 1, 0, 0)});
-      }),
-      hanging([](Scene& s, const std::string& a, const std::string& b, int) {
-        s.add_constraint({a, b}, [](auto q, auto) { return (q[0].point() - q[1].point()).norm() - 1.0; });
-      }),
-      hanging([](Scene& s, const std::string& a, const std::string& b, int) {
-        s.add(Constraint{.between = {a, b},
-                         .equation = a == "world"
-                                         ? fmt::format("sqrt({0}.x^2 + {0}.y^2 + {0}.z^2) - 1", b)
-                                         : fmt::format("sqrt(({0}.x-{1}.x)^2 + ({0}.y-{1}.y)^2 + ({0}.z-{1}.z)^2) - 1", a, b)});
-      })};
-  Recipe rk4 = recipes::exact(), dormand_prince = rk4, midpoint = rk4, gauss = rk4, radau = rk4, velocity = recipes::balanced();
+/// Microseconds of the processor per iteration, of several scenes in turn: the last ball is taken to a place within reach.
+std::vector<double> pose_costs(const std::vector<Scene>& scenes) {
+  std::vector<double> best(scenes.size(), infinity);
+  for (int round = 0; round < 7; ++round)
+    for (std::size_t i = 0; i < scenes.size(); ++i) {
+      World world(scenes[i], recipes::exact());
+      const std::vector<Target> targets{PointTarget{.body = "b59", .to = {20, 0, 30}}};
+      const std::clock_t start = std::clock();
+      const InverseReport report = inverse_kinematics(world, targets);
+      best[i] = std::min(best[i], 1e6 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC / report.iterations);
+    }
+  return best;
+}
+
+/// The same chain by hand, as functions and as text.
+void report_steps(const char* title, const std::vector<Scene>& scenes) {
+  Recipe rk4 = recipes::exact();
+  rk4.coordinates = MaximalCoordinatesSettings{};
+  Recipe dormand_prince = rk4, midpoint = rk4, gauss = rk4, radau = rk4, velocity = recipes::balanced();
   dormand_prince.integrator = DormandPrince8Settings{};
   midpoint.integrator = ImplicitMidpointSettings{};
   gauss.integrator = Gauss6Settings{};
   radau.integrator = Radau5Settings{};
   velocity.contacts = NoContactSettings{};
-  fmt::print("\na step of 60 rods, us         hand, function, ratio, text, ratio\n");
+  velocity.coordinates = MaximalCoordinatesSettings{};
+  fmt::print("\na step of {:<18} us: hand, function, ratio,    text, ratio\n", title);
+  const auto print = [](const char* name, const std::vector<double>& cost) {
+    fmt::print("{:<28} {:>8.1f} {:>8.1f} {:>7.2f} {:>8.1f} {:>7.2f}\n", name, cost[0], cost[1], cost[1] / cost[0], cost[2],
+               cost[2] / cost[0]);
+  };
   for (const auto& [name, recipe] : {std::pair{"rk4", rk4},
                                      {"dormand_prince_8", dormand_prince},
                                      {"implicit_midpoint", midpoint},
                                      {"gauss6", gauss},
                                      {"radau5", radau},
-                                     {"velocity level", velocity}}) {
-    const std::vector<double> cost = step_costs(scenes, recipe);
-    fmt::print("{:<28} {:>8.1f} {:>8.1f} {:>7.2f} {:>8.1f} {:>7.2f}\n", name, cost[0], cost[1], cost[1] / cost[0], cost[2],
-               cost[2] / cost[0]);
-  }
+                                     {"velocity level", velocity}})
+    print(name, step_costs(scenes, recipe));
+  print("inverse kinematics, iteration", pose_costs(scenes));
+}
+
+void report_steps() {
+  using Name = const std::string&;
+  report_steps("60 rods,", {hanging([](Scene& s, Name a, Name b, int k) {
+                              s.add(Rod{.between = {a, b}, .from = Vec3(k, 0, 0), .to = Vec3(k + 1, 0, 0)});
+                            }),
+                            hanging([](Scene& s, Name a, Name b, int) {
+                              s.add_constraint({a, b}, [](auto q, auto) { return (q[0].point() - q[1].point()).norm() - 1.0; });
+                            }),
+                            hanging([](Scene& s, Name a, Name b, int) {
+                              s.add(Constraint{.between = {a, b},
+                                               .equation = fmt::format(
+                                                   "sqrt(({0}.x - {1}.x)^2 + ({0}.y - {1}.y)^2 + ({0}.z - {1}.z)^2) - 1", a, b)});
+                            })});
+  const Vec3 back(-1, 0, 0);
+  report_steps(
+      "60 hinges,",
+      {hanging([](Scene& s, Name a, Name b, int k) {
+         s.add(Hinge{.between = {a, b}, .at = Vec3(k, 0, 0), .axis = Vec3::UnitY()});
+       }),
+       hanging([&](Scene& s, Name a, Name b, int) {
+         s.add_constraint({a, b}, [back](auto q, auto) {
+           const auto e = q[0].point() - q[1].point(back);
+           const auto y = q[0].direction(Vec3::UnitY());
+           return std::array{e.x(), e.y(), e.z(), y.dot(q[1].direction(Vec3::UnitX())), y.dot(q[1].direction(Vec3::UnitZ()))};
+         });
+       }),
+       hanging([&](Scene& s, Name a, Name b, int) {
+         const auto across = [&](char axis) {
+           return fmt::format("{0}.axis_y.x * {1}.axis_{2}.x + {0}.axis_y.y * {1}.axis_{2}.y + {0}.axis_y.z * {1}.axis_{2}.z", a,
+                              b, axis);
+         };
+         s.add(Constraint{.between = {a, b},
+                          .equation = {a + ".x - p.x", a + ".y - p.y", a + ".z - p.z", across('x'), across('z')},
+                          .points = {{"p", b, back}}});
+       })});
 }
 
 }  // namespace

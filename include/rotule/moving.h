@@ -19,8 +19,8 @@ class CarriedVec3 {
   Vec3 now, first, second;  // it, and its first two derivatives along the motion
   bool of_velocities = false;
   int parts = 0;
-  mutable int slot = -1;                       // in the record, once something was made of it
   MovingRecord* record = nullptr;              // as in Moving
+  mutable int number = -1;                     // there, once something was made of it
   std::array<Part, Moving::most_bodies> part;  // NOLINT: the first `parts`, by rising bodies
 
   CarriedVec3(const Vec3& value, const Vec3& d, const Vec3& dd) : now(value), first(d), second(dd) {}  // NOLINT
@@ -30,19 +30,19 @@ class CarriedVec3 {
         second(o.second),
         of_velocities(o.of_velocities),
         parts(o.parts),
-        slot(o.slot),
-        record(o.record) {
+        record(o.record),
+        number(o.number) {
     for (int k = 0; k < parts; ++k) part[k] = o.part[k];
   }
   ~CarriedVec3() = default;
-  CarriedVec3& operator=(const CarriedVec3& o) {
+  CarriedVec3& operator=(const CarriedVec3& o) {  // NOLINT: to itself it changes nothing
     now = o.now;
     first = o.first;
     second = o.second;
     of_velocities = o.of_velocities;
     parts = o.parts;
-    slot = o.slot;
     record = o.record;
+    number = o.number;
     for (int k = 0; k < parts; ++k) part[k] = o.part[k];
     return *this;
   }
@@ -53,9 +53,8 @@ class CarriedVec3 {
     out.second = second[k];
     out.of_velocities = of_velocities;
     if (record) {
-      write_down();
       out.record = record;
-      out.slot = slot + k;
+      out.slot = record->component(number_in(*record), k);
       return out;
     }
     for (int n = 0; n < parts; ++n) {
@@ -76,7 +75,6 @@ class CarriedVec3 {
   operator MovingVec3() const { return MovingVec3(x(), y(), z()); }  // NOLINT: meant to be implicit
 
   [[nodiscard]] Moving dot(const CarriedVec3& o) const {
-    if (record || o.record) return MovingVec3(*this).dot(MovingVec3(o));
     Moving out(now[0] * o.now[0]);
     out.first = now[0] * o.first[0] + first[0] * o.now[0];
     out.second = now[0] * o.second[0] + 2 * first[0] * o.first[0] + second[0] * o.now[0];
@@ -86,6 +84,10 @@ class CarriedVec3 {
       out.second += now[k] * o.second[k] + 2 * first[k] * o.first[k] + second[k] * o.now[k];
     }
     out.of_velocities = of_velocities || o.of_velocities;
+    if (record || o.record) {
+      note_product(o, out);
+      return out;
+    }
     int a = 0, b = 0;
     while (a < parts || b < o.parts) {
       const int body = b == o.parts || (a < parts && part[a].body <= o.part[b].body) ? part[a].body : o.part[b].body;
@@ -108,7 +110,6 @@ class CarriedVec3 {
   [[nodiscard]] Moving dot(const Vec3& o) const { return dot(CarriedVec3(o, Vec3::Zero(), Vec3::Zero())); }
   [[nodiscard]] MovingVec3 cross(const MovingVec3& o) const { return MovingVec3(*this).cross(o); }
   [[nodiscard]] Moving squared_norm() const {
-    if (record) return MovingVec3(*this).squared_norm();
     Moving out(0.0);
     for (int k = 0; k < 3; ++k) {
       out.value += now[k] * now[k];
@@ -116,11 +117,13 @@ class CarriedVec3 {
       out.second += 2 * (first[k] * first[k] + now[k] * second[k]);
     }
     out.of_velocities = of_velocities;
-    along(2 * now, out);
+    if (record)
+      note_product(*this, out);
+    else
+      along(2 * now, out);
     return out;
   }
   [[nodiscard]] Moving norm() const {
-    if (record) return MovingVec3(*this).norm();
     double squares = 0, rate = 0, bend = 0;
     for (int k = 0; k < 3; ++k) {
       squares += now[k] * now[k];
@@ -132,7 +135,13 @@ class CarriedVec3 {
     out.first = rate * inverse;
     out.second = (bend - out.first * out.first) * inverse;
     out.of_velocities = of_velocities;
-    along(now * inverse, out);
+    if (record) {
+      Moving square(squares);
+      note_product(*this, square);
+      out.note_root(square);
+    } else {
+      along(now * inverse, out);
+    }
     return out;
   }
 
@@ -167,8 +176,15 @@ class CarriedVec3 {
   friend MovingVec3 operator*(const Moving& s, const CarriedVec3& a) { return s * MovingVec3(a); }
 
  private:
-  void write_down() const {
-    if (slot < 0) slot = record->add_vector(part.data(), parts);
+  int number_in(MovingRecord& in) const {
+    if (number < 0) number = in.add_vector(now, part.data(), parts);
+    return number;
+  }
+  /// Of a record alone: that `out` is the product of both.
+  void note_product(const CarriedVec3& o, Moving& out) const {
+    out.record = record ? record : o.record;
+    const int own = number_in(*out.record);
+    out.slot = out.record->add_product(own, o.number_in(*out.record));
   }
   /// The gradient by that body; by those before it that have none yet it is zero.
   static Moving::Gradient& own_gradient(int body, Moving& out) {

@@ -51,7 +51,7 @@ class Moving {
     copy_gradients(o);
   }
   ~Moving() = default;
-  Moving& operator=(const Moving& o) {
+  Moving& operator=(const Moving& o) {  // NOLINT: to itself it changes nothing
     copy_scalars(o);
     bodies = o.bodies;
     slot = o.slot;

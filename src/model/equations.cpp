@@ -94,17 +94,18 @@ std::shared_ptr<const Equations> compile_equations(Equations equations, const Mo
       throw Error(place, called(k) + "is not a finite number where its bodies stand");
     if (still(now) && stays_still(k))
       throw Error(place, called(k) + "depends on none of its bodies: whatever they do, it stays what it is");
-    // The row would be empty, and hold nothing, although its equation changes nearby.
-    if (still(now) && !rate && !equations.one_sided)
-      throw Error(place, called(k) +
-                             "does not change to first order where its bodies stand, as a square where it is zero: such an "
-                             "equation holds nothing; write it without the square (|x| - 1, not (|x| - 1)^2), or start "
-                             "a little off");
-    if (!rate) continue;
     const double bend = at[2][k].value - 2 * at[1][k].value + now.value;
     const double size = std::abs(at[2][k].value) + 2 * std::abs(at[1][k].value) + std::abs(now.value);
-    if (std::abs(bend) > 1e-9 * size)
+    if (rate && std::abs(bend) > 1e-9 * size)
       throw Error(place, called(k) + "is not linear in velocities; rolling, blades and given rates are");
+    // The row would be empty, and hold nothing, although its equation changes nearby.
+    if (still(now) && !equations.one_sided)
+      throw Error(place,
+                  called(k) + (rate ? "asks nothing of velocities where its bodies stand, as what they are multiplied by is zero "
+                                      "there: such an equation holds nothing; start a little off"
+                                    : "does not change to first order where its bodies stand, as a square where it is zero: such "
+                                      "an equation holds nothing; write it without the square (|x| - 1, not (|x| - 1)^2), or "
+                                      "start a little off"));
   }
   if (parameters > 0 && equations.velocities)
     throw Error(place + "/parameters", "are for equations of positions; these are on velocities");

@@ -241,7 +241,7 @@ TEST(ConstraintFunctions, OfVelocitiesHaveTheDerivativesOfTheirValues) {
   expect_derivatives_of(
       {"a"}, "blade", [](auto q, auto) { return q[0].direction(Vec3::UnitY()).dot(q[0].velocity(tip)); }, true);
   expect_derivatives_of(
-      {"a", "b"}, "pursuit", [](auto q, auto) { return (q[1].point() - q[0].point()).cross(q[0].velocity()).x(); }, true);
+      {"a", "b"}, "pursuit", [](auto q, auto) { return (q[1].point() - q[0].point()).cross(q[0].velocity()).y(); }, true);
   expect_derivatives_of(
       {"a"}, "given rate", [](auto q, auto t) { return q[0].velocity().x() - sin(t) * q[0].y(); }, true);
   expect_derivatives_of(

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rotule/world.h>
 
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -95,6 +96,83 @@ TEST(Bricard, TurnsThoughItCountsAsRigid) {
   EXPECT_LT(asymmetry, 1e-8);
   EXPECT_NEAR(world.diagnostics().energy(), energy, 1e-6);
   EXPECT_EQ(redundant_rows(world), 1);
+}
+
+/// Andrews' squeezing mechanism: seven bodies in a plane, a spring and a constant torque (data, and the solution that the test
+/// below compares with: Hairer and Wanner, Solving Ordinary Differential Equations II, section VII.7, and the Test Set for IVP
+/// Solvers). Angles are beta, Theta, gamma, Phi, delta, Omega, epsilon.
+struct Squeezer {
+  static constexpr double d = 0.028, da = 0.0115, e = 0.02, ea = 0.01421, rr = 0.007, ra = 0.00092, ss = 0.035, sa = 0.01874,
+                          sb = 0.01043, sc = 0.018, sd = 0.02, ta = 0.02308, tb = 0.00916, u = 0.04, ua = 0.01228, ub = 0.00449,
+                          zf = 0.02, zt = 0.04, fa = 0.01421;
+  Vec3 A = Vec3(-0.06934, -0.00227, 0), B = Vec3(-0.03635, 0.03273, 0), C = Vec3(0.014, 0.072, 0);
+  Vec3 crank, D, E, G, H;
+  std::array<Vec3, 7> center;
+
+  explicit Squeezer(const std::array<double, 7>& y) {
+    const auto along = [](double angle) { return Vec3(std::cos(angle), std::sin(angle), 0); };
+    const auto across = [](double angle) { return Vec3(std::sin(angle), -std::cos(angle), 0); };
+    const auto [beta, Theta, gamma, Phi, delta, Omega, epsilon] = y;
+    crank = rr * along(beta);
+    E = crank - d * along(beta + Theta);
+    D = B + sd * along(gamma) + sc * across(gamma);
+    G = A + zt * along(delta);
+    H = A + u * across(epsilon);
+    center = {ra * along(beta),
+              crank - da * along(beta + Theta),
+              B + sa * across(gamma) + sb * along(gamma),
+              G + (e - ea) * across(Phi + delta),
+              A + ta * along(delta) + tb * across(delta),
+              H + (zf - fa) * along(Omega + epsilon),
+              A + ua * across(epsilon) + ub * along(epsilon)};
+  }
+};
+
+TEST(AndrewsSqueezer, ArrivesWhereItsPublishedSolutionDoes) {
+  const Squeezer start({-0.0617138900142764496, 0, 0.455279819163070380, 0.222668390165885885, 0.487364979543842550,
+                        -0.222668390165885885, 1.23054744454982120});
+  const Squeezer end({15.81077119629904, -15.75637105984298, 0.04082224013073101, -0.5347301163226948, 0.5244099658805304,
+                      0.5347301163226948, 1.048080741042263});
+  const std::array<double, 7> mass = {0.04325, 0.00365, 0.02373, 0.00706, 0.0705, 0.00706, 0.05498},
+                              inertia = {2.194e-6, 4.41e-7, 5.255e-6, 5.667e-7, 1.169e-5, 5.667e-7, 1.912e-5};
+  // As published, and elsewhere, ten times as large, lying across space: lengths by 10, the torque and the spring by 100 and 1.
+  const Quat turned(0.3, -0.5, 0.7, 0.4);
+  for (const bool elsewhere : {false, true}) {
+    SCOPED_TRACE(elsewhere ? "elsewhere" : "as published");
+    const double size = elsewhere ? 10 : 1;
+    const Quat q = elsewhere ? turned.normalized() : Quat::Identity();
+    const auto at = [&](const Vec3& p) { return Vec3(q * (size * p) + (elsewhere ? Vec3(1, -2, 3) : Vec3::Zero().eval())); };
+    Scene scene;
+    scene.gravity.setZero();
+    const auto name = [](std::size_t k) { return "K" + std::to_string(k + 1); };
+    for (std::size_t k = 0; k < mass.size(); ++k)
+      scene.add({.name = name(k),
+                 .mass = mass[k],
+                 .inertia = Mat3(size * size * inertia[k] * Mat3::Identity()),
+                 .position = at(start.center[k])});
+    const auto pin = [&](const std::string& a, const std::string& b, const Vec3& p, Drive drive = {}) {
+      scene.add(Hinge{.between = {a, b}, .at = at(p), .axis = q * Vec3::UnitZ(), .drive = std::move(drive)});
+    };
+    pin("world", "K1", Vec3::Zero(), {.motor_torque = size * size * 0.033});
+    pin("K1", "K2", start.crank);
+    pin("world", "K3", start.B);
+    pin("world", "K5", start.A);
+    pin("world", "K7", start.A);
+    pin("K5", "K4", start.G);
+    pin("K7", "K6", start.H);
+    for (const char* other : {"K3", "K4", "K6"}) pin("K2", other, start.E);
+    scene.add(Spring{
+        .between = {"world", "K3"}, .from = at(start.C), .to = at(start.D), .stiffness = 4530, .rest_length = size * 0.07785});
+    Recipe recipe = recipes::exact();
+    recipe.dt = 1e-3;
+    recipe.integrator = DormandPrince8Settings{};
+    World world(scene, recipe);
+    EXPECT_EQ(redundant_rows(world), 9);
+    run_for(world, 0.03);
+    for (std::size_t k = 0; k < mass.size(); ++k)
+      EXPECT_LT((world.position(name(k)) - at(end.center[k])).norm(), 1e-10 * size) << name(k);
+    EXPECT_LT((world.angular_velocity("K1") - q * Vec3(0, 0, 1139.920302151208)).norm(), 1e-6);
+  }
 }
 
 TEST(Bennett, TurnsAsItsLinksAndTwistsSay) {

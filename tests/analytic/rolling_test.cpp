@@ -15,6 +15,7 @@
 namespace rotule {
 namespace {
 
+using std::numbers::pi;
 using testing::g;
 
 /// A classical step of order four.
@@ -265,6 +266,53 @@ TEST(Rolling, ByImpulsesConvergesToTheSameMotion) {
   const double coarse = error(1e-3), fine = error(5e-4);
   EXPECT_LT(fine, 5e-3);
   EXPECT_LT(fine, 0.7 * coarse);
+}
+
+TEST(Rolling, ABicycleLeansAndSteersAsItsLinearEquationsSay) {
+  // Whipple's bicycle in the data of Meijaard, Papadopoulos, Ruina and Schwab (2007): two wheels that roll, frame and fork, with
+  // x ahead and z down. Their equations for a small lean and steer at speed v, M q'' + v C1 q' + (9.81 K0 + v^2 K2) q = 0.
+  const double v = 4.6, small = 1e-3, w = 1.02, c = 0.08, tilt = pi / 10, r = 0.3, r_front = 0.35;
+  Scene scene;
+  scene.gravity = Vec3(0, 0, 9.81);
+  const auto add = [&](const char* name, double mass, const Vec3& at, const Vec3& I, double xz, double rate) {
+    Mat3 inertia = I.asDiagonal();
+    inertia(0, 2) = inertia(2, 0) = xz;
+    scene.add({.name = name,
+               .mass = mass,
+               .inertia = inertia,
+               .position = at,
+               .velocity = Vec3(v, -small * at.z(), 0),
+               .angular_velocity = Vec3(small, rate, 0)});
+  };
+  add("rear", 2, {0, 0, -r}, {0.0603, 0.12, 0.0603}, 0, -v / r);
+  add("frame", 85, {0.3, 0, -0.9}, {9.2, 11, 2.8}, 2.4, 0);
+  add("fork", 4, {0.9, 0, -0.7}, {0.05892, 0.06, 0.00708}, -0.00756, 0);
+  add("front", 3, {w, 0, -r_front}, {0.1405, 0.28, 0.1405}, 0, -v / r_front);
+  const Vec3 up(0, 0, -1), across(0, 1, 0);
+  scene.add(Rolling{.between = {"world", "rear"}, .normal = up, .axis = across, .radius = r});
+  scene.add(Rolling{.between = {"world", "front"}, .normal = up, .axis = across, .radius = r_front});
+  scene.add(Hinge{.between = {"frame", "rear"}, .at = {0, 0, -r}, .axis = across});
+  scene.add(Hinge{.between = {"fork", "front"}, .at = {w, 0, -r_front}, .axis = across});
+  scene.add(
+      Hinge{.name = "steer", .between = {"frame", "fork"}, .at = {w + c, 0, 0}, .axis = {std::sin(tilt), 0, std::cos(tilt)}});
+  Recipe recipe = order_four(2e-3);
+  recipe.integrator = DormandPrince8Settings{};
+  World world(scene, recipe);
+  const double before = energy_of(world);
+  run_for(world, 2);
+  EXPECT_NEAR(energy_of(world), before, 1e-12 * before);
+
+  const Eigen::Matrix2d M{{80.81722, 2.31941332208709}, {2.31941332208709, 0.29784188199686}},
+      C1{{0, 33.86641391492494}, {-0.85035641456978, 1.68540397397560}},
+      K0{{-80.95, -2.59951685249872}, {-2.59951685249872, -0.80329488458618}}, K2{{0, 76.59734589573222}, {0, 2.65431523794604}};
+  const Eigen::Matrix2d stiffness = 9.81 * K0 + v * v * K2, inverse = M.inverse();
+  const auto linear = advance(std::array<double, 4>{0, 0, 1, 0}, 2, 4000, [&](const std::array<double, 4>& y) {
+    const Eigen::Vector2d q(y[0], y[1]), rate(y[2], y[3]), a = -inverse * (v * C1 * rate + stiffness * q);
+    return std::array{y[2], y[3], a.x(), a.y()};
+  });
+  const double lean = std::asin((world.orientation("frame") * Vec3::UnitY()).z());
+  EXPECT_NEAR(lean / small, linear[0], 1e-6);  // of second order in `small`
+  EXPECT_NEAR(world.joint_position(world.joint("steer")) / small, linear[1], 1e-6);
 }
 
 TEST(Rolling, RefusesAFlatDisc) {

@@ -211,5 +211,30 @@ TEST(Constraint, BetweenTwoBodiesPullsBothEqually) {
   EXPECT_LT((user.diagnostics().angular_momentum - start.angular_momentum).norm(), 1e-9);
 }
 
+TEST(CarAxis, ArrivesWhereItsPublishedSolutionDoes) {
+  // Half a car on a bumpy road, of the Test Set for IVP Solvers: two points a rod apart, the left one square to an axle that time
+  // turns, each on a spring; the axle's right end is a point that time leads.
+  const double mass = 5e-4;
+  Scene scene;
+  scene.gravity = Vec3(0, -1, 0);
+  scene.add({.name = "left", .mass = mass, .position = {0, 0.5, 0}, .velocity = {-0.5, 0, 0}});
+  scene.add({.name = "right", .mass = mass, .position = {1, 0.5, 0}, .velocity = {-0.5, 0, 0}});
+  scene.add({.name = "wheel", .mass = mass, .position = {1, 0, 0}, .velocity = {0, 1, 0}});
+  scene.add(Constraint{.between = {"world", "wheel"},
+                       .equation = {"wheel.x - sqrt(1 - (0.1 * sin(10 * t))^2)", "wheel.y - 0.1 * sin(10 * t)", "wheel.z"}});
+  scene.add(Constraint{.between = {"wheel", "left"}, .equation = {"wheel.x * left.x + wheel.y * left.y", "left.z"}});
+  scene.add(Constraint{.between = {"left", "right"}, .equation = {"(left.x - right.x)^2 + (left.y - right.y)^2 - 1", "right.z"}});
+  scene.add(Spring{.between = {"world", "left"}, .from = Vec3(0, 0, 0), .stiffness = 1, .rest_length = 0.5});
+  scene.add(Spring{.between = {"wheel", "right"}, .stiffness = 1, .rest_length = 0.5});
+  Recipe recipe = recipes::exact();
+  recipe.integrator = DormandPrince8Settings{};
+  World world(scene, recipe);
+  run_for(world, 3);
+  EXPECT_LT((world.position("left") - Vec3(0.4934557842755629e-1, 0.4969894602303324, 0)).norm(), 1e-11);
+  EXPECT_LT((world.position("right") - Vec3(1.041742524885400, 0.3739110272652214, 0)).norm(), 1e-11);
+  EXPECT_LT((world.velocity("left") - Vec3(-0.7705836840321485e-1, 0.7446866596327776e-2, 0)).norm(), 1e-9);
+  EXPECT_LT((world.velocity("right") - Vec3(0.1755681574942899e-1, 0.7703410437794031, 0)).norm(), 1e-9);
+}
+
 }  // namespace
 }  // namespace rotule

@@ -118,6 +118,7 @@ TEST(ConstraintText, SaysWhatMakesNoSense) {
   has(equation(long_sum), "more than 10000 terms");
   has(equation("sqrt(-1 - crank.x^2)"), "not a finite number where its bodies stand");
   has(equation("crank.vx^2 - 1"), "not linear in velocities");
+  has(equation("crank.angle_z * crank.vy"), "asks nothing of velocities where its bodies stand");
   // What has no gradient where it is zero holds nothing; of what is at least something it is only out of force there.
   has(equation("(crank.x - 0.5403023058681398)^2"), "does not change to first order where its bodies stand");
   EXPECT_EQ(

@@ -6,19 +6,42 @@ namespace rotule {
 
 namespace {
 
-using Six = std::array<double, 6>;
+using Six = Eigen::Matrix<double, 6, 1>;
 
 /// A record, and what its slots are worth to the sum; kept by each thread, so that nothing allocates once it is long enough.
 struct Workplace {
   MovingRecord record;
   std::vector<double> worth;
+  std::vector<Vec3> pull;          // what the vectors are worth
   std::vector<Six> along, change;  // along six motions of a partner: of the slots, and of what they are worth
 };
 
 std::size_t at(int slot) { return static_cast<std::size_t>(slot); }
 
 std::span<const CarriedPart> parts_of(const MovingRecord& record, const MovingRecord::Vector& vector) {
-  return {record.parts.data() + vector.part, static_cast<std::size_t>(vector.parts)};
+  return {record.parts.data() + vector.part, at(vector.parts)};
+}
+const MovingRecord::Vector& vector_of(const MovingRecord& record, int number) { return record.vectors[at(number)]; }
+
+/// How the component of a vector along d changes by the small motions of the part's body.
+Six gradient(const CarriedPart& part, const Vec3& d) {
+  Six out;
+  out << part.move * d, part.lever.cross(d);
+  return out;
+}
+
+/// visit(slot, part, d) for all slots that steps begin with: each changes as the part's vector does along d.
+template <class Visit>
+void for_each_beginning(const MovingRecord& record, Visit&& visit) {
+  for (const MovingRecord::Vector& vector : record.vectors)
+    if (vector.slot >= 0)
+      for (const CarriedPart& part : parts_of(record, vector))
+        for (int k = 0; k < 3; ++k) visit(vector.slot + k, part, Vec3(Vec3::Unit(k)));
+  for (const MovingRecord::Product& product : record.products) {
+    const MovingRecord::Vector &a = vector_of(record, product.a), &b = vector_of(record, product.b);
+    for (const CarriedPart& part : parts_of(record, a)) visit(product.slot, part, b.now);
+    for (const CarriedPart& part : parts_of(record, b)) visit(product.slot, part, a.now);
+  }
 }
 
 /// What all slots are worth, from what the results are.
@@ -32,51 +55,75 @@ void walk_back(Workplace& w) {
 
 /// How the slots change along the six motions of a body; whether any does.
 bool walk_along(int body, Workplace& w) {
-  const MovingRecord& record = w.record;
   bool concerned = false;
-  w.along.assign(record.steps.size(), Six{});
-  for (const MovingRecord::Vector& vector : record.vectors)
-    for (const CarriedPart& part : parts_of(record, vector)) {
-      if (part.body != body) continue;
-      concerned = true;
-      for (std::size_t k = 0; k < 3; ++k) {
-        const std::size_t i = (k + 1) % 3, j = (k + 2) % 3;
-        Six& own = w.along[at(vector.slot) + k];
-        own[k] += part.move;
-        own[i + 3] += part.lever[static_cast<Eigen::Index>(j)];
-        own[j + 3] -= part.lever[static_cast<Eigen::Index>(i)];
-      }
-    }
+  w.along.assign(w.record.steps.size(), Six::Zero());
+  for_each_beginning(w.record, [&](int slot, const CarriedPart& part, const Vec3& d) {
+    if (part.body != body) return;
+    concerned = true;
+    w.along[at(slot)] += gradient(part, d);
+  });
   if (!concerned) return false;
-  for (std::size_t s = 0; s < record.steps.size(); ++s) {
-    const MovingRecord::Step& step = record.steps[s];
-    if (step.a < 0) continue;
-    for (std::size_t d = 0; d < 6; ++d) w.along[s][d] = step.by_a * w.along[at(step.a)][d];
-    if (step.b < 0) continue;
-    for (std::size_t d = 0; d < 6; ++d) w.along[s][d] += step.by_b * w.along[at(step.b)][d];
+  for (std::size_t s = 0; s < w.record.steps.size(); ++s) {
+    const MovingRecord::Step& step = w.record.steps[s];
+    if (step.a >= 0) w.along[s] = step.by_a * w.along[at(step.a)];
+    if (step.b >= 0) w.along[s] += step.by_b * w.along[at(step.b)];
   }
   return true;
 }
 
 /// How what the slots are worth changes along these motions.
 void walk_back_along(Workplace& w) {
-  w.change.assign(w.record.steps.size(), Six{});
+  w.change.assign(w.record.steps.size(), Six::Zero());
   for (std::size_t s = w.record.steps.size(); s-- > 0;) {
     const MovingRecord::Step& step = w.record.steps[s];
     if (step.a < 0) continue;
-    const double worth = w.worth[s], aa = worth * step.by_aa, ab = worth * step.by_ab, bb = worth * step.by_bb;
+    const double worth = w.worth[s];
     const Six own = w.change[s];
-    Six& to = w.change[at(step.a)];
-    const Six& a = w.along[at(step.a)];
-    for (std::size_t d = 0; d < 6; ++d) to[d] += step.by_a * own[d] + aa * a[d];
+    w.change[at(step.a)] += step.by_a * own + (worth * step.by_aa) * w.along[at(step.a)];
     if (step.b < 0) continue;
-    Six& other = w.change[at(step.b)];
-    const Six& b = w.along[at(step.b)];
-    for (std::size_t d = 0; d < 6; ++d) {
-      to[d] += ab * b[d];
-      other[d] += step.by_b * own[d] + ab * a[d] + bb * b[d];
-    }
+    w.change[at(step.a)] += (worth * step.by_ab) * w.along[at(step.b)];
+    w.change[at(step.b)] +=
+        step.by_b * own + (worth * step.by_ab) * w.along[at(step.a)] + (worth * step.by_bb) * w.along[at(step.b)];
   }
+}
+
+/// What all vectors are worth, from what their components and products are.
+void find_pulls(Workplace& w) {
+  w.pull.clear();
+  for (const MovingRecord::Vector& vector : w.record.vectors)
+    w.pull.push_back(vector.slot < 0 ? Vec3(Vec3::Zero()) : Vec3(Eigen::Map<const Vec3>(w.worth.data() + vector.slot)));
+  for (const MovingRecord::Product& product : w.record.products) {
+    const double worth = w.worth[at(product.slot)];
+    w.pull[at(product.a)] += worth * vector_of(w.record, product.b).now;
+    w.pull[at(product.b)] += worth * vector_of(w.record, product.a).now;
+  }
+}
+
+/// What turns with a body, turns in a curve.
+void add_turning(const Workplace& w, int first, Eigen::Ref<MatX> H) {
+  for (std::size_t v = 0; v < w.pull.size(); ++v)
+    for (const CarriedPart& part : parts_of(w.record, w.record.vectors[v])) {
+      const Eigen::Index turn = 6 * (part.body + first) + 3;
+      H.block<3, 3>(turn, turn) += rotation_hessian(w.pull[v], part.lever);
+    }
+}
+
+/// Both vectors of a product move at once.
+void add_product(const MovingRecord& record, const MovingRecord::Product& product, double worth, int first, Eigen::Ref<MatX> H) {
+  for (const CarriedPart& p : parts_of(record, vector_of(record, product.a)))
+    for (const CarriedPart& q : parts_of(record, vector_of(record, product.b))) {
+      const Eigen::Index i = 6 * (p.body + first), j = 6 * (q.body + first);
+      const auto add = [&](Eigen::Index down, Eigen::Index right, const Mat3& block) {
+        H.block<3, 3>(i + down, j + right) += block;
+        H.block<3, 3>(j + right, i + down) += block.transpose();
+      };
+      Mat3 turns = -worth * q.lever * p.lever.transpose();
+      turns.diagonal().array() += worth * p.lever.dot(q.lever);
+      add(3, 3, turns);
+      if (p.move != 0 && q.move != 0) add(0, 0, worth * p.move * q.move * Mat3::Identity());
+      if (p.move != 0) add(0, 3, -worth * p.move * skew(q.lever));
+      if (q.move != 0) add(3, 0, worth * q.move * skew(p.lever));
+    }
 }
 
 }  // namespace
@@ -94,30 +141,18 @@ void add_record_hessian(const FunctionJoint& joint, std::span<const BodyLanes<do
     if (C[r].record) w.worth[at(C[r].slot)] += lambda[r];
   walk_back(w);
 
-  // What turns with a body, turns in a curve.
-  for (const MovingRecord::Vector& vector : w.record.vectors) {
-    const double* const worth = w.worth.data() + vector.slot;
-    for (const CarriedPart& part : parts_of(w.record, vector)) {
-      const Eigen::Index turn = 6 * (part.body + joint.first) + 3;
-      H.block<3, 3>(turn, turn) += rotation_hessian(Vec3(worth[0], worth[1], worth[2]), part.lever);
-    }
-  }
+  find_pulls(w);
+  add_turning(w, joint.first, H);
+  for (const MovingRecord::Product& product : w.record.products)
+    add_product(w.record, product, w.worth[at(product.slot)], joint.first, H);
   if (!w.record.curved) return;
   for (int p = joint.first; p < joint.partners; ++p) {
-    if (!joint.moves[static_cast<std::size_t>(p)] || !walk_along(p - joint.first, w)) continue;
+    if (!joint.moves[at(p)] || !walk_along(p - joint.first, w)) continue;
     walk_back_along(w);
-    for (const MovingRecord::Vector& vector : w.record.vectors) {
-      const Six* const change = w.change.data() + vector.slot;
-      for (const CarriedPart& part : parts_of(w.record, vector)) {
-        const Eigen::Index own = 6 * (part.body + joint.first);
-        for (std::size_t d = 0; d < 6; ++d) {
-          const Vec3 more(change[0][d], change[1][d], change[2][d]);
-          auto column = H.col(6 * p + static_cast<int>(d));
-          column.segment<3>(own) += part.move * more;
-          column.segment<3>(own + 3) += part.lever.cross(more);
-        }
-      }
-    }
+    for_each_beginning(w.record, [&](int slot, const CarriedPart& part, const Vec3& d) {
+      const Six& change = w.change[at(slot)];
+      if (!change.isZero(0)) H.block<6, 6>(6 * (part.body + joint.first), 6 * p) += gradient(part, d) * change.transpose();
+    });
   }
 }
 
