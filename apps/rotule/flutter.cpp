@@ -3,6 +3,7 @@
 #include <rotule/error.h>
 #include <rotule/flutter.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/printable.h"
@@ -59,12 +60,24 @@ Json json_of(const FlutterReport& report, const std::string& name) {
   return out;
 }
 
-/// Damping ratios above, frequencies below, of the slowest modes.
-std::string picture(const FlutterReport& report, const std::string& name, std::size_t shown_modes) {
+/// Modes that swing, or grow, at some speed. Others, wakes most of all, only decay.
+std::vector<std::size_t> modes_of_interest(const FlutterReport& report) {
+  constexpr double swings = 0.999;
+  std::vector<std::size_t> out;
+  for (std::size_t k = 0; k < report.leaders.size(); ++k)
+    if (std::any_of(report.points.begin(), report.points.end(),
+                    [k](const FlutterPoint& point) { return k < point.modes.size() && point.modes[k].damping_ratio < swings; }))
+      out.push_back(k);
+  return out;
+}
+
+/// Damping ratios above, frequencies below, of these modes.
+std::string picture(const FlutterReport& report, const std::string& name, const std::vector<std::size_t>& modes) {
   Plot damping{.title = fmt::format("{}: damping in the wind", name), .x = {"speed [m/s]"}, .y = {"damping ratio"}, .series = {}};
   Plot frequency{.title = "Frequencies", .x = {"speed [m/s]"}, .y = {"frequency [Hz]"}, .series = {}};
-  for (std::size_t k = 0; k < shown_modes; ++k) {
-    PlotSeries of_damping{.name = fmt::format("{} {}", k + 1, report.leaders[k]), .x = {}, .y = {}, .markers = true},
+  for (const std::size_t k : modes) {
+    PlotSeries of_damping{
+        .name = fmt::format("{} {}", damping.series.size() + 1, report.leaders[k]), .x = {}, .y = {}, .markers = true},
         of_frequency = of_damping;
     for (const FlutterPoint& point : report.points) {
       if (k >= point.modes.size()) continue;
@@ -90,8 +103,10 @@ void flutter(const FlutterOptions& options) {
   } catch (const Error& error) {
     throw Error(named.origin, error.what());
   }
-  const std::size_t count = std::min(static_cast<std::size_t>(options.modes), report.leaders.size());
-  if (!options.svg.empty()) write_text_file(options.svg, picture(report, named.name, count));
+  std::vector<std::size_t> modes = modes_of_interest(report);
+  const std::size_t all = modes.size(), decaying = report.leaders.size() - all;
+  modes.resize(std::min(static_cast<std::size_t>(options.modes), all));
+  if (!options.svg.empty()) write_text_file(options.svg, picture(report, named.name, modes));
   if (options.json) {
     print(json_of(report, named.name).dump(2) + "\n");
     return;
@@ -99,18 +114,19 @@ void flutter(const FlutterOptions& options) {
   std::string text = fmt::format("{}: damping ratio (frequency in Hz) of the slowest modes in flow {}\n", shown(named.name),
                                  in_quotes(shown(report.flow)));
   text += fmt::format("{:>9}", "m/s");
-  for (std::size_t k = 0; k < count; ++k) text += fmt::format(" {:>20}", shown(report.leaders[k]));
+  for (const std::size_t k : modes) text += fmt::format(" {:>20}", shown(report.leaders[k]));
   text += "\n";
   double unbalance = 0;
   for (const FlutterPoint& point : report.points) {
     text += fmt::format("{:>9.4g}", point.speed);
-    for (std::size_t k = 0; k < std::min(count, point.modes.size()); ++k)
-      text += fmt::format(" {:>20}", fmt::format("{:.4f} ({:.4g})", point.modes[k].damping_ratio, point.modes[k].frequency));
+    for (const std::size_t k : modes)
+      if (k < point.modes.size())
+        text += fmt::format(" {:>20}", fmt::format("{:.4f} ({:.4g})", point.modes[k].damping_ratio, point.modes[k].frequency));
     text += "\n";
     unbalance = std::max(unbalance, point.unbalance);
   }
-  if (report.leaders.size() > count)
-    text += fmt::format("{} faster modes are not shown; --modes shows more\n", report.leaders.size() - count);
+  if (all > modes.size()) text += fmt::format("{} faster modes are not shown; --modes shows more\n", all - modes.size());
+  if (decaying > 0) text += fmt::format("{} modes that only decay, at all these speeds, are left out\n", decaying);
   if (!report.critical_speed)
     text += fmt::format("nothing grows up to {:.4g} m/s\n", report.points.back().speed);
   else if (report.critical_frequency > 0)

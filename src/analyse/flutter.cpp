@@ -148,7 +148,8 @@ std::optional<std::size_t> growing(const std::vector<DampedMode>& modes) {
   return out;
 }
 
-/// In the order of the modes before them: each takes the nearest that is left, the surest first.
+/// In the order of the modes before them: each takes the nearest that is left, the surest first. Two that decay may have become
+/// one that swings: whoever finds none left shares the nearest.
 void follow(const std::vector<DampedMode>& before, std::vector<DampedMode>& modes) {
   struct Pair {
     double distance;
@@ -165,9 +166,10 @@ void follow(const std::vector<DampedMode>& before, std::vector<DampedMode>& mode
       place[pair.new_place] = pair.old_place;
       taken[pair.old_place] = pair.new_place;
     }
+  for (const Pair& pair : pairs)
+    if (taken[pair.old_place] == none) taken[pair.old_place] = pair.new_place;
   std::vector<DampedMode> sorted;
-  for (const std::size_t k : taken)
-    if (k != none) sorted.push_back(modes[k]);
+  for (const std::size_t k : taken) sorted.push_back(modes[k]);
   for (std::size_t k = 0; k < modes.size(); ++k)
     if (place[k] == none) sorted.push_back(modes[k]);
   modes = std::move(sorted);

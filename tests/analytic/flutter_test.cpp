@@ -11,6 +11,7 @@
 #include <complex>
 #include <numbers>
 #include <string>
+#include <tuple>
 
 namespace rotule {
 namespace {
@@ -148,6 +149,32 @@ TEST(Flutter, ASquareSectionGallopsByDenHartogsCriterion) {
   ASSERT_TRUE(report.critical_speed);
   EXPECT_NEAR(*report.critical_speed, wanted, 1e-5 * wanted);
   EXPECT_NEAR(report.points.front().modes.front().damping_ratio, d / (2 * std::sqrt(k * m)), 1e-9);
+}
+
+TEST(Flutter, ModesKeepTheirPlaceWhereTwoThatDecayBecomeOneThatSwings) {
+  // A bar that is damped beyond swinging, until the wind takes enough of it; beside it one that swings at 3 Hz, wind or not.
+  Scene scene;
+  scene.gravity.setZero();
+  constexpr double m = 5, k = 500, d = 120, b = 0.1, rho = 100;
+  for (const auto& [name, x, stiffness] : {std::tuple("bar", 0.0, k), std::tuple("other", 5.0, m * 36 * pi * pi)}) {
+    scene.add({.name = name, .mass = m, .position = {x, 0, 0}, .shape = Box{{b, 1, b}}, .contacts = false});
+    scene.add(Slider{.between = {"world", name}, .at = Vec3(x, 0, 0), .axis = Vec3(0, 0, 1)});
+    scene.add(Spring{.between = {"world", name}, .from = Vec3(x, 0, -100), .stiffness = stiffness});
+  }
+  std::get<Spring>(scene.forces[0]).damping = d;
+  scene.add(FlowDef(UniformFlow{.velocity = {5, 0, 0}}));
+  scene.add(
+      FlowSection{.on = "bar", .width = b, .density = rho, .angles = {-0.2, 0, 0.2}, .drag = {2, 2, 2}, .lift = {1, 0, -1}});
+  const FlutterReport report = flutter(scene, {.speeds = {0, 1, 2, 3, 4}});
+  ASSERT_EQ(report.leaders.size(), 3u);
+  EXPECT_EQ(report.leaders[2], "other.z");
+  EXPECT_EQ(report.points.front().modes[0].frequency, 0);
+  EXPECT_EQ(report.points.front().modes[1].frequency, 0);
+  for (const FlutterPoint& point : report.points) EXPECT_NEAR(point.modes[2].frequency, 3, 1e-9) << point.speed;
+  // Half the damping that is left, over 2 sqrt(k m).
+  const double left = (d - 0.5 * rho * 4 * b * 3) / (2 * std::sqrt(k * m));
+  EXPECT_NEAR(report.points.back().modes[0].damping_ratio, left, 1e-9);
+  EXPECT_NEAR(report.points.back().modes[1].damping_ratio, left, 1e-9);
 }
 
 /// The bridge of the shipped scene with fewer elements, its deck bluff: it feels the wind a quarter of its width behind its
