@@ -2,6 +2,8 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "base/gang.h"
+
 namespace rotule {
 
 namespace {
@@ -21,7 +23,7 @@ std::span<const double> rows_of(const VecX& lambda, const ConstraintBlock& block
 }  // namespace
 
 void lump_stiffness(const ConstraintSet& constraints, const Kinematics& bodies, double t, const VecX& lambda, int body_count,
-                    LumpedStiffness& K) {
+                    LumpedStiffness& K, Gang* gang) {
   K.linear.assign(body_count, Mat3::Zero());
   K.angular.assign(body_count, Mat3::Zero());
   for (std::size_t i = 0; i < constraints.blocks().size(); ++i) {
@@ -44,10 +46,12 @@ void lump_stiffness(const ConstraintSet& constraints, const Kinematics& bodies, 
                                }
                              });
   }
-  for (int i = 0; i < body_count; ++i) {
-    K.linear[i] = positive_part(K.linear[i]);
-    K.angular[i] = positive_part(K.angular[i]);
-  }
+  share_pieces(gang, body_count, [&](int first, int end) {
+    for (int i = first; i < end; ++i) {
+      K.linear[i] = positive_part(K.linear[i]);
+      K.angular[i] = positive_part(K.angular[i]);
+    }
+  });
 }
 
 MatX geometric_stiffness(const ConstraintSet& constraints, const Kinematics& bodies, double t, const VecX& lambda,

@@ -14,7 +14,7 @@ struct LumpedStiffness {
 /// of ball joints under tension. Blocks that couple two bodies, or rotation with translation, are bounded from above by their
 /// norm on both diagonals (a step with too much stiffness damps more, with less than half of it it would not be stable).
 void lump_stiffness(const ConstraintSet& constraints, const Kinematics& bodies, double t, const VecX& lambda, int body_count,
-                    LumpedStiffness& K);
+                    LumpedStiffness& K, Gang* gang = nullptr);
 
 /// The whole K of an island, 6 x 6 per body: for linearisation and eigenvalues.
 MatX geometric_stiffness(const ConstraintSet& constraints, const Kinematics& bodies, double t, const VecX& lambda,

@@ -228,8 +228,9 @@ void make_islands(const Model& model, std::span<const Linkage> linkages, std::ve
 void soften(const Model& model, const Kinematics& kinematics, const Linkage& linkage, const JointAnswer& answer, double t,
             double h, std::span<const int> local_of, Island& island) {
   LumpedStiffness& K = island.stiffness;
-  lump_stiffness(linkage.constraints, kinematics, t, answer.lambda, static_cast<int>(linkage.bodies.size()), K);
-  for (std::size_t k = 0; k < linkage.bodies.size(); ++k) {
+  const int count = static_cast<int>(linkage.bodies.size());
+  lump_stiffness(linkage.constraints, kinematics, t, answer.lambda, count, K, island.gang);
+  const auto soften_one = [&](int k) {
     const int body = linkage.bodies[k], place = local_of[body];
     const Mat3& R = kinematics.bodies[body].R;
     const double m = model.mass(body);
@@ -247,7 +248,7 @@ void soften(const Model& model, const Kinematics& kinematics, const Linkage& lin
       whole.bottomRightCorner<3, 3>() += h * h * K.angular[k];
       W = inverse_of(whole);
       island.local.segment<6>(6 * place) = W * momentum;
-      continue;
+      return;
     }
     W.topLeftCorner<3, 3>() = mass.inverse();
     W.bottomRightCorner<3, 3>() = inertia.inverse();
@@ -256,7 +257,10 @@ void soften(const Model& model, const Kinematics& kinematics, const Linkage& lin
     auto omega = island.local.segment<3>(6 * place + 3);
     v = W.topLeftCorner<3, 3>() * (m * Vec3(v));
     omega = W.bottomRightCorner<3, 3>() * (I * Vec3(omega));
-  }
+  };
+  share_pieces(island.gang, count, [&](int first, int end) {
+    for (int k = first; k < end; ++k) soften_one(k);
+  });
 }
 
 }  // namespace rotule

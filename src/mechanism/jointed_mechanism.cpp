@@ -307,10 +307,12 @@ void JointedMechanism::free_velocities(const ImpulseFormulation& formulation, co
   divide_by_mass(forces_);
   free = s.u + step * forces_;
   if (model.has_added_mass()) return;
-  for (int i = 0; i < model.body_count(); ++i)
-    if (model.movable(i))
-      free.segment<3>(6 * i + 3) +=
-          implicit_gyroscopic_step(model.inertia[i], kinematics.bodies[i].R, s.omega(i), step) - s.omega(i);
+  share_pieces(gang_.get(), model.body_count(), [&](int first, int end) {
+    for (int i = first; i < end; ++i)
+      if (model.movable(i))
+        free.segment<3>(6 * i + 3) +=
+            implicit_gyroscopic_step(model.inertia[i], kinematics.bodies[i].R, s.omega(i), step) - s.omega(i);
+  });
   place_trees(s);
   for (LinkageTree& tree : trees) tree.project(free);
 }

@@ -212,6 +212,7 @@ void PositionClosing::move_apart(const ContactRules& rules, JointedMechanism& me
                                  const Island& island, double t, Island& moved) {
   const std::vector<Contact>& contacts = mechanism.now.contacts;
   moved.take_parts(island);
+  if (moved.gang != island.gang) moved.lend(island.gang);
   std::erase_if(moved.contacts, [&](int k) { return contacts[k].law.stiffness > 0; });
   std::erase_if(moved.drives, [&](int k) { return limits_[k].kind > DriveRow::Kind::upper; });
   const IslandParts parts{mechanism.linkages, limits_, contacts, static_cast<int>(mechanism.model.joints.size()), true,

@@ -213,7 +213,7 @@ void formulate(const ImpulseStep& step, const VecX& free, Island& island) {
   // Velocities are those of the step's end, and so is what time asks of them: its impulses then have the motion's inertia in
   // them.
   if (timed) island.values.C_t.swap(island.ahead);
-  formulate_velocity(island.values, island.local, step.formulation.baumgarte / step.h, p);
+  formulate_velocity(island.values, island.local, step.formulation.baumgarte / step.h, p, island.gang);
   look_ahead(island.values, step.formulation.ahead * step.h, p);
   leave_room(island.values, 1 / step.h, p);
   bounce_joints(step, island);
