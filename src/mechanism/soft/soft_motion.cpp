@@ -10,9 +10,9 @@ namespace rotule {
 
 namespace {
 
-constexpr int most_meetings = 8;  // rounds of meeting somebody on the way
-constexpr int most_stops = 20;
-constexpr double before_stop = 0.9;  // of the way to where somebody stands
+constexpr int most_meetings = 8;                 // rounds of meeting somebody on the way
+constexpr int most_stops = 20, hasty_stops = 4;  // the latter where time is up
+constexpr double before_stop = 0.9;              // of the way to where somebody stands
 
 [[noreturn]] void refuse(const std::string& what, const std::string& remedy) {
   throw Error("particles that touch", "do not know " + what + " yet; " + remedy);
@@ -70,12 +70,13 @@ void SoftMotion::solve(double t, const State& start, double h, const VecX& exter
   // Groups of which somebody still meets somebody stop before he does, and those who meet them then.
   report.converged = false;
   const int bodies = start.bodies();
-  for (int round = 0; round < most_stops; ++round) {
+  const int rounds = Budget::spent() ? hasty_stops : most_stops;
+  for (int round = 0; round < rounds; ++round) {
     const std::size_t known = contacts_.size();
     const int met = collider_.sweep({start, U, h}, contacts_, &stops_);
     contacts_.resize(known);
     if (met == 0) return;
-    const bool last = round + 1 == most_stops;
+    const bool last = round + 1 == rounds;
     // All of a group together: along the straight line to where it was, its energy does not grow.
     for (const ParticleSurface& surface : model_.particle_surfaces) {
       const double share = stops_.segment(surface.first, surface.count).minCoeff();

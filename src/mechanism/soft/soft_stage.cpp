@@ -422,6 +422,7 @@ SoftStage::Report SoftStage::solve(double t, const State& start, double h, const
     bool still = false;
     const int steps = contacts.empty() ? newton_limit : newton_per_round;
     for (int inner = 0; !still && inner < steps && out.newton_iterations < newton_limit; ++inner) {
+      if (out.newton_iterations > 0 && Budget::spent()) break;
       // Friction follows the pressure of the first minimum as it is found; from then on that of the last one, or the minimum
       // would run away.
       if (round == 0 && inner < radius_updates) hold_radii(here_, contacts);

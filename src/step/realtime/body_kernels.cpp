@@ -107,6 +107,26 @@ void look_ahead_in(BodyLines& bodies, std::span<const int> rows, float h, float 
     }
 }
 
+/// What is less calm is burdened with nothing more; what is half as calm sheds at once what it had.
+constexpr float steady = 0.5F;
+
+void find_calm_in(BodyLines& bodies, std::span<const int> rows, float slow) {
+  for (const int number : rows)
+    for (int first = 0; first < row_lanes; first += width) {
+      const auto row = static_cast<std::size_t>(number);
+      const std::size_t line = row * row_lanes + first;
+      const auto motion = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.motion[line + i].at + 4 * k; }); };
+      const auto pose = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.pose[line + i].at + 4 * k; }); };
+      const Quad m0 = motion(0), m1 = motion(1);
+      const Vector v = Vector{m0.v[0], m0.v[1], m0.v[2]} * m1.v[2], omega = spin_of(m0, m1, pose(2), pose(3));
+      const Lanes arm = load(bodies.arm[row], first), speed_2 = dot(v, v) + dot(omega, omega) * arm * arm;
+      const Lanes calm = largest(all(1) - speed_2 * all(1 / (slow * slow)), none()),
+                  mass_root = load(bodies.mass_root[row], first);
+      store(calm, bodies.calm[row], first);
+      store(choose(hn::Lt(calm, all(steady)), mass_root * mass_root * root(speed_2), none()), bodies.push[row], first);
+    }
+}
+
 void bear_loads_in(BodyLines& bodies, std::span<const int> rows, const Burdens& burdens) {
   constexpr float up = 2, down = 0.3F, decay = 0.9F;  // of the factor: where it jumps, where it begins to fall, and how fast
   // It jumps beyond what is wanted, for as it stays until that has doubled it would lag on average.
@@ -124,13 +144,12 @@ void bear_loads_in(BodyLines& bodies, std::span<const int> rows, const Burdens& 
       if (bits_of(hn::Or(hn::Gt(through, none()), hn::Gt(before, all(1)))) == 0) continue;
 
       const Quad m0 = motion(0), m1 = motion(1), p2 = pose(2), p3 = pose(3);
-      const Vector v = Vector{m0.v[0], m0.v[1], m0.v[2]} * m1.v[2], omega = spin_of(m0, m1, p2, p3);
-      const Lanes arm = load(bodies.arm[row], first), speed_2 = dot(v, v) + dot(omega, omega) * arm * arm;
-      const Lanes slow = largest(all(1) - speed_2 * all(1 / (burdens.slow * burdens.slow)), none());
-      const Lanes wanted = all(1) + all(burdens.share) * through * slow;
-      const Lanes lower = choose(hn::Lt(wanted, before * all(down)), largest(wanted, before * all(decay)), before);
-      const Lanes burden =
-          choose(hn::Gt(mass_root, none()), choose(hn::Gt(wanted, before * all(up)), wanted * all(beyond), lower), all(1));
+      const Lanes calm = load(bodies.calm[row], first), wanted = all(1) + all(burdens.share) * through * calm;
+      const Lanes share = largest(least(all(2 / steady) * calm - all(1), all(1)), none()),
+                  kept = all(1) + (before - all(1)) * share;
+      const Lanes lower = least(choose(hn::Lt(wanted, before * all(down)), largest(wanted, before * all(decay)), before), kept);
+      const auto grows = hn::And(hn::Gt(wanted, before * all(up)), hn::Gt(calm, all(steady)));
+      const Lanes burden = choose(hn::Gt(mass_root, none()), choose(grows, wanted * all(beyond), lower), all(1));
       store(burden, bodies.burden[row], first);
 
       // Velocities stay; whitened ones, and roots of inertias, are of the inertias in force.
@@ -351,6 +370,7 @@ void mark(BodyLines& bodies, std::span<const int> rows) {
 
 HWY_EXPORT(load_some);
 HWY_EXPORT(look_ahead_in);
+HWY_EXPORT(find_calm_in);
 HWY_EXPORT(bear_loads_in);
 HWY_EXPORT(begin_step_in);
 HWY_EXPORT(begin_substep_in);
@@ -363,6 +383,9 @@ void load_rows(const State& s, std::span<const int> rows, BodyLines& bodies) { H
 void load_bodies(const State& s, BodyLines& bodies) { load_rows(s, bodies.every_row, bodies); }
 void look_ahead(BodyLines& bodies, std::span<const int> rows, float h, float fall) {
   HWY_DYNAMIC_DISPATCH(look_ahead_in)(bodies, rows, h, fall);
+}
+void find_calm(BodyLines& bodies, std::span<const int> rows, float slow) {
+  HWY_DYNAMIC_DISPATCH(find_calm_in)(bodies, rows, slow);
 }
 void bear_loads(BodyLines& bodies, std::span<const int> rows, const Burdens& burdens) {
   HWY_DYNAMIC_DISPATCH(bear_loads_in)(bodies, rows, burdens);

@@ -69,13 +69,15 @@ void load_bodies(const State& s, BodyLines& bodies);
 void load_rows(const State& s, std::span<const int> rows, BodyLines& bodies);
 /// How far bodies may get in h, which gravity makes longer by `fall`.
 void look_ahead(BodyLines& bodies, std::span<const int> rows, float h, float fall);
+/// How slow each body is (BodyLines::calm), 1 at rest, 0 at `slow` (m/s) and beyond; and the momentum of what is fast (push).
+void find_calm(BodyLines& bodies, std::span<const int> rows, float slow);
 /// Load-scaled inertia. A body that is squeezed between others with the force L counts for more, in this step, by 1 + share L/(m
 /// g): its mass and inertia, not its weight, so that forces at rest stay what they are. Contacts are as stiff as the inertias
-/// they see, and a light body under a heavy one would have springs for its own weight alone. Only what is slow, by `slow` in m/s:
-/// what slides or falls has its own inertia. The factor follows loads by jumps, up at once and down slowly: following each change
-/// would pump energy.
+/// they see, and a light body under a heavy one would have springs for its own weight alone. Only what is calm: what slides, falls
+/// or is struck has its own inertia, or momentum would be lost. The factor follows loads by jumps, up at once and down slowly, but
+/// for what is no longer calm: following each change would pump energy.
 struct Burdens {
-  float share = 0, gravity = 0, slow = 0;
+  float share = 0, gravity = 0;
 };
 void bear_loads(BodyLines& bodies, std::span<const int> rows, const Burdens& burdens);
 /// v <- v + kick; moved <- 0.

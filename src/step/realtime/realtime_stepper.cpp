@@ -169,8 +169,10 @@ void RealtimeStepper::bear_loads(double h) {
   const double gravity = model_.gravity.norm();
   if (!(gravity > 0) || settings_.load_inertia == 0) return;
   if (weighing_.due(touches_.take_begun(), touches_.manifolds())) weighing_.weigh(touches_.slots, model_.gravity, bodies_);
-  const Burdens burdens{static_cast<float>(settings_.load_inertia), static_cast<float>(gravity),
-                        static_cast<float>(slow * gravity * h)};
+  stages_.over_rows(bodies_.rows,
+                    [&](std::span<const int> rows) { find_calm(bodies_, rows, static_cast<float>(slow * gravity * h)); });
+  hand_on_motion(touches_.slots, static_cast<float>(h), bodies_);
+  const Burdens burdens{static_cast<float>(settings_.load_inertia), static_cast<float>(gravity)};
   stages_.over_rows(bodies_.rows, [&](std::span<const int> rows) { realtime::bear_loads(bodies_, rows, burdens); });
 }
 

@@ -9,6 +9,8 @@ namespace {
 constexpr int patience = 8;            // steps that a few wait
 constexpr double many = 0.1;           // of all manifolds: no longer a few
 constexpr float least_upright = 0.1F;  // cosine: walls bear nothing
+constexpr float handed_on = 0.5F;      // of a push, from body to body
+constexpr int most_rounds = 4;
 
 }  // namespace
 
@@ -79,6 +81,37 @@ void Weighing::weigh(const ContactSlots& slots, const Vec3& gravity, BodyLines& 
     load = std::max(load, weight + 2 * carried_[i]);
     for (int k = begin; k < end; ++k) carried_[sorted_[k].lower] += (weight + carried_[i]) * sorted_[k].upright / upright;
   }
+}
+
+void hand_on_motion(const ContactSlots& slots, float h, BodyLines& bodies) {
+  const auto of = [](std::vector<Row>& column, int line) -> float& { return column[line / row_lanes].lane[line % row_lanes]; };
+  bool handed = std::ranges::any_of(
+      bodies.rows, [&](int row) { return std::ranges::any_of(bodies.push[row].lane, [](float push) { return push > 0; }); });
+  if (!handed) return;
+  const auto hand = [&](int from, int to) {
+    const float push = handed_on * of(bodies.push, from);
+    if (push <= of(bodies.push, to)) return;
+    of(bodies.push, to) = push;
+    handed = true;
+  };
+  for (int round = 0; handed && round < most_rounds; ++round) {
+    handed = false;
+    slots.for_each([&](const auto& family) {
+      for (const auto& colour : family.colours)
+        for (std::size_t block = 0; block < colour.hot.size(); ++block)
+          for (int lane = 0; lane < colour.lanes(static_cast<int>(block)); ++lane) {
+            const int a = colour.hot[block].a.lane[lane], b = colour.hot[block].b.lane[lane];
+            if (!bodies.moves(a) || !bodies.moves(b)) continue;
+            hand(a, b);
+            hand(b, a);
+          }
+    });
+  }
+  for (const int row : bodies.rows)
+    for (int lane = 0; lane < row_lanes; ++lane) {
+      const float push = bodies.push[row].lane[lane], squeeze = h * bodies.load[row].lane[lane];
+      if (push > 0) bodies.calm[row].lane[lane] = std::min(bodies.calm[row].lane[lane], squeeze / (push + squeeze));
+    }
 }
 
 }  // namespace rotule::realtime

@@ -36,4 +36,8 @@ class Weighing {
   std::vector<float> height_, carried_;
 };
 
+/// Who touches something fast may be struck by it in a step of h, and who touches that is struck through it, by half as much from
+/// body to body. What is struck harder than it is squeezed is not calm: it will slip out from under its load.
+void hand_on_motion(const ContactSlots& slots, float h, BodyLines& bodies);
+
 }  // namespace rotule::realtime
