@@ -76,9 +76,9 @@ std::string picture(const FlutterReport& report, const std::string& name, const 
   Plot damping{.title = fmt::format("{}: damping in the wind", name), .x = {"speed [m/s]"}, .y = {"damping ratio"}, .series = {}};
   Plot frequency{.title = "Frequencies", .x = {"speed [m/s]"}, .y = {"frequency [Hz]"}, .series = {}};
   for (const std::size_t k : modes) {
-    PlotSeries of_damping{
-        .name = fmt::format("{} {}", damping.series.size() + 1, report.leaders[k]), .x = {}, .y = {}, .markers = true},
-        of_frequency = of_damping;
+    const std::string label = fmt::format("{} {}", damping.series.size() + 1, report.leaders[k]);
+    PlotSeries of_damping{.name = label, .x = {}, .y = {}, .markers = true};
+    PlotSeries of_frequency{.name = label, .x = {}, .y = {}, .markers = true};
     for (const FlutterPoint& point : report.points) {
       if (k >= point.modes.size()) continue;
       of_damping.x.push_back(point.speed);

@@ -35,7 +35,7 @@ struct FormulationTrial {
 };
 
 /// Every formulation with and without stabilisation, at dt; and those of one solve a step at dt/2 too, which costs what the
-/// hybrid costs at dt. Throws Error where the scene has no joints, or contacts, walls or drives.
+/// hybrid costs at dt. Throws Error where the scene has no joints, or a fluid on a grid, contacts, walls or drives.
 std::vector<FormulationTrial> compare_formulations(const Scene& scene, const FormulationStudy& study = {});
 
 }  // namespace rotule

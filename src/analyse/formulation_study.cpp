@@ -186,6 +186,7 @@ std::vector<FormulationTrial> compare_formulations(const Scene& scene, const For
   World world(scene, recipe);
   world.project();
   const Model& model = implementation_of(world).model;
+  require(!scene.fluid, "knows nothing of a fluid on a grid");
   require(model.walls.empty(), "knows nothing of walls");
   require(std::holds_alternative<NoContactSettings>(recipe_of(scene).contacts), "knows nothing of contacts");
   for (const Joint& joint : model.joints)

@@ -122,6 +122,9 @@ TEST(FormulationStudy, WhatItDoesNotKnowIsRefused) {
   EXPECT_THROW(compare_formulations(scenes::mannequin_bounce()), Error);
   EXPECT_THROW(compare_formulations(scenes::cloth(4)), Error);
   EXPECT_THROW(compare_formulations(scenes::pendulum(), {.dt = -1}), Error);
+  Scene wet = scenes::pendulum();
+  wet.fluid = FluidDef{.grid = {8, 8, 8}, .box = {Vec3::Constant(-20), Vec3::Constant(20)}};
+  EXPECT_THROW(compare_formulations(wet), Error);
 }
 
 }  // namespace
