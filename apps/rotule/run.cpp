@@ -16,9 +16,8 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
-#include "model/constraint_text.h"
-#include "model/content.h"
-#include "model/names.h"
+#include "conserved.h"
+#include "equilibrium_watch.h"
 #include "progress.h"
 #include "record/problem_file.h"
 #include "record/scene_files.h"
@@ -132,144 +131,6 @@ void require_finite_sums(const World& world, const Diagnostics& now) {
   if (std::isfinite(now.energy()) && now.linear_momentum.allFinite() && now.angular_momentum.allFinite()) return;
   throw Error(fmt::format("step {}", world.steps()),
               "the sums of energy or momentum overflow: masses, speeds, lengths or forces are too large to be multiplied");
-}
-
-/// Whether nothing outside pulls or holds: only then does momentum stay what it is.
-bool is_free(const Scene& scene) {
-  if (!scene.gravity.isZero(0) || !scene.walls.empty() || scene.fluid) return false;
-  for (const ParticleGroup& group : scene.particles)
-    if (!group.pinned.empty()) return false;
-  for (const SolidDef& solid : scene.solids)
-    if (!build(solid).pinned.empty()) return false;
-  if (std::any_of(scene.forces.begin(), scene.forces.end(), [](const ForceDef& force) {
-        return std::holds_alternative<Drag>(force) || std::holds_alternative<Air>(force) ||
-               std::holds_alternative<PenaltyPlane>(force) || std::holds_alternative<Load>(force) ||
-               std::holds_alternative<FlowSection>(force) || std::holds_alternative<Buoyancy>(force) ||
-               std::holds_alternative<UserForce>(force);
-      }))
-    return false;
-  const auto fixed = [&](const std::string& name) {
-    return name == "world" || std::any_of(scene.bodies.begin(), scene.bodies.end(),
-                                          [&](const BodyDef& body) { return body.immovable() && body.name == name; });
-  };
-  for (const ForceDef& force : scene.forces) {
-    bool held = false;
-    std::visit(
-        [&](const auto& f) {
-          if constexpr (requires { f.between; }) held = std::any_of(f.between.begin(), f.between.end(), fixed);
-        },
-        force);
-    if (held) return false;
-    if (std::holds_alternative<Gravitation>(force) &&
-        std::any_of(scene.bodies.begin(), scene.bodies.end(), [](const BodyDef& body) { return body.fixed && body.mass; }))
-      return false;
-  }
-  return std::none_of(scene.joints.begin(), scene.joints.end(), [&](const JointDef& joint) {
-    const std::vector<std::string> partners = partners_of(joint);
-    return std::any_of(partners.begin(), partners.end(), fixed);
-  });
-}
-
-/// Whether nothing works on the bodies or takes their energy: only then is every change of it an error.
-bool keeps_energy(const Scene& scene, const Recipe& recipe) {
-  const JointNeeds needs = needs_of(scene);
-  const auto is_damped = [](const ParticleGroup& group) {
-    const auto viscous = [](const auto& set) {
-      return set.material.viscosity > 0 || set.material.yield_stress || set.material.tear_stretch;
-    };
-    return std::any_of(group.springs.begin(), group.springs.end(), [](const SpringSet& set) { return set.damping > 0; }) ||
-           std::any_of(group.tetrahedra.begin(), group.tetrahedra.end(), viscous) ||
-           std::any_of(group.triangles.begin(), group.triangles.end(), viscous);
-  };
-  bool damped =
-      std::any_of(scene.particles.begin(), scene.particles.end(), is_damped) ||
-      std::any_of(scene.solids.begin(), scene.solids.end(), [&](const SolidDef& solid) { return is_damped(build(solid)); });
-  damped = damped || std::any_of(scene.forces.begin(), scene.forces.end(), [](const ForceDef& force) {
-             return std::visit(
-                 [](const auto& f) {
-                   if constexpr (requires { f.damping; }) return f.damping > 0;
-                   using Force = std::decay_t<decltype(f)>;
-                   return std::is_same_v<Force, Drag> || std::is_same_v<Force, Air> || std::is_same_v<Force, Load> ||
-                          std::is_same_v<Force, FlowSection> || std::is_same_v<Force, Buoyancy> ||
-                          std::is_same_v<Force, UserForce>;
-                 },
-                 force);
-           });
-  const bool guided = std::any_of(scene.joints.begin(), scene.joints.end(), [](const JointDef& joint) {
-    const auto* constraint = std::get_if<Constraint>(&joint);
-    return constraint != nullptr && (knows_time(*constraint) || on_velocities(*constraint));
-  });
-  return std::holds_alternative<NoContactSettings>(recipe.contacts) && !needs.drives && !needs.kinematic && !damped && !guided &&
-         !scene.fluid;
-}
-
-/// Watches for the moment at which everything has come to rest and stays so (B3).
-class EquilibriumWatch {
- public:
-  EquilibriumWatch(const World& world, const Scene& scene, const RunOptions& options) {
-    // A ten-thousandth of the heaviest weight, or a micronewton where nothing weighs.
-    double heaviest = 0;
-    for (const BodyId body : world.bodies()) heaviest = std::max(heaviest, world.mass(body));
-    for (int k = 0; k < world.particles(); ++k) heaviest = std::max(heaviest, world.particle_mass(k));
-    const double weight = heaviest * scene.gravity.norm();
-    force_ = options.force_tolerance.value_or(weight > 0 ? 1e-4 * weight : 1e-6);
-    speed_ = options.speed_tolerance.value_or(1e-4);
-    hold_ = options.hold.value_or(0.1);
-    for (const auto& [name, value] : {std::pair("force-tolerance", force_), {"speed-tolerance", speed_}, {"hold", hold_}})
-      if (!(value > 0) || !std::isfinite(value)) throw Error(fmt::format("--{}: must be greater than 0, is {}", name, value));
-  }
-
-  /// Whether equilibrium has lasted long enough.
-  bool at(const World& world) {
-    now_ = world.balance(force_, speed_);
-    if (!now_.reached())
-      since_.reset();
-    else if (!since_)
-      since_ = world.time();
-    return since_ && world.time() - *since_ >= hold_ * (1 - 1e-12);
-  }
-
-  /// Since when, for runs that go on another time.
-  [[nodiscard]] Json save() const { return since_ ? Json(*since_) : Json(nullptr); }
-  void load(const Json& saved) {
-    if (!saved.is_null()) since_ = saved.get<double>();
-  }
-
-  [[nodiscard]] Json result(bool reached) const {
-    Json moving = Json::array();
-    for (const Restless& r : now_.restless)
-      moving.push_back(
-          {{"name", r.name}, {"force", r.force}, {"torque", r.torque}, {"speed", r.speed}, {"angular_speed", r.angular_speed}});
-    return {{"reached", reached},
-            {"time", reached ? Json(*since_) : Json(nullptr)},
-            {"force", now_.force},
-            {"torque", now_.torque},
-            {"speed", now_.speed},
-            {"angular_speed", now_.angular_speed},
-            {"force_tolerance", force_},
-            {"speed_tolerance", speed_},
-            {"hold", hold_},
-            {"moving_count", now_.restless_count},
-            {"moving", std::move(moving)}};
-  }
-
- private:
-  double force_ = 0, speed_ = 0, hold_ = 0;
-  std::optional<double> since_;
-  Balance now_;
-};
-
-std::string equilibrium_text(const Json& e) {
-  if (e["reached"].get<bool>())
-    return fmt::format("  equilibrium   since {:.6g} s: {:.3g} N and {:.3g} m/s are left\n", e["time"].get<double>(),
-                       e["force"].get<double>(), e["speed"].get<double>());
-  std::string out = fmt::format("  equilibrium   not reached; {} still moving{}\n", e["moving_count"].get<int>(),
-                                e["moving"].empty() ? ", but it did not last" : ":");
-  for (const Json& m : e["moving"])
-    out += fmt::format("    {:<16}  {:.3g} m/s, {:.3g} N left\n", shown(m["name"].get<std::string>()),
-                       std::max(m["speed"].get<double>(), m["angular_speed"].get<double>()),
-                       std::max(m["force"].get<double>(), m["torque"].get<double>()));
-  return out;
 }
 
 Json json_of(const ErrorEstimate& e) {
