@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -24,10 +25,10 @@ bool is_free(const Scene& scene) {
                std::holds_alternative<UserForce>(force);
       }))
     return false;
-  const auto fixed = [&](const std::string& name) {
-    return name == "world" || std::any_of(scene.bodies.begin(), scene.bodies.end(),
-                                          [&](const BodyDef& body) { return body.immovable() && body.name == name; });
-  };
+  std::unordered_set<std::string> immovable{"world"};
+  for (const BodyDef& body : scene.bodies)
+    if (body.immovable()) immovable.insert(body.name);
+  const auto fixed = [&](const std::string& name) { return immovable.contains(name); };
   for (const ForceDef& force : scene.forces) {
     bool held = false;
     std::visit(

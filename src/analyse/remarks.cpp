@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "model/dial.h"
@@ -185,6 +186,8 @@ void look_at_places(const Patient& patient, std::vector<Remark>& out) {
   // A joint in empty space, far from both its bodies: a digit too many, or another scene's coordinates.
   constexpr double far_from_both = 3, far_from_one = 20;
   const Scene& scene = patient.scene;
+  std::unordered_map<std::string_view, const BodyDef*> called;
+  for (const BodyDef& body : scene.bodies) called.emplace(body.name, &body);
   for (std::size_t i = 0; i < scene.joints.size(); ++i)
     std::visit(
         [&]<class J>(const J& j) {
@@ -192,7 +195,8 @@ void look_at_places(const Patient& patient, std::vector<Remark>& out) {
             double size = 0, nearest = infinity;
             std::vector<const BodyDef*> bodies;
             for (const std::string& name : j.between) {
-              const BodyDef* body = body_called(scene, name);
+              const auto found = called.find(name);
+              const BodyDef* body = found == called.end() ? nullptr : found->second;
               const double reach = body == nullptr ? 0 : reach_of(body->shape);
               if (reach == 0) continue;
               bodies.push_back(body);
@@ -362,15 +366,24 @@ void look_at_lengths(const Patient& patient, std::vector<Remark>& out) {
 
 namespace {
 
-/// A ball joint that holds a point mass away from its centre is a rod from there to its centre; other joints want a body with an
-/// extent.
-std::vector<Remark::Edit> extent_or_rod(const Scene& scene, std::size_t body, double arm) {
-  const std::string& name = scene.bodies[body].name;
-  std::vector<Remark::Edit> out;
+/// By name of a body: its joints, and as which partner it is in them.
+using JointsOfBodies = std::unordered_map<std::string, std::vector<std::pair<std::size_t, std::size_t>>>;
+JointsOfBodies joints_of_bodies(const Scene& scene) {
+  JointsOfBodies out;
   for (std::size_t j = 0; j < scene.joints.size(); ++j) {
     const std::vector<std::string> partners = partners_of(scene.joints[j]);
-    const auto side = std::find(partners.begin(), partners.end(), name) - partners.begin();
-    if (side == std::ssize(partners)) continue;
+    for (std::size_t side = 0; side < partners.size(); ++side) out[partners[side]].emplace_back(j, side);
+  }
+  return out;
+}
+
+/// A ball joint that holds a point mass away from its centre is a rod from there to its centre; other joints want a body with an
+/// extent.
+std::vector<Remark::Edit> extent_or_rod(const Scene& scene, const JointsOfBodies& joints, std::size_t body, double arm) {
+  std::vector<Remark::Edit> out;
+  const auto found = joints.find(scene.bodies[body].name);
+  for (std::size_t k = 0; found != joints.end() && k < found->second.size(); ++k) {
+    const auto [j, side] = found->second[k];
     const auto* ball = std::get_if<Ball>(&scene.joints[j]);
     if (ball == nullptr || !ball->drives.empty()) {
       out.clear();
@@ -389,6 +402,7 @@ std::vector<Remark::Edit> extent_or_rod(const Scene& scene, std::size_t body, do
 }  // namespace
 
 void look_at_bodies(const Patient& patient, std::vector<Remark>& out) {
+  const JointsOfBodies joints = joints_of_bodies(patient.scene);
   std::vector<double> arm(patient.model.bodies.size(), 0.0);
   for (const Joint& joint : patient.model.joints)
     for (const auto& [partner, X] : {std::pair(joint.a, &joint.X_A), std::pair(joint.b, &joint.X_B)})
@@ -412,7 +426,7 @@ void look_at_bodies(const Patient& patient, std::vector<Remark>& out) {
                                "shape",
                                in_quotes(def.name), arm[i], radius, 0.5 * inertia / (body.mass * arm[i] * arm[i])),
            .flags = {},
-           .edits = extent_or_rod(patient.scene, i, arm[i])});
+           .edits = extent_or_rod(patient.scene, joints, i, arm[i])});
     }
   }
 }

@@ -22,6 +22,7 @@ namespace rotule {
 namespace {
 
 constexpr int most_bodies = 24;        // of a scene: matrices are dense
+constexpr int most_joints = 500;       // of a scene: those of one body and the ground all touch each other
 constexpr int most_poses = 300;        // each way
 constexpr double pace = 0.05;          // of the linkage's size, or rad: the fastest point's, from pose to pose
 constexpr double singular = 1e-3;      // of the largest sigma on the way
@@ -290,17 +291,16 @@ void look_at_singular_poses(const Patient& patient, const Checkup& checkup, std:
   const auto can_be_led = [](const LinkageCount& linkage) {  // without a loop joints never lose rank
     return linkage.freedom() == 1 && linkage.joints.size() > linkage.bodies.size();
   };
-  if (checkup.bodies - checkup.fixed > most_bodies || checkup.particles > 0) {
+  if (checkup.bodies - checkup.fixed > most_bodies || std::ssize(patient.scene.joints) > most_joints || checkup.particles > 0) {
     const std::vector<LinkageCount> linkages = count_linkages(patient.model, checkup.redundant);
     if (std::any_of(linkages.begin(), linkages.end(), can_be_led))
-      out.push_back(
-          {.kind = "singular_poses_unknown",
-           .grade = Remark::Grade::note,
-           .text = fmt::format("singular poses ahead were not looked for: that is for scenes of up to {} moving bodies, "
-                               "without particles",
-                               most_bodies),
-           .flags = {},
-           .edits = {}});
+      out.push_back({.kind = "singular_poses_unknown",
+                     .grade = Remark::Grade::note,
+                     .text = fmt::format("singular poses ahead were not looked for: that is for scenes of up to {} moving bodies "
+                                         "and {} joints, without particles",
+                                         most_bodies, most_joints),
+                     .flags = {},
+                     .edits = {}});
     return;
   }
   World world(undriven(patient.scene), recipes::exact());

@@ -10,6 +10,7 @@
 
 #include "base/budget.h"
 #include "base/spans.h"
+#include "mechanism/loop_rows.h"
 #include "problem/operators.h"
 #include "solve/direct/sparse_system.h"
 #include "solve/solve.h"
@@ -28,9 +29,9 @@ constexpr double poor_pivot = 1e-3;
 /// A dropped row of which more than so many dependent pivots are left, once the kept ones have been taken out of it, follows from
 /// them no longer.
 constexpr double independent_remainder = 10;
-/// Beyond so many null vectors, what is so small a share of the largest number of one is taken for the zero that it would be
-/// without rounding and slack: tables of thousands are then sparse.
-constexpr int many_null_vectors = 64;
+/// Beyond so many null vectors, loops are looked at one by one first; and what is so small a share of the largest number of one
+/// is taken for the zero that it would be without rounding and slack: tables of thousands are then sparse.
+constexpr std::size_t many_null_vectors = 64;
 constexpr double negligible_share = 1e-9;
 
 /// Numbers of a null vector that are not zero, by ascending row, and the largest of them.
@@ -247,7 +248,26 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
   std::sort(rows_.begin(), rows_.end());
   pivot_when_chosen_ = report_.smallest_pivot;
   if (rows_.empty()) return;
-  const int count = static_cast<int>(rows_.size());
+  ambiguous_.assign(problem.rows(), 0);
+
+  // Where there are very many, first those that follow from others of one short loop, unless less is found that way.
+  std::vector<int> in_loops, others = rows_;
+  if (others.size() > many_null_vectors) {
+    const double lever = 1 / std::sqrt(problem.inverse_mass.front()(3, 3));  // as `set_aside` measures lengths
+    in_loops = rows_that_follow_in_loops(problem, lever, dependent_pivot_, parallel_, ambiguous_);
+    rows_ = in_loops;
+    write_compliance(problem);
+    problem.b.setZero();
+    factor(problem, workspace);
+    std::ranges::sort(report_.redundant_rows);
+    if (in_loops.size() + report_.redundant_rows.size() < others.size())
+      in_loops.clear();
+    else
+      others = report_.redundant_rows;
+    rows_.clear();
+    std::ranges::merge(in_loops, others, std::back_inserter(rows_));
+  }
+  const int count = static_cast<int>(others.size());
 
   // Null vectors: what the other rows must carry to stand in for each dropped one. All have the same matrix, and one factor.
   null_vectors_.resize(problem.rows(), count);
@@ -259,7 +279,7 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
   for (int k = 0; k < count; ++k) {
     Budget::listen();
     unit_.setZero();
-    unit_[rows_[k]] = 1;
+    unit_[others[k]] = 1;
     multiply(problem, view(unit_), view(velocities_), view(x_));
     system.solve(view(x_), workspace.get<Helpers>().gang);
     if (!x_.allFinite()) throw Error("joints", "what their equations have in common is not finite: the motion has blown up");
@@ -269,7 +289,6 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
     for (int r = block.first_row; r < block.first_row + block.rows; ++r)
       null_vectors_.row(r) *= std::sqrt(diagonal_entry(problem, block, r));
 
-  ambiguous_.assign(problem.rows(), 0);
   for (int k = 0; k < count; ++k) {
     const double largest = null_vectors_.col(k).cwiseAbs().maxCoeff();
     for (int r = 0; r < problem.rows(); ++r) ambiguous_[r] |= std::abs(null_vectors_(r, k)) > 1e-6 * largest;
@@ -277,13 +296,15 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
 
   std::vector<NullVector> vectors(static_cast<std::size_t>(count));
   for (int k = 0; k < count; ++k) {
-    const double least = count > many_null_vectors ? negligible_share * null_vectors_.col(k).cwiseAbs().maxCoeff() : 0;
+    const double least = others.size() > many_null_vectors ? negligible_share * null_vectors_.col(k).cwiseAbs().maxCoeff() : 0;
     for (int r = 0; r < problem.rows(); ++r)
       if (const double value = null_vectors_(r, k); std::abs(value) > least) vectors[k].entries.emplace_back(r, value);
     vectors[k].find_largest();
   }
-  rows_leaned_on(vectors, rows_);
-  std::sort(rows_.begin(), rows_.end());
+  rows_leaned_on(vectors, others);
+  std::ranges::sort(others);
+  rows_.clear();
+  std::ranges::merge(in_loops, others, std::back_inserter(rows_));
   write_compliance(problem);
   problem.b.setZero();
   factor(problem, workspace);

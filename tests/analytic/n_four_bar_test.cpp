@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 #include <rotule/world.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "mechanism/loop_rows.h"
 #include "scenes/builders.h"
 #include "support/runs.h"
 
@@ -93,7 +95,50 @@ TEST(NFourBars, LoseNothingWhereStepsEndNearSingularPoses) {
       }
 }
 
-INSTANTIATE_TEST_SUITE_P(Loops, NFourBar, ::testing::Values(1, 2, 10), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Loops, NFourBar, ::testing::Values(1, 2, 10, 24), ::testing::PrintToStringParamName());
+
+// Rows that follow from others of their loop: as many as the rank of the whole leaves over, and what is kept has that rank.
+
+/// The Jacobian of some rows, dense, each of length one.
+MatX dense(const ConstraintProblem& problem, const std::vector<int>& left_out) {
+  MatX out = MatX::Zero(problem.rows() - static_cast<Eigen::Index>(left_out.size()), 6 * problem.bodies());
+  Eigen::Index at = 0;
+  for (const ConstraintBlock& block : problem.blocks)
+    for (int row = block.first_row; row < block.first_row + block.rows; ++row) {
+      if (std::ranges::binary_search(left_out, row)) continue;
+      if (block.body_a >= 0) out.row(at).segment<6>(6 * block.body_a) = problem.J_a.row(row);
+      if (block.body_b >= 0) out.row(at).segment<6>(6 * block.body_b) = problem.J_b.row(row);
+      out.row(at++).normalize();
+    }
+  return out;
+}
+
+Eigen::Index rank(const MatX& J) {
+  Eigen::ColPivHouseholderQR<MatX> qr(J.transpose());
+  qr.setThreshold(1e-7);
+  return qr.rank();
+}
+
+class LoopRows : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(LoopRows, AreThoseThatTheRankLeavesOver) {
+  World world(*scenes::build(GetParam()));
+  world.keep_problems(true);
+  world.step();
+  const ConstraintProblem& problem = world.problem(0);
+  std::vector<char> ambiguous(static_cast<std::size_t>(problem.rows()), 0);
+  const std::vector<int> dropped = rows_that_follow_in_loops(problem, 1, 1e-10, {}, ambiguous);
+  const MatX whole = dense(problem, {});
+  EXPECT_EQ(static_cast<Eigen::Index>(dropped.size()), whole.rows() - rank(whole));
+  EXPECT_EQ(rank(dense(problem, dropped)), rank(whole));
+
+  // A row takes part in some dependence exactly where the rank is the same without it.
+  for (int row = 0; row < problem.rows(); row += 1 + problem.rows() / 40)
+    EXPECT_EQ(ambiguous[static_cast<std::size_t>(row)] != 0, rank(dense(problem, {row})) == rank(whole)) << row;
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenes, LoopRows, ::testing::Values("four_bar", "n_four_bar_1", "n_four_bar_7", "bricard", "pendulum"),
+                         [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
 }  // namespace rotule

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
+#include <rotule/flow.h>
 #include <rotule/meshes.h>
 #include <rotule/robots.h>
 #include <rotule/scene.h>
@@ -99,6 +100,49 @@ void run_robot(const std::string& input) {
   if (robot.scene.bodies.size() > 40) return;
   World world(robot.scene);
   world.step();
+}
+
+std::vector<std::string> flow_seeds() {
+  const std::string head = R"(<VTKFile type="ImageData" byte_order="LittleEndian" header_type="UInt32">)"
+                           R"(<ImageData WholeExtent="0 1 0 0 0 0" Origin="0 0 0" Spacing="1 1 1"><Piece Extent="0 1 0 0 0 0">)";
+  const std::string array = R"(<DataArray type="Float64" Name="velocity" NumberOfComponents="3" format=)";
+  const std::string tail = "</Piece></ImageData>";
+  std::vector<std::string> out{
+      head + "<PointData>" + array + "\"ascii\">1 2 3 4 5 6</DataArray></PointData>" + tail + "</VTKFile>",
+      head + "<CellData>" + array + "\"binary\">GAAAAAAAAAAAAPA/AAAAAAAAAEAAAAAAAAAIQA==</DataArray></CellData>" + tail +
+          "</VTKFile>",
+      head + "<PointData>" + array + "\"appended\" offset=\"0\"/></PointData>" + tail +
+          "<AppendedData "
+          "encoding=\"base64\">_MAAAAAAAAAAAAPA/AAAAAAAAAEAAAAAAAAAIQAAAAAAAAPA/AAAAAAAAAEAAAAAAAAAIQA==</AppendedData></"
+          "VTKFile>",
+      "# vtk DataFile Version 3.0\nfield\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 2 1 1\nORIGIN 0 0 0\nSPACING 1 1 1\n"
+      "POINT_DATA 2\nSCALARS p float 1\nLOOKUP_TABLE default\n1 2\nVECTORS velocity double\n1 2 3 4 5 6\n",
+      "# vtk DataFile Version 3.0\nfield\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 2 2 1\nCELL_DATA 1\nFIELD all 2\n"
+      "p 1 1 float\n1\nvelocity 3 1 double\n1 2 3\nMETADATA\nINFORMATION 0\n\n"};
+  out.push_back(
+      "# vtk DataFile Version 3.0\nfield\nBINARY\nDATASET STRUCTURED_POINTS\nDIMENSIONS 1 1 1\nPOINT_DATA 1\n"
+      "VECTORS velocity float\n" +
+      std::string(12, '\x3f'));
+  out.emplace_back(
+      "<VTKFile><Collection><DataSet timestep=\"0\" file=\"a.vti\"/><DataSet timestep=\"1\" file=\"b.vti\"/>"
+      "</Collection></VTKFile>");
+  return out;
+}
+/// What is read is a field as a scene wants it, or is refused there.
+void run_flow(const std::string& input) {
+  const bool legacy = input.starts_with("# vtk"), series = !legacy && input.find("<DataSet") != std::string::npos;
+  if (series) written(flow_seeds().front(), "a.vti");
+  const fs::path path = written(input, legacy ? "field.vtk" : series ? "field.pvd" : "field.vti");
+  Scene scene;
+  scene.add({.name = "ball", .mass = 1, .shape = Sphere{0.1}});
+  scene.forces.emplace_back(Drag{.viscous = 1});
+  GridFlow flow{.file = path.string(), .outside = "hold"};
+  flow.grid = std::make_shared<const FlowGrid>(read_flow(flow.file));
+  scene.flows.emplace_back(std::move(flow));
+  World world(scene);
+  world.step();
+  for (const BodyId body : world.bodies())
+    if (!world.velocity(body).allFinite()) throw Broken("a body in a field is not finite");
 }
 
 Scene named_scene();
@@ -236,6 +280,7 @@ void run_hdf5(const std::string& input) {
   tried([&] {
     if (is_fclib_file(path)) static_cast<void>(read_fclib(path));
   });
+  tried([&] { static_cast<void>(read_flow(path)); });
 }
 
 }  // namespace
@@ -272,6 +317,7 @@ const std::vector<Target>& targets() {
       {"expression", "expressions of time", expression_seeds, nullptr, run_expression},
       {"mesh", "OBJ and STL files, cut into convex parts", mesh_seeds, nullptr, run_mesh},
       {"robot", "URDF and MJCF files", robot_seeds, nullptr, run_robot},
+      {"flow", "flow fields of VTK, stood in", flow_seeds, nullptr, run_flow},
       {"viewer", "messages to the viewer's server", viewer_seeds, nullptr, run_viewer_message},
       {"snapshot", "snapshots with the right sum", snapshot_seeds, nullptr, run_snapshot},
       {"hdf5", "recordings, problems and FCLIB files", hdf5_seeds, nullptr, run_hdf5}};

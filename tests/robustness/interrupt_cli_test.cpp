@@ -76,7 +76,7 @@ TEST_F(InterruptCli, EveryLongCommandHearsIt) {
   const std::string problems = "../in/problems.h5";
   ASSERT_EQ(rotule("run brick_wall --steps 1 --quiet --record-problems " + problems).status, 0);
   for (const std::string& command :
-       {std::string("convergence mannequin --integrators rk4 --steps 100000000"), std::string("check n_four_bar_2000"),
+       {std::string("convergence mannequin --integrators rk4 --steps 100000000"), std::string("check n_four_bar_10000"),
         std::string("run mannequin --parareal 4 --duration 1e5"), std::string("run cloth_300 --relax --duration 1e6 --quiet"),
         "solve " + problems + " --solver jacobi --set solver.tolerance=1e-300 --set solver.max_iterations=1000000000",
         "solve " + problems + " --solver pgs --set solver.tolerance=1e-300 --set solver.max_iterations=1000000000 --limit 1000",

@@ -16,9 +16,26 @@
 namespace rotule::testing {
 
 struct Message {
-  int kind = 0;  // 1 text, 2 binary, 8 close
+  int kind = 0;  // 1 text, 2 binary, 8 close, 9 ping
   std::string payload;
 };
+
+/// A frame as clients must send it, masked; `kind` may hold any bits.
+inline std::string web_frame(std::string_view payload, int kind = 0x81) {
+  std::string out(1, static_cast<char>(kind));
+  const std::size_t size = payload.size();
+  if (size < 126) {
+    out += static_cast<char>(0x80 | size);
+  } else {
+    const bool is_short = size < 65536;
+    out += static_cast<char>(0x80 | (is_short ? 126 : 127));
+    for (int k = is_short ? 1 : 7; k >= 0; --k) out += static_cast<char>(size >> (8 * k) & 0xff);
+  }
+  constexpr unsigned char mask[4] = {0x12, 0x34, 0x56, 0x78};
+  for (const unsigned char byte : mask) out += static_cast<char>(byte);
+  for (std::size_t i = 0; i < size; ++i) out += static_cast<char>(static_cast<unsigned char>(payload[i]) ^ mask[i % 4]);
+  return out;
+}
 
 class WebClient {
  public:
@@ -55,9 +72,30 @@ class WebClient {
     buffer_.erase(0, at + end.size());
     return out;
   }
-  /// The next message; none where the connection ends or `seconds` pass.
+  /// The next message; none where the connection ends or `seconds` pass. Pings are answered, as browsers do by themselves.
   std::optional<Message> read_message(double seconds = 10) {
     const auto limit = after(seconds);
+    for (;;) {
+      std::optional<Message> message = read_frame(limit);
+      if (!message || message->kind != ping) return message;
+      send(web_frame(message->payload, 0x80 | pong));
+    }
+  }
+  /// Whether the server ends the connection within `seconds`.
+  bool is_closed_within(double seconds) {
+    const auto limit = after(seconds);
+    while (std::chrono::steady_clock::now() < limit) {
+      const auto message = read_message(std::chrono::duration<double>(limit - std::chrono::steady_clock::now()).count());
+      if (!message) return ended_;
+      if (message->kind == 8) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr int ping = 9, pong = 10;
+
+  std::optional<Message> read_frame(std::chrono::steady_clock::time_point limit) {
     const auto need = [&](std::size_t count) {
       while (buffer_.size() < count)
         if (!receive(limit)) return false;
@@ -78,18 +116,6 @@ class WebClient {
     buffer_.erase(0, head + length);
     return out;
   }
-  /// Whether the server ends the connection within `seconds`.
-  bool is_closed_within(double seconds) {
-    const auto limit = after(seconds);
-    while (std::chrono::steady_clock::now() < limit) {
-      const auto message = read_message(std::chrono::duration<double>(limit - std::chrono::steady_clock::now()).count());
-      if (!message) return ended_;
-      if (message->kind == 8) return true;
-    }
-    return false;
-  }
-
- private:
   static std::chrono::steady_clock::time_point after(double seconds) {
     return std::chrono::steady_clock::now() + std::chrono::milliseconds(static_cast<long>(1000 * seconds));
   }
@@ -121,22 +147,5 @@ struct Handshake {
            "\r\n\r\n";
   }
 };
-
-/// A frame as clients must send it, masked; `kind` may hold any bits.
-inline std::string web_frame(std::string_view payload, int kind = 0x81) {
-  std::string out(1, static_cast<char>(kind));
-  const std::size_t size = payload.size();
-  if (size < 126) {
-    out += static_cast<char>(0x80 | size);
-  } else {
-    const bool is_short = size < 65536;
-    out += static_cast<char>(0x80 | (is_short ? 126 : 127));
-    for (int k = is_short ? 1 : 7; k >= 0; --k) out += static_cast<char>(size >> (8 * k) & 0xff);
-  }
-  constexpr unsigned char mask[4] = {0x12, 0x34, 0x56, 0x78};
-  for (const unsigned char byte : mask) out += static_cast<char>(byte);
-  for (std::size_t i = 0; i < size; ++i) out += static_cast<char>(static_cast<unsigned char>(payload[i]) ^ mask[i % 4]);
-  return out;
-}
 
 }  // namespace rotule::testing

@@ -19,6 +19,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <vector>
 
 #include "page.h"
 
@@ -45,13 +46,14 @@ using Request = http::request<http::empty_body>;
 using Response = http::response<http::span_body<const char>>;
 
 constexpr std::size_t most_connections = 64, most_viewers = 16, most_waiting = 256;
-/// A viewer that has not taken what it was sent for so long gives way to a new one where there are too many; sooner where it
-/// never took anything.
-constexpr std::chrono::milliseconds stalled_after{1000}, never_began_after{200};
+/// Messages of one that has not yet shown that it listens.
+constexpr std::size_t most_early = 16;
+/// A viewer that has not taken what it was sent for so long gives way to a new one where there are too many.
+constexpr std::chrono::milliseconds stalled_after{1000};
 /// How often viewers are asked whether they still listen: what a system buffers for one that never reads may take it a minute to
 /// fill.
 constexpr std::chrono::milliseconds ask_every{250};
-/// A new viewer waits so long, so often, for a place.
+/// A new viewer that listens waits so long, so often, for a place.
 constexpr std::chrono::milliseconds room_interval{50};
 constexpr int room_tries = 30;
 constexpr std::string_view subprotocol = "rotule.1";
@@ -146,8 +148,33 @@ std::string unpacked(std::span<const std::uint8_t> packed) {
 
 }  // namespace
 
+/// A connection that is no viewer yet, in the list of those that give way to newer ones where there are too many.
+class Guest {
+ public:
+  explicit Guest(std::list<Guest*>& guests) : guests_(guests), place_(guests.insert(guests.end(), this)) {}
+  virtual ~Guest() { forget(); }
+  Guest(const Guest&) = delete;
+  Guest& operator=(const Guest&) = delete;
+  virtual void drop() = 0;
+
+ protected:
+  /// It has not been idle until now.
+  void freshen() {
+    if (listed_) guests_.splice(guests_.end(), guests_, place_);
+  }
+  void forget() {
+    if (std::exchange(listed_, false)) guests_.erase(place_);
+  }
+  [[nodiscard]] bool listed() const { return listed_; }
+
+ private:
+  std::list<Guest*>& guests_;
+  std::list<Guest*>::iterator place_;
+  bool listed_ = true;
+};
+
 struct Server::Implementation {
-  class Connection;  // before it is a viewer: requests for files
+  class Connection;  // requests for files, and for a socket
   class Viewer;
 
   Implementation(const ServerOptions& o, ServerHandlers h) : options(o), handlers(std::move(h)) {}
@@ -156,7 +183,7 @@ struct Server::Implementation {
   ServerHandlers handlers;
   int port = 0;
   ViewerId next_viewer = 1;
-  std::list<Connection*> connections;  // the one that has waited longest first; outlives `io`, whose end ends connections
+  std::list<Guest*> guests;  // the one that has waited longest first; outlives `io`, whose end ends connections
   asio::io_context io{1};
   Acceptor acceptor{io};
   Signals signals{io};
@@ -173,10 +200,12 @@ struct Server::Implementation {
   [[nodiscard]] bool right_host(const Request& request, const Socket& socket) const;
 };
 
-/// One socket of a page. Texts wait in order; of frames only the newest does.
-class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewer> {
+/// One socket of a page. Texts wait in order; of frames only the newest does. It is a guest until it has answered once, as
+/// browsers do by themselves, and only then takes a viewer's place: those that never read take nobody's.
+class Server::Implementation::Viewer : public Guest, public std::enable_shared_from_this<Viewer> {
  public:
-  Viewer(Implementation& server, Socket socket, ViewerId id) : server_(server), socket_(std::move(socket)), id_(id) {}
+  Viewer(Implementation& server, Socket socket, ViewerId id)
+      : Guest(server.guests), server_(server), socket_(std::move(socket)), id_(id) {}
 
   void start(const Request& request) {
     socket_.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
@@ -186,14 +215,11 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
     socket_.read_message_max(server_.options.most_inbound);
     socket_.auto_fragment(false);
     socket_.async_accept(request, [self = shared_from_this()](Failure failure) {
-      if (failure) return;
-      self->server_.viewers.emplace(self->id_, self);
-      self->open_ = true;
+      if (failure || !self->listed()) return;
       self->socket_.control_callback([viewer = self.get()](websocket::frame_type kind, beast::string_view) {
         if (kind == websocket::frame_type::pong) viewer->answered();
       });
       self->ask();
-      if (self->server_.handlers.joined) self->server_.handlers.joined(self->id_);
       self->read();
     });
   }
@@ -226,7 +252,7 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
 
   /// Whether it listens: whoever reads what comes answers, a browser does so by itself.
   void ask() {
-    if (!open_ || asked_) return;
+    if (asked_) return;
     asked_ = Clock::now();
     socket_.async_ping({}, [self = shared_from_this()](Failure) {});
   }
@@ -235,16 +261,16 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
   [[nodiscard]] Clock::duration overdue() const {
     const auto now = Clock::now();
     const auto since = std::min(writing_now_ ? write_began_ : now, asked_.value_or(now));
-    return now - since - (listens_ ? stalled_after : never_began_after);
+    return now - since - stalled_after;
   }
   /// Without a word, which it would not take.
-  void drop() {
+  void drop() override {
     leave();
     beast::get_lowest_layer(socket_).close();
   }
 
   void close(websocket::close_code code, std::string_view reason) {
-    if (!open_) return;
+    if (!open_ && !listed()) return;
     leave();
     const std::string_view shown = reason.substr(0, 100);
     socket_.async_close(websocket::close_reason(code, beast::string_view(shown.data(), shown.size())),
@@ -254,12 +280,32 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
  private:
   void answered() {
     asked_.reset();
-    listens_ = true;
+    if (!open_ && !std::exchange(joining_, true)) join(room_tries);
+  }
+
+  /// Becomes a viewer as soon as there is room.
+  void join(int tries) {
+    if (!listed()) return;
+    if (server_.make_room()) {
+      forget();
+      server_.viewers.emplace(id_, shared_from_this());
+      open_ = true;
+      if (server_.handlers.joined) server_.handlers.joined(id_);
+      for (const std::string& text : std::exchange(early_, {}))
+        if (open_) heed([&] { server_.handlers.text(id_, text); });
+    } else if (tries == 0) {
+      close(websocket::close_code::try_again_later, "too many viewers");
+    } else {
+      waiting_.expires_after(room_interval);
+      waiting_.async_wait([self = shared_from_this(), tries](Failure failure) {
+        if (!failure) self->join(tries - 1);
+      });
+    }
   }
 
   void leave() {
-    if (!open_) return;
-    open_ = false;
+    forget();
+    if (!std::exchange(open_, false)) return;
     server_.viewers.erase(id_);
     if (server_.handlers.left) server_.handlers.left(id_);
   }
@@ -267,24 +313,33 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
   void read() {
     socket_.async_read(inbound_, [self = shared_from_this()](Failure failure, std::size_t) {
       if (failure) return self->leave();
-      if (!self->open_) return;
-      try {
-        self->take();
-      } catch (const std::exception& error) {
-        return self->close(websocket::close_code::policy_error, error.what());
-      }
+      if (!self->open_ && !self->listed()) return;
+      self->heed([&] { self->take(); });
       self->inbound_.consume(self->inbound_.size());
-      if (self->open_) self->read();
+      if (self->open_ || self->listed()) self->read();
     });
+  }
+
+  template <class Work>
+  void heed(Work work) {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      close(websocket::close_code::policy_error, error.what());
+    }
   }
 
   void take() {
     const auto bytes = inbound_.data();
-    if (socket_.got_text()) {
-      server_.handlers.text(id_, {static_cast<const char*>(bytes.data()), bytes.size()});
-    } else {
+    const std::string_view text(static_cast<const char*>(bytes.data()), bytes.size());
+    if (!socket_.got_text()) {
       if (!server_.options.takes_binary) throw Error("message", "must be text");
       server_.handlers.binary(id_, {static_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+    } else if (open_) {
+      server_.handlers.text(id_, text);
+    } else {
+      if (early_.size() == most_early) throw Error("too many messages at once");
+      early_.emplace_back(text);
     }
   }
 
@@ -318,8 +373,9 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
   Implementation& server_;
   SocketOfPage socket_;
   ViewerId id_;
-  bool open_ = false, writing_now_ = false, key_ = true;
-  bool listens_ = false;  // has answered once
+  bool open_ = false, joining_ = false, writing_now_ = false, key_ = true;
+  Timer waiting_{server_.io};
+  std::vector<std::string> early_;  // what it said as a guest
   Clock::time_point write_began_;
   std::optional<Clock::time_point> asked_;  // and no answer yet
   unsigned parts_ = 0;
@@ -330,19 +386,17 @@ class Server::Implementation::Viewer : public std::enable_shared_from_this<Viewe
   ViewEncoder encoder_;
 };
 
-class Server::Implementation::Connection : public std::enable_shared_from_this<Connection> {
+class Server::Implementation::Connection : public Guest, public std::enable_shared_from_this<Connection> {
  public:
-  Connection(Implementation& server, Socket socket)
-      : server_(server), stream_(std::move(socket)), place_(server.connections.insert(server.connections.end(), this)) {}
-  ~Connection() { forget(); }
+  Connection(Implementation& server, Socket socket) : Guest(server.guests), server_(server), stream_(std::move(socket)) {}
 
-  void drop() {
+  void drop() override {
     forget();
     stream_.close();
   }
 
   void read() {
-    if (listed_) server_.connections.splice(server_.connections.end(), server_.connections, place_);  // not idle until now
+    freshen();
     parser_.emplace();
     parser_->header_limit(8 << 10);
     parser_->body_limit(0);
@@ -353,10 +407,6 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
   }
 
  private:
-  void forget() {
-    if (std::exchange(listed_, false)) server_.connections.erase(place_);
-  }
-
   void answer() {
     const Request& request = parser_->get();
     const std::string target(view(request.target()));
@@ -384,22 +434,8 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
     if (view(request[http::field::sec_websocket_protocol]) != subprotocol)
       return refuse(http::status::bad_request, "the subprotocol must be rotule.1");
     stream_.expires_never();
-    join(room_tries);
-  }
-
-  /// Becomes a viewer as soon as there is room.
-  void join(int tries) {
-    if (server_.make_room()) {
-      forget();
-      std::make_shared<Viewer>(server_, stream_.release_socket(), server_.next_viewer++)->start(parser_->get());
-    } else if (tries == 0) {
-      refuse(http::status::service_unavailable, "too many viewers");
-    } else {
-      waiting_.expires_after(room_interval);
-      waiting_.async_wait([self = shared_from_this(), tries](Failure failure) {
-        if (!failure && self->listed_) self->join(tries - 1);
-      });
-    }
+    forget();
+    std::make_shared<Viewer>(server_, stream_.release_socket(), server_.next_viewer++)->start(parser_->get());
   }
 
   void begin_answer(http::status status) {
@@ -464,9 +500,6 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
   Response response_;
   std::optional<http::response_serializer<http::span_body<const char>>> serializer_;
   std::string text_;
-  Timer waiting_{server_.io};
-  std::list<Connection*>::iterator place_;
-  bool listed_ = true;
 };
 
 bool Server::Implementation::right_host(const Request& request, const Socket& socket) const {
@@ -482,7 +515,7 @@ void Server::Implementation::accept() {
     if (failure == asio::error::operation_aborted || !acceptor.is_open()) return;
     if (!failure) {
       // Who asks is answered at once; who has been asking longest gives way: those that dawdle cannot keep others out.
-      if (connections.size() >= most_connections) connections.front()->drop();
+      if (guests.size() >= most_connections) guests.front()->drop();
       Failure ignored;
       socket.set_option(tcp::no_delay(true), ignored);
       socket.set_option(asio::socket_base::send_buffer_size(256 << 10), ignored);

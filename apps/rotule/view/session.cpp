@@ -49,7 +49,9 @@ Session::Session(std::unique_ptr<Live> live, std::unique_ptr<Replay> replay, con
 
 void Session::start(Server& server) {
   server_ = &server;
-  generation_ = show().frame(show().first())->generation;
+  greeting_.frame = show().frame(show().first());
+  generation_ = greeting_.frame->generation;
+  greeting_.scene = show().scene(generation_);
   speed_ = show().pace();
   thread_ = std::thread([this] { loop(); });
 }
@@ -66,6 +68,8 @@ void Session::end() {
 
 void Session::joined(ViewerId viewer) {
   const std::lock_guard lock(mutex_);
+  server_->say(viewer, greeting_.scene, Say::scene);
+  server_->show(viewer, greeting_.frame);
   events_.push_back({viewer, Joined{}});
   wake_.notify_all();
 }
@@ -123,8 +127,6 @@ void Session::take(const Event& event) {
   if (std::holds_alternative<Joined>(event.what)) {
     if (viewers_.empty()) anchor();  // nothing moved while nobody watched
     viewers_.try_emplace(event.viewer);
-    show_scene(event.viewer);
-    show_frame(shown_, event.viewer);
     say_state();
     if (!scenes_text_) scenes_text_ = scenes_text();
     server_->say(event.viewer, scenes_text_);
@@ -199,7 +201,7 @@ void Session::obey(ViewerId viewer, const Command& command) {
       restart_as(named.name, std::move(named.scene));
       if (real_time) {
         s.live_->note_real_time();
-        s.show_scene(all_viewers);
+        s.show_scene();
         s.say_text(all_viewers, "warning", s.live_->remark());
         s.show_frame(s.shown_);
       }
@@ -251,7 +253,7 @@ void Session::obey(ViewerId viewer, const Command& command) {
       Live& live = s.world();
       s.to_the_present();
       live.change_recipe(change.fields);
-      s.show_scene(all_viewers);
+      s.show_scene();
       s.show_frame(s.shown_);
     }
     void operator()(const ask::Turn& turn) {
@@ -261,7 +263,7 @@ void Session::obey(ViewerId viewer, const Command& command) {
       if (turn.setting == name_of(Dial::realtime))
         if (const std::string why = why_not_realtime(live.definition(), live.world().recipe()); !why.empty())
           s.say_text(viewer, "warning", why);
-      s.show_scene(all_viewers);
+      s.show_scene();
       s.show_frame(s.shown_);
     }
     void operator()(const ask::Parts& parts) {
@@ -278,7 +280,7 @@ void Session::obey(ViewerId viewer, const Command& command) {
       s.to_the_present();
       live.set_slice(slice.axis, slice.at);
       live.capture(s.wanted_parts());
-      s.show_scene(all_viewers);
+      s.show_scene();
       s.show_frame(live.last());
     }
     void operator()(const ask::Key&) {
@@ -411,13 +413,24 @@ void Session::show_frame(std::int64_t number, ViewerId viewer) {
   shown_ = number;
   if (frame->generation != generation_) {
     generation_ = frame->generation;
-    show_scene(all_viewers);
+    show_scene();
     viewer = all_viewers;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    greeting_.frame = frame;
   }
   server_->show(viewer, frame);
 }
 
-void Session::show_scene(ViewerId viewer) { server_->say(viewer, show().scene(generation_), Say::scene); }
+void Session::show_scene() {
+  const std::shared_ptr<const std::string> scene = show().scene(generation_);
+  {
+    const std::lock_guard lock(mutex_);
+    greeting_.scene = scene;
+  }
+  server_->say(all_viewers, scene, Say::scene);
+}
 
 void Session::say_state() {
   state_changed_ = false;

@@ -71,7 +71,7 @@ class Session {
 
   void anchor();
   void show_frame(std::int64_t number, ViewerId viewer = all_viewers);
-  void show_scene(ViewerId viewer);
+  void show_scene();
   void say_state();
   void say_bodies();
   void say_text(ViewerId viewer, const char* kind, const std::string& text);
@@ -89,6 +89,11 @@ class Session {
   std::condition_variable wake_;
   std::deque<Event> events_;
   std::map<ViewerId, int> waiting_;  // events of each viewer
+  /// What new viewers are given at once, even while a step lasts: the scene and the frame that all have.
+  struct Greeting {
+    std::shared_ptr<const std::string> scene;
+    std::shared_ptr<const ViewFrame> frame;
+  } greeting_;
   bool ending_ = false;
   Bell bell_;  // rung for those who cannot wait for a step to end
 
