@@ -17,6 +17,7 @@ concept AnyStepper = requires(S stepper, const S& asked, State& s, const State& 
   { stepper.step(s, t, h) } -> std::same_as<const StepReport&>;
   stepper.begin(at, t);
   stepper.forget();
+  stepper.body_changed(i);
   stepper.drop_work();
   stepper.body_added();
   stepper.body_removed(i);
@@ -48,6 +49,7 @@ concept AnyStepper = requires(S stepper, const S& asked, State& s, const State& 
   { asked.coordinates() } -> std::same_as<std::string_view>;
   stepper.carry_on(StepTotals{}, asked.evaluations());
   stepper.set_external(VecX{});
+  stepper.force_changed(i, VecX{});
   stepper.keep_problems(true);
   { stepper.clock() } -> std::same_as<StageClock&>;
   { stepper.totals } -> std::convertible_to<StepTotals>;

@@ -29,6 +29,10 @@ void Stepper::forget() {
   ask([](auto& stepper) { stepper.forget(); });
 }
 
+void Stepper::body_changed(int body) {
+  ask([&](auto& stepper) { stepper.body_changed(body); });
+}
+
 void Stepper::drop_work() {
   ask([](auto& stepper) { stepper.drop_work(); });
 }
@@ -63,6 +67,10 @@ void Stepper::motors_told() {
 
 void Stepper::set_external(const VecX& external) {
   ask([&](auto& stepper) { stepper.set_external(external); });
+}
+
+void Stepper::force_changed(int body, const VecX& external) {
+  ask([&](auto& stepper) { stepper.force_changed(body, external); });
 }
 
 void Stepper::keep_problems(bool keep) {

@@ -49,8 +49,9 @@ class Stepper {
   [[nodiscard]] const StepReport& last_report() const;
   /// What is decided once for a state that somebody else made.
   void begin(const State& s, double t);
-  /// Whoever changes the state by hand says so here.
+  /// Whoever changes the state by hand says so here; or, where it is that of one body alone, by the next.
   void forget();
+  void body_changed(int body);
 
   /// Drops what a step that was broken off may have left half done; the archive then sets the rest right.
   void drop_work();
@@ -67,8 +68,9 @@ class Stepper {
   /// Likewise, all rows being as they were.
   void motors_told();
 
-  /// Forces that a user set, laid out as u.
+  /// Forces that a user set, laid out as u; or, where those on one body alone are new, by the next.
   void set_external(const VecX& external);
+  void force_changed(int body, const VecX& external);
   /// Whether every step keeps a copy of what it solved.
   void keep_problems(bool keep);
   /// Whether the time of each stage is measured; and what it was in the last step.

@@ -68,7 +68,7 @@ void World::set_pose(BodyId body, const Pose& pose) {
   require_own_motion(w.model, i, "set_pose");
   place_body(w.model, w.state, i, pose);
   ++w.revision;
-  w.ready().forget();
+  w.ready().body_changed(i);
 }
 
 void World::set_velocity(BodyId body, const Vec3& velocity, const Vec3& angular_velocity) {
@@ -81,7 +81,7 @@ void World::set_velocity(BodyId body, const Vec3& velocity, const Vec3& angular_
   w.state.u.segment<6>(6 * i) << velocity, angular_velocity;
   // Nothing but its joints can tell others at once: by impulses the step itself does.
   if (w.model.kinematic(i) && !by_impulses(w.recipe.formulation)) w.impulse(i, Vec3::Zero(), w.state.p[i]);
-  w.ready().forget();
+  w.ready().body_changed(i);
 }
 
 void World::move_to(BodyId body, const Pose& pose, double h) {
@@ -106,8 +106,7 @@ void World::set_force(BodyId body, const Vec3& force, const Vec3& torque) {
   both << force, torque;
   if (w.external.segment<6>(6 * i) == both) return;
   w.external.segment<6>(6 * i) = both;
-  w.ready().set_external(w.external);
-  w.stepper->forget();  // accelerations of another force are no memory of this one
+  w.ready().force_changed(i, w.external);
 }
 
 void WorldImplementation::apply_motors() {

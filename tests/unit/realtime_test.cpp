@@ -9,6 +9,7 @@
 
 #include "support/allocation_counter.h"
 #include "support/constants.h"
+#include "support/runs.h"
 
 namespace rotule {
 namespace {
@@ -32,6 +33,19 @@ Scene on_ground(double friction = 0.5, double restitution = 0) {
 void run(World& world, double seconds) {
   const auto steps = static_cast<int>(std::lround(seconds / world.recipe().dt));
   for (int i = 0; i < steps; ++i) world.step();
+}
+
+// More of what is fixed than a row of lanes has room for, before the first body that moves.
+TEST(Realtime, FixedTilesBearWhatLandsOnThem) {
+  Scene scene;
+  constexpr int tiles = 40;
+  for (int i = 0; i < tiles; ++i)
+    scene.add({.name = "tile" + std::to_string(i), .fixed = true, .position = {1.0 * i, 0, 5}, .shape = Box{{0.9, 0.9, 0.2}}});
+  for (int i = 0; i < tiles; ++i)
+    scene.add({.name = "box" + std::to_string(i), .mass = 1.0, .position = {1.0 * i, 0, 5.8}, .shape = Box{{0.3, 0.3, 0.3}}});
+  World world(scene, recipes::fastest());
+  run_for(world, 1.5);
+  for (int i = 0; i < tiles; ++i) EXPECT_NEAR(world.position("box" + std::to_string(i)).z(), 5.25, 0.005) << i;
 }
 
 TEST(RealtimeStepper, FallsAsGalileoSays) {

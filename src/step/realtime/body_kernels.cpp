@@ -77,6 +77,8 @@ void load_some(const State& s, std::span<const int> rows, BodyLines& bodies) {
       const double way = std::min((moved + 2 * turned * double(bodies.arm[row].lane[lane])) / double(wander_unit), 1e9);
       bodies.wandered[row].lane[lane] = static_cast<std::int32_t>(static_cast<std::uint32_t>(bodies.wandered[row].lane[lane]) +
                                                                   static_cast<std::uint32_t>(way));
+      // Of rows without anybody who goes nobody looks ahead (look_ahead): their bodies stay where they are.
+      bodies.expected[row].lane[lane] = bodies.wandered[row].lane[lane];
       const double* u = s.u.data() + 6 * i;
       put(staged.v, lane, u[0], u[1], u[2]);
       put(staged.omega, lane, u[3], u[4], u[5]);

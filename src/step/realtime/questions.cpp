@@ -126,7 +126,8 @@ void RealtimeStepper::strike(State& s, double t, int body, const Vec3& impulse, 
   const Quat& q = s.theta[body];
   s.v(body) += model_.inverse_mass[body] * impulse;
   s.omega(body) += q * (model_.inverse_inertia[body] * (q.conjugate() * Vec3((at - s.p[body]).cross(impulse))));
-  if (!joints_->empty()) JointedMechanism(model_, recipe_).project_velocities(s, t);
+  if (joints_->empty()) return body_changed(body);
+  JointedMechanism(model_, recipe_).project_velocities(s, t);
   forget();
 }
 

@@ -48,18 +48,24 @@ RealtimeStepper::RealtimeStepper(const Model& model, const Recipe& recipe)
 RealtimeStepper::~RealtimeStepper() = default;
 
 void RealtimeStepper::load(const State& s) {
-  if (!loaded_ || pushed_) wake_changed(s);
-  pushed_ = false;
+  std::sort(changed_.begin(), changed_.end());
+  changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
+  wake_changed(s);
   if (!loaded_) {
     load_bodies(s, bodies_);
     joints_->forget();
+  } else if (!changed_.empty()) {
+    load_rows(s, rows_of(changed_), bodies_);
+    if (std::any_of(changed_.begin(), changed_.end(), [&](int body) { return model_.bodies[body].fixed; })) joints_->forget();
   }
   loaded_ = true;
+  pushed_ = false;
 }
 
 void RealtimeStepper::find(const State& s, double h) {
   load(s);
-  touches_.find(s, bodies_, h, std::exchange(anew_, false), stages_);
+  touches_.find(s, bodies_, h, std::exchange(anew_, false), changed_, stages_);
+  changed_.clear();
   take_in_woken(s);
   found_ = true;
 }
@@ -83,12 +89,13 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   note_velocities(s);
   const int substeps = settings_.substeps;
   const double part = h / substeps;
+  const VecX* forces = nullptr;
   {
     const StageClock::Scope stage(clock_, Stage::forces);
     bear_loads(h);
     joints_->look(s, t, h, substeps, last_h_ > 0 ? h / last_h_ : 1, settings_.push_speed, bodies_, stages_);
     report_.joints_open = joints_->most_open();
-    gather_forces(s, t, part);
+    forces = &gather_forces(s, t, part);
   }
   {
     const StageClock::Scope stage(clock_, Stage::solve);
@@ -103,7 +110,7 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
     sweep.restitution_speed = static_cast<float>(rules_.restitution_speed(size_));
     sweep.slop = static_cast<float>(rules_.slop(size_));
 
-    if (records_->problems) records_->begin_problem(model_, s, t, h, forces_, rules_, size_, touches_, *joints_);
+    if (records_->problems) records_->begin_problem(model_, s, t, h, *forces, rules_, size_, touches_, *joints_);
     const std::span<const int> rows = bodies_.rows;
     const auto pass = [&](Pass which) { stages_.sweep(which, touches_.slots, bodies_, sweep); };
     stages_.over_rows(rows, [&](std::span<const int> some) { begin_step(bodies_, some); });
@@ -176,15 +183,18 @@ void RealtimeStepper::bear_loads(double h) {
   stages_.over_rows(bodies_.rows, [&](std::span<const int> rows) { realtime::bear_loads(bodies_, rows, burdens); });
 }
 
-void RealtimeStepper::gather_forces(const State& s, double t, double h) {
+const VecX& RealtimeStepper::gather_forces(const State& s, double t, double h) {
+  const bool pushed = forced_ && external_.size() == model_.velocity_count();
+  const bool others = !model_.forces.empty() || joints_->has_torques(), weight_alone = !pushed && !others;
   forces_.resize(0);
-  const bool weight_alone = model_.forces.empty() && !forced_ && !joints_->has_torques();
-  if (!weight_alone) {
+  if (others) {
     forces_.setZero(model_.velocity_count());
-    if (external_.size() == forces_.size()) forces_ = external_;
+    if (pushed) forces_ = external_;
     add_forces(model_, s, t, recipe_.threads, scratch_, forces_);
     joints_->add_torques(forces_);
   }
+  // What a user set is not copied: most of it may be on bodies that sleep.
+  const VecX& forces = pushed && !others ? external_ : forces_;
   const Eigen::Vector3f fall = (h * model_.gravity).cast<float>();
   for_each_awake([&](int i) {
     const int line = line_of(i);
@@ -198,8 +208,8 @@ void RealtimeStepper::gather_forces(const State& s, double t, double h) {
     }
     if (weight_alone) return;
     const float* pose = bodies_.pose[line].at;
-    const Eigen::Vector3f force = (h / model_.bodies[i].mass * forces_.segment<3>(6 * i)).cast<float>(),
-                          torque = (h * forces_.segment<3>(6 * i + 3)).cast<float>();
+    const Eigen::Vector3f force = (h / model_.bodies[i].mass * forces.segment<3>(6 * i)).cast<float>(),
+                          torque = (h * forces.segment<3>(6 * i + 3)).cast<float>();
     Eigen::Matrix3f S;
     S << pose[10], pose[11], pose[12], pose[11], pose[13], pose[14], pose[12], pose[14], pose[15];
     const Eigen::Vector3f spin = S * torque;
@@ -208,6 +218,15 @@ void RealtimeStepper::gather_forces(const State& s, double t, double h) {
       kick[3 + k] = spin[k];
     }
   });
+  return forces;
+}
+
+void RealtimeStepper::force_changed(int body, const VecX& external) {
+  if (forced_ && external_.size() == external.size())
+    external_.segment<6>(6 * body) = external.segment<6>(6 * body);
+  else
+    set_external(external);
+  body_changed(body);
 }
 
 void RealtimeStepper::note_velocities(const State& s) {
@@ -249,6 +268,8 @@ void RealtimeStepper::body_removed(int body) {
   records_->counts.body_removed(body);
   records_->log.body_removed(body);
   bodies_.erase(body);
+  std::erase(changed_, body);
+  for (int& other : changed_) other -= other > body;
   list_rows();
   joints_->body_removed(body, model_.body_count() + 1);
   touches_.joints_changed();

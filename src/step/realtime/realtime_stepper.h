@@ -58,6 +58,12 @@ class RealtimeStepper {
     loaded_ = found_ = false;
     anew_ = true;
   }
+  /// One body alone has another place or velocity; or, in the second, other forces on it.
+  void body_changed(int body) {
+    changed_.push_back(body);
+    found_ = false;
+  }
+  void force_changed(int body, const VecX& external);
   /// How many bodies sleep.
   [[nodiscard]] int asleep() const { return touches_.sleepers.count(); }
   void drop_work() { forget(); }
@@ -139,8 +145,8 @@ class RealtimeStepper {
   [[nodiscard]] Vec3 swerve_of(int line, const State& s, double h) const;
   /// Inertias for a step of h (kernels.h).
   void bear_loads(double h);
-  /// What forces add to velocities in one substep.
-  void gather_forces(const State& s, double t, double h);
+  /// What forces add to velocities in one substep; those besides weight, laid out as u, or none.
+  const VecX& gather_forces(const State& s, double t, double h);
   /// Who has begun to touch whom, and who has ceased to.
   void log_touches(const State& s);
   /// Whether what sensors tell has changed.
@@ -162,6 +168,8 @@ class RealtimeStepper {
 
   // Sleeping (sleeping.cpp).
   void list_rows();
+  /// Of the lines of these, each once.
+  std::span<const int> rows_of(std::span<const int> bodies);
   void wake_all();
   /// Who was moved, is pushed, or lies on what was moved.
   void wake_changed(const State& s);
@@ -181,14 +189,15 @@ class RealtimeStepper {
   realtime::BodyLines bodies_;
   realtime::Touches touches_;
   realtime::Weighing weighing_;
-  bool loaded_ = false;   // whether the lines are those of the state
-  bool found_ = false;    // whether contacts were looked for since somebody changed it
-  bool anew_ = true;      // whether somebody else changed the state since then
-  bool forced_ = false;   // whether some of these forces are not zero
-  bool pushed_ = false;   // whether somebody set forces since the last step
-  int since_looked_ = 0;  // steps since islands were looked for that may sleep
-  double last_h_ = 0;     // of the last step
-  double size_ = 0;       // of the smallest part that moves, m
+  bool loaded_ = false;       // whether the lines are those of the state
+  bool found_ = false;        // whether contacts were looked for since somebody changed it
+  bool anew_ = true;          // whether somebody else changed the state since then
+  bool forced_ = false;       // whether some of these forces are not zero
+  bool pushed_ = false;       // whether somebody set forces since the last step
+  std::vector<int> changed_;  // bodies that somebody changed since the lines were those of the state, or set forces on
+  int since_looked_ = 0;      // steps since islands were looked for that may sleep
+  double last_h_ = 0;         // of the last step
+  double size_ = 0;           // of the smallest part that moves, m
   VecX start_u_, accelerations_;
   std::unique_ptr<realtime::Articulations> joints_;
   std::unique_ptr<realtime::Records> records_;
@@ -206,7 +215,7 @@ class RealtimeStepper {
     Vec6 u;
   };
   std::vector<Led> led_;
-  std::vector<int> led_rows_, fast_;
+  std::vector<int> led_rows_, fast_, some_rows_;
   std::vector<double> shares_, group_shares_;  // of the fast ones' ways
   ForceScratch scratch_;
   std::vector<Contact> contacts_;

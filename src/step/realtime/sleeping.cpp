@@ -31,6 +31,14 @@ void RealtimeStepper::list_rows() {
   }
 }
 
+std::span<const int> RealtimeStepper::rows_of(std::span<const int> bodies) {
+  some_rows_.clear();
+  for (const int body : bodies) some_rows_.push_back(line_of(body) / row_lanes);
+  std::sort(some_rows_.begin(), some_rows_.end());
+  some_rows_.erase(std::unique(some_rows_.begin(), some_rows_.end()), some_rows_.end());
+  return some_rows_;
+}
+
 void RealtimeStepper::wake_all() {
   for (int island = 0; island < touches_.sleepers.islands(); ++island)
     if (!touches_.sleepers.bodies(island).empty()) touches_.wake(island);
@@ -48,11 +56,17 @@ void RealtimeStepper::wake_changed(const State& s) {
       if (line[6 + k] != static_cast<float>(s.theta[body].coeffs()[k])) return true;
     return false;
   };
-  for (int body = 0; body < model_.body_count(); ++body) {
+  const bool forced = forced_ && external_.size() == s.u.size();
+  const auto look_at = [&](int body) {
     const bool asleep = touches_.sleepers.asleep(body);
-    if (!asleep && model_.movable(body)) continue;
-    const bool pushed = asleep && pushed_ && external_.size() == s.u.size() && !external_.segment<6>(6 * body).isZero(0);
-    if (pushed || (!loaded_ && (moved(body) || (asleep && !s.u.segment<6>(6 * body).isZero(0))))) touches_.wake_around(body);
+    if (!asleep && model_.movable(body)) return;
+    const bool pushed = asleep && forced && !external_.segment<6>(6 * body).isZero(0);
+    if (pushed || moved(body) || (asleep && !s.u.segment<6>(6 * body).isZero(0))) touches_.wake_around(body);
+  };
+  if (loaded_ && !pushed_) {
+    for (const int body : changed_) look_at(body);
+  } else {
+    for (int body = 0; body < model_.body_count(); ++body) look_at(body);
   }
 }
 
@@ -74,12 +88,7 @@ void RealtimeStepper::take_in_woken(const State& s) {
   list_rows();
   joints_->sleep_with(touches_.sleepers);
   // Lines of the rows that they share with others are the same, made anew.
-  std::vector<int>& rows = island_first_;
-  rows.clear();
-  for (const int body : touches_.woken) rows.push_back(line_of(body) / row_lanes);
-  std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  load_rows(s, rows, bodies_);
+  load_rows(s, rows_of(touches_.woken), bodies_);
   touches_.woken.clear();
 }
 

@@ -152,12 +152,22 @@ void Touches::sort_fresh() {
             [&](int i, int j) { return PairTable::key(pairs_[i].a, pairs_[i].b) < PairTable::key(pairs_[j].a, pairs_[j].b); });
 }
 
-void Touches::find(const State& s, BodyLines& bodies, double h, bool anew, Stages& stages) {
+const std::vector<int>& Touches::rows_with(std::span<const int> bodies) {
+  if (bodies.empty()) return rows_;
+  rows_at_hand_ = rows_;
+  for (const int body : bodies)
+    for (int proxy = first_proxy_[body]; proxy >= 0; proxy = proxies_[proxy].next) rows_at_hand_.push_back(proxy / row_lanes);
+  std::sort(rows_at_hand_.begin(), rows_at_hand_.end());
+  rows_at_hand_.erase(std::unique(rows_at_hand_.begin(), rows_at_hand_.end()), rows_at_hand_.end());
+  return rows_at_hand_;
+}
+
+void Touches::find(const State& s, BodyLines& bodies, double h, bool anew, std::span<const int> changed, Stages& stages) {
   ++search_;
   left_.clear();
   fresh_.clear();
   come_upon_.clear();
-  const std::vector<int>& rows = anew ? every_row_ : rows_;
+  const std::vector<int>& rows = anew ? every_row_ : rows_with(changed);
   constexpr int least_rows = 8, least_apart = 2048;
   stages.gather(static_cast<int>(rows.size()), least_rows, stages.lists, left_, [&](int first, int last, std::vector<int>& out) {
     find_left(boxes_, bodies, std::span(rows).subspan(first, last - first), static_cast<float>(h), out);

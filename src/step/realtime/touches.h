@@ -37,8 +37,9 @@ class Touches {
   /// Joints came or went: bodies that one ties do not touch.
   void joints_changed();
 
-  /// Contacts for a step of h from here; `anew`: whether somebody else changed the state since the last one.
-  void find(const State& s, BodyLines& bodies, double h, bool anew, Stages& stages);
+  /// Contacts for a step of h from here; `anew`: whether somebody else changed the state since the last one; `changed`: bodies
+  /// that alone were.
+  void find(const State& s, BodyLines& bodies, double h, bool anew, std::span<const int> changed, Stages& stages);
   /// After bodies came or went, or sleep or wake: which boxes a step goes through.
   void list_rows(const BodyLines& bodies);
 
@@ -158,6 +159,7 @@ class Touches {
     int before;  // what its last slot had, or -1
   };
 
+  const std::vector<int>& rows_with(std::span<const int> bodies);
   void look_for_pairs(Stages& stages);
   template <class Meet>
   void look_around(int proxy, const Meet& meet) const;
@@ -246,6 +248,7 @@ class Touches {
   ContactSlots resting_;  // manifolds that sleep
   int resting_count_ = 0;
   std::vector<int> rows_, every_row_;  // of boxes: those with a body in them that moves
+  std::vector<int> rows_at_hand_;      // and those of bodies that were changed besides
   std::vector<int> come_upon_;         // islands that sleep, and are touched
   bool bouncy_ = false;
   int points_ = 0, begun_ = 0;

@@ -42,6 +42,7 @@ class ReferenceStepper {
   void begin(const State& s, double t) { mechanism.begin_step(s, t); }
   /// Forgets what a method remembers of its past: whoever changes the state by hand says so here.
   void forget();
+  void body_changed(int) { forget(); }
   /// Drops what a step that was broken off may have left half done: memory of solvers, and what is made when first asked for.
   void drop_work();
 
@@ -64,6 +65,11 @@ class ReferenceStepper {
   int project(const ProjectionSettings& settings, State& s, double t);
 
   void set_external(const VecX& external) { mechanism.external = external; }
+  /// Accelerations of another force are no memory of this one.
+  void force_changed(int, const VecX& external) {
+    set_external(external);
+    forget();
+  }
   /// From this state on, unless they are open already.
   void keep_books(bool keep, const State& s, double t);
   /// Steps inside of methods with error control, written down to be made again; null: no longer.
