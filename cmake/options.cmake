@@ -21,7 +21,7 @@ if(ROTULE_SANITIZE)
 endif()
 
 # Eigen and the standard library take a second of every file's compilation: parsed once for all folders of src, and once each for
-# the scenes and the program, whose flags differ. A compiler cache knows nothing of that, so it is left out where one is used.
+# the program and the tests, whose flags differ. A compiler cache knows nothing of that, so it is left out where one is used.
 set(rotule_precompiled <Eigen/Core> <Eigen/Geometry> <algorithm> <array> <cmath> <cstdint> <functional> <optional> <span> <string>
     <variant> <vector>)
 # rotule_precompile(TARGET FIRST [HEADER...]): TARGET uses what FIRST, of the same flags, has precompiled; HEADERs come on top.

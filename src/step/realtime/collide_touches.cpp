@@ -10,9 +10,9 @@ namespace rotule::realtime {
 namespace {
 
 // Shares of the smaller part's size.
-constexpr double margin_share = 0.02;  // looked at ahead, besides what motion asks for
-constexpr double fast_share = 0.5;     // a way in one step that is followed
-constexpr double same_normal = 0.95;   // cosine
+constexpr double touch_margin_share = 0.02;  // looked at ahead, besides what motion asks for
+constexpr double fast_share = 0.5;           // a way in one step that is followed
+constexpr double same_normal = 0.95;         // cosine
 
 /// Pairs at a time: what is found waits in memory that is still near.
 constexpr int batch_alone = 64, batch_together = 2048;
@@ -61,7 +61,7 @@ void Touches::look_at(Look& look, Desk& desk, const State& s, const BodyLines& b
   if (pair.place >= 0 && !p.form->endless && !q.form->endless && !box(pair.a).overlaps(box(pair.b))) return;
   look.outcome = Look::Outcome::apart;
 
-  const double size = std::min(p.form->size, q.form->size), share = margin_share * size,
+  const double size = std::min(p.form->size, q.form->size), share = touch_margin_share * size,
                least_margin = settings_.margin > 0 ? std::min(settings_.margin, share) : share;
   // What may close within the step is a contact ahead of time.
   const Vec3 dv = s.v(p.body) - s.v(q.body);
