@@ -10,9 +10,8 @@ namespace rotule {
 /// `/bodies/3/mass: must be greater than 0, is -1`; callers that know the file put its name in front.
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& message) : std::runtime_error(message) {}
-  Error(const std::string& place, const std::string& message)
-      : std::runtime_error(place.empty() ? message : place + ": " + message) {}
+  explicit Error(const std::string& message);
+  Error(const std::string& place, const std::string& message);
 };
 
 /// Thrown by World::step where World::interrupt was called: the world is as it was before that step. Not an Error: nothing is
