@@ -230,14 +230,6 @@ void read(const Json& json, const Place& place, std::optional<T>& out) {
 
 // What does not depend on the type is kept out of the templates below: there are a few hundred of them.
 
-/// The names of a struct's fields, in order.
-struct KnownKeys {
-  std::vector<std::string> names;
-  void add(const Field& field);
-  void operator()(const Field& field, auto&&...) { add(field); }
-};
-void KnownKeys::add(const Field& field) { names.emplace_back(field.name); }
-
 void require_known_keys(const Json& json, const Place& place, const std::vector<std::string>& known) {
   for (const auto& item : json.items())
     if (std::find(known.begin(), known.end(), item.key()) == known.end())
@@ -257,11 +249,20 @@ bool reads_word(const Json& json, const Field& field) {
   return !field.word.empty() && json.is_string() && json.get_ref<const std::string&>() == field.word;
 }
 
+void add_name(std::vector<std::string>& names, const Field& field) { names.emplace_back(field.name); }
+
+/// Gathers the names of a struct's fields, in order, or reads their values: one visitor for both, since a list of fields is
+/// compiled anew for each visitor.
 struct Reader {
   const Json& json;
   const Place& place;
+  std::vector<std::string>* names = nullptr;  // where given, nothing is read
   template <class T>
   void operator()(const Field& field, T& member, Need need = Need::optional) const {
+    if (names != nullptr) {
+      add_name(*names, field);
+      return;
+    }
     const Json* value = value_of(json, place, field, need);
     if (value == nullptr) return;
     if constexpr (std::is_same_v<T, double>) {
@@ -278,9 +279,9 @@ struct Reader {
 
 void read(const Json& json, const Place& place, SolverChoice& out) {
   if (!read_choice(json, place, [&](const std::string& name, const Place& at) { out = named_solver(name, at).settings; })) return;
-  KnownKeys known{{"name"}};
-  out.visit_fields(known);
-  require_known_keys(json, place, known.names);
+  std::vector<std::string> known{"name"};
+  out.visit_fields(Reader{json, place, &known});
+  require_known_keys(json, place, known);
   out.visit_fields(Reader{json, place});
 }
 
@@ -288,9 +289,9 @@ template <class T>
 void read_struct(const Json& json, const Place& place, T& out, std::initializer_list<std::string_view> others) {
   if (!json.is_object()) wrong_type(place, "an object", json);
   // Unknown keys first: a misspelt one explains a missing one.
-  KnownKeys known{{others.begin(), others.end()}};
-  visit_fields(out, known);
-  require_known_keys(json, place, known.names);
+  std::vector<std::string> known(others.begin(), others.end());
+  visit_fields(out, Reader{json, place, &known});
+  require_known_keys(json, place, known);
   visit_fields(out, Reader{json, place});
 }
 

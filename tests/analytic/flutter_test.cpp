@@ -5,13 +5,15 @@
 #include <rotule/flutter.h>
 #include <rotule/world.h>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
 #include <string>
 #include <tuple>
+
+#include "linalg/decompositions.h"
 
 namespace rotule {
 namespace {
@@ -45,11 +47,11 @@ struct PlateSection {
     K(1, 1) += q * drag * p_f;
     K(0, 0) += k_h;
     K(1, 1) += k_t;
-    Eigen::Matrix4d A = Eigen::Matrix4d::Zero();
+    MatX A = MatX::Zero(4, 4);
     A.topRightCorner<2, 2>().setIdentity();
     A.bottomLeftCorner<2, 2>() = -M.inverse() * K;
     A.bottomRightCorner<2, 2>() = -M.inverse() * D;
-    return Eigen::EigenSolver<Eigen::Matrix4d>(A, false).eigenvalues().real().maxCoeff();
+    return complex_eigenvalues(A).real().maxCoeff();
   }
 
   [[nodiscard]] double critical() const {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "math/rotation.h"
 #include "scenes/builders.h"
 #include "support/constants.h"
 
@@ -35,7 +36,7 @@ Scene six_axes() {
     scene.add({.name = name,
                .mass = 12.0 / (k + 1),
                .position = 0.5 * (points[k] + points[k + 1]),
-               .orientation = Quat::FromTwoVectors(Vec3::UnitZ(), to),
+               .orientation = rotation_between(Vec3::UnitZ(), to),
                .shape = Box{Vec3(0.14, 0.14, to.norm() + 0.05)}});
     scene.add(Hinge{.name = "axis" + std::to_string(k),
                     .between = {before, name},
@@ -54,7 +55,7 @@ Scene stewart() {
   for (int k = 0; k < 6; ++k) {
     const double a = k / 2 * 2 * pi / 3 + (k % 2 ? 0.3 : -0.3), b = k / 2 * 2 * pi / 3 + (k % 2 ? 0.7 : -0.7);
     const Vec3 foot(0.8 * std::cos(a), 0.8 * std::sin(a), 0), head(0.4 * std::cos(b), 0.4 * std::sin(b), 1);
-    const Quat along = Quat::FromTwoVectors(Vec3::UnitZ(), head - foot);
+    const Quat along = rotation_between(Vec3::UnitZ(), head - foot);
     const std::string n = std::to_string(k);
     for (const auto& [name, share] : {std::pair("lower", 0.25), std::pair("upper", 0.75)})
       scene.add({.name = name + n,

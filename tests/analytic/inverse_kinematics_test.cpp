@@ -8,6 +8,7 @@
 #include <numbers>
 #include <random>
 
+#include "math/rotation.h"
 #include "scenes/builders.h"
 #include "support/allocation_counter.h"
 
@@ -207,7 +208,7 @@ TEST(InverseKinematics, LoopsStayClosed) {
   for (int k = 0; k < 6; ++k) {
     const double a = k / 2 * 2 * pi / 3 + (k % 2 ? 0.3 : -0.3), b = k / 2 * 2 * pi / 3 + (k % 2 ? 0.7 : -0.7);
     const Vec3 foot(0.8 * std::cos(a), 0.8 * std::sin(a), 0), head(0.4 * std::cos(b), 0.4 * std::sin(b), 1);
-    const Quat along = Quat::FromTwoVectors(Vec3::UnitZ(), head - foot);
+    const Quat along = rotation_between(Vec3::UnitZ(), head - foot);
     const std::string n = std::to_string(k);
     const double length = (head - foot).norm();
     for (const auto& [name, share] : {std::pair("lower", 0.25), std::pair("upper", 0.75)})

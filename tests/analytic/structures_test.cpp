@@ -4,12 +4,12 @@
 #include <rotule/error.h>
 #include <rotule/world.h>
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 
+#include "linalg/decompositions.h"
 #include "support/constants.h"
 
 namespace rotule {
@@ -87,7 +87,7 @@ double tip_deflection(int elements, double force) {
   // At the tip, half an element beyond the last centre: z, and a torque about y.
   f[last + 2] = force;
   f[last + 4] = -force * L / elements / 2;
-  const VecX sigma = N * (N.transpose() * l.K * N).partialPivLu().solve(N.transpose() * f);
+  const VecX allowed = lu_solve(N.transpose() * l.K * N, N.transpose() * f), sigma = N * allowed;
   return sigma[last + 2] - sigma[last + 4] * L / elements / 2;
 }
 

@@ -1,9 +1,11 @@
 // Sections that remember their wake, against Wagner's and Theodorsen's functions, which are computed here by Bessel functions.
 #include <gtest/gtest.h>
-#include <rotule/rotule.h>
+#include <rotule/error.h>
+#include <rotule/flutter.h>
+#include <rotule/scene.h>
 #include <rotule/solvers/ldlt.h>
+#include <rotule/world.h>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <cmath>
 #include <complex>
@@ -150,7 +152,9 @@ struct FreePlate {
     B += apparent * z(0).transpose() * z(0) + apparent * U * i * z(b / 2).transpose() * Row(0, 1);
     B += 2 * pi * rho * U * b * theodorsen(k) * z(-b / 2).transpose() * (Row(0, U) - i * z(b / 2));
     K.diagonal() << k_h, k_t;
-    return Eigen::ComplexEigenSolver<Eigen::Matrix2cd>(B.inverse() * K, false).eigenvalues();
+    const Eigen::Matrix2cd S = B.inverse() * K;
+    const Complex mean = 0.5 * S.trace(), apart = std::sqrt(mean * mean - S.determinant());
+    return {mean - apart, mean + apart};
   }
 
   /// The lowest speed at which a root is real: k from high to low, which is from slow to fast.

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "constraint/tree_placement.h"
+#include "linalg/decompositions.h"
 #include "scenes/builders.h"
 #include "step/reference/reference_stepper.h"
 #include "world/world_implementation.h"
@@ -85,7 +86,7 @@ Dense dense_system(const World& world) {
   const Island& island = implementation_of(world).stepper->reference()->mechanism.islands.at(0);
   const ConstraintProblem& p = island.problem;
   Dense out{MatX::Zero(6 * p.bodies(), 6 * p.bodies()), MatX::Zero(p.rows(), 6 * p.bodies()), island.values.C, island.bodies};
-  for (int i = 0; i < p.bodies(); ++i) out.M.block<6, 6>(6 * i, 6 * i) = MatX(p.inverse_mass[i]).fullPivLu().inverse();
+  for (int i = 0; i < p.bodies(); ++i) out.M.block<6, 6>(6 * i, 6 * i) = inverse_of(Mat6(p.inverse_mass[i]));
   for (const ConstraintBlock& block : p.blocks) {
     if (block.body_a >= 0)
       out.J.block(block.first_row, 6 * block.body_a, block.rows, 6) = p.J_a.middleRows(block.first_row, block.rows);

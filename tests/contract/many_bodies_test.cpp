@@ -4,11 +4,11 @@
 #include <rotule/error.h>
 #include <rotule/solvers/prox_newton.h>
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <numeric>
 #include <string>
 
+#include "linalg/decompositions.h"
 #include "model/solver_list.h"
 #include "problem/delassus.h"
 #include "problem/operators.h"
@@ -85,7 +85,7 @@ TEST_P(ManyBodies, AgreeWithADenseSolve) {
     const ConstraintProblem p = wide_problem(seed, seed % 3 == 0, seed % 2 == 0 ? 0.3 : 0.05);
     ASSERT_NO_THROW(validate(p));
     const MatX A = matrix_of(p);
-    const VecX expected = A.partialPivLu().solve(p.b);
+    const VecX expected = lu_solve(A, p.b);
     VecX x(p.rows());
     Workspace workspace;
     SolveReport report;

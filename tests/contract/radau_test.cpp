@@ -9,6 +9,7 @@
 #include "integrate/adaptive/adaptive.h"
 #include "integrate/adaptive/tableau_5.h"
 #include "integrate/adaptive/tableau_8.h"
+#include "linalg/decompositions.h"
 #include "support/elliptic.h"
 #include "support/mechanisms.h"
 
@@ -64,7 +65,7 @@ struct StiffFlow {
     }
   }
   void solve_separated(double a, const VecX& r, VecX& out) const {
-    out = (MatX::Identity(r.size(), r.size()) - a * D - a * a * K).partialPivLu().solve(r);
+    out = lu_solve(MatX::Identity(r.size(), r.size()) - a * D - a * a * K, r);
   }
   void solve_separated(std::complex<double> a, const VecXc& r, VecXc& out) const {
     using Matrix = Eigen::MatrixXcd;
@@ -244,9 +245,7 @@ struct StiffTop : testing::FreeTop {
       moved = s;
     }
   }
-  void solve_separated(double a, const VecX& r, VecX& out) const {
-    out = (MatX::Identity(3, 3) - a * D - a * a * K).partialPivLu().solve(r);
-  }
+  void solve_separated(double a, const VecX& r, VecX& out) const { out = lu_solve(MatX::Identity(3, 3) - a * D - a * a * K, r); }
   void solve_separated(std::complex<double> a, const VecXc& r, VecXc& out) const {
     const Eigen::MatrixXcd A =
         Eigen::MatrixXcd::Identity(3, 3) - a * D.cast<std::complex<double>>() - a * a * K.cast<std::complex<double>>();

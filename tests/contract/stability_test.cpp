@@ -1,6 +1,7 @@
 // What a step does to y' = lambda y (B5): every method, run as it is, multiplies by its declared stability function.
 #include <gtest/gtest.h>
 
+#include <Eigen/LU>
 #include <numbers>
 
 #include "integrate/stability.h"

@@ -3,12 +3,12 @@
 // and a top on the rotation group. Both find their derivatives by central differences, which is all that Newton's method needs.
 #include <rotule/integrators.h>
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "integrate/methods.h"
+#include "linalg/decompositions.h"
 #include "math/rotation.h"
 
 namespace rotule::testing {
@@ -50,7 +50,7 @@ class Derivatives {
     }
   }
   void solve(double a, double b, const VecX& r, VecX& out) const {
-    out = (MatX::Identity(r.size(), r.size()) - a * D_ - b * K_).partialPivLu().solve(r);
+    out = lu_solve(MatX::Identity(r.size(), r.size()) - a * D_ - b * K_, r);
   }
 
  private:

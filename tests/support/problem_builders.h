@@ -3,11 +3,12 @@
 // motion. Shared by the tests and the benchmarks of solvers.
 #include <rotule/problem.h>
 
-#include <Eigen/LU>
 #include <cmath>
 #include <random>
 #include <span>
 #include <vector>
+
+#include "linalg/decompositions.h"
 
 namespace rotule::testing {
 
@@ -33,7 +34,7 @@ class ProblemBuilder {
       M.topRightCorner<3, 3>() = K;
       M.bottomLeftCorner<3, 3>() = K.transpose();
     }
-    Mat6 W = M.inverse();
+    Mat6 W = inverse_of(M);
     if (!coupled) W.topRightCorner<3, 3>().setZero(), W.bottomLeftCorner<3, 3>().setZero();
     masses_.push_back(0.5 * (W + W.transpose()));
     return static_cast<int>(masses_.size()) - 1;

@@ -5,9 +5,9 @@
 #include <rotule/solve.h>
 #include <rotule/solvers/prox_newton.h>
 
-#include <Eigen/LU>
 #include <fstream>
 
+#include "linalg/decompositions.h"
 #include "problem/delassus.h"
 #include "problem/operators.h"
 #include "record/fclib_file.h"
@@ -206,7 +206,7 @@ TEST(Fclib, TheMixedReducedFormIsTheGlobalOne) {
   const MadeUp made = make_up(4, 5, 3, false, false, 99);
   const std::string global = scratch.path / "global.hdf5", local = scratch.path / "local.hdf5";
   write(global, made);
-  const MatX inverse = made.M.inverse();
+  const MatX inverse = inverse_of(made.M);
   {
     Hdf5File file = Hdf5File::create(local);
     const std::int32_t dimension = 3;

@@ -1,7 +1,10 @@
 // Flow fields from files: the same numbers by every format, third order between the points, words where they do not reach.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <rotule/rotule.h>
+#include <rotule/error.h>
+#include <rotule/flow.h>
+#include <rotule/scene.h>
+#include <rotule/world.h>
 
 #include <algorithm>
 #include <bit>

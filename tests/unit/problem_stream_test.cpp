@@ -7,11 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <Eigen/Eigenvalues>
 #include <csignal>
 #include <fstream>
 
 #include "base/spans.h"
+#include "linalg/decompositions.h"
 #include "model/solver_list.h"
 #include "problem/features.h"
 #include "problem/operators.h"
@@ -237,8 +237,7 @@ TEST(ProblemFeatures, SayWhatIsThere) {
       A.col(c) = column;
     }
     const VecX scale = A.diagonal().cwiseSqrt().cwiseInverse();
-    const double largest =
-        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(scale.asDiagonal() * A * scale.asDiagonal()).eigenvalues().maxCoeff();
+    const double largest = symmetric_eigenvalues(scale.asDiagonal() * A * scale.asDiagonal()).maxCoeff();
     const double coupling = finder.find(p).coupling;
     EXPECT_LE(coupling, largest * (1 + 1e-12));
     EXPECT_GE(coupling, 0.4 * largest);
