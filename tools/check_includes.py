@@ -20,7 +20,7 @@ SEES = {
     "collide": ["model", "flow", "linalg", "math", "base"],
     "dynamics": ["model", "flow", "linalg", "math", "base"],
     "constraint": ["collide", "dynamics", "model", "flow", "problem", "linalg", "math", "base"],
-    "integrate": ["math", "base"],
+    "integrate": ["linalg", "math", "base"],
     "fluid": ["collide", "model", "flow", "linalg", "math", "base"],
 }
 SEES["mechanism"] = [*SEES]

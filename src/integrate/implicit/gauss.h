@@ -6,12 +6,15 @@
 // The stages are coupled. Newton's matrix I - h A (x) T would need complex systems; here A is replaced by a lower triangular L
 // with equal diagonal g, so that stages are solved one after the other with the one matrix of (g h, g^2 h^2), and iterated. On y'
 // = lambda y what is left contracts by z (I - z L)^-1 (A - L) per sweep (van der Houwen and de Swart 1997): L is chosen so that
-// the largest spectral radius of this over the left half plane is small: 0.134 for two stages, 0.196 for three. Fails where
-// sweeps do not contract in spite of a new matrix: the step is then halved.
+// the largest spectral radius of this over the left half plane is small: 0.134 for two stages, 0.196 for three. Where the motion
+// turns much within a step one matrix fits no stage well, and sweeps contract less; Anderson's mixing of the last few makes up
+// for most of it. Fails where sweeps do not contract in spite of a new matrix: the step is then halved.
 #include <array>
 #include <numbers>
 
+#include "base/spans.h"
 #include "integrate/implicit/newton.h"
+#include "linalg/anderson_mixing.h"
 
 namespace rotule {
 
@@ -51,10 +54,10 @@ class Gauss {
       const bool solved = iterate(m, s, from, step);
       if (!solved && !last) return false;
       if (keeps_books(m)) book_stages(m, s, from, step);
-      sigma_.setZero();
+      sigma_.setZero(s.u.size());
       for (int i = 0; i < S; ++i) {
-        sigma_ += step * Table::b[i] * rate_[i];
-        s.u += step * Table::b[i] * A_[i];
+        sigma_ += step * Table::b[i] * rate(x_, i);
+        s.u += step * Table::b[i] * A(x_, i);
       }
       m.displace(s, sigma_, s);
       return solved;
@@ -69,47 +72,55 @@ class Gauss {
       sigma_.setZero();
       stage_.u = s.u;
       for (int j = 0; j < S; ++j) {
-        sigma_ += h * Table::a[i][j] * rate_[j];
-        stage_.u += h * Table::a[i][j] * A_[j];
+        sigma_ += h * Table::a[i][j] * rate(x_, j);
+        stage_.u += h * Table::a[i][j] * A(x_, j);
       }
       m.displace(s, sigma_, stage_);
       book_anew(m, t + Table::c[i] * h, stage_, h * Table::b[i]);
     }
   }
 
+  // Of x_ and f_: the accelerations of the stages, then the rates of their charts.
+  using Part = Eigen::VectorBlock<VecX>;
+  [[nodiscard]] Part A(VecX& all, int i) const { return all.segment(i * size_, size_); }
+  [[nodiscard]] Part rate(VecX& all, int i) const { return all.segment((S + i) * size_, size_); }
+
   bool iterate(M& m, const typename M::State& s, double t, double h) {
+    constexpr int window = 5;
+    size_ = s.u.size();
+    const Eigen::Index all = 2 * S * size_;
+    x_.setZero(all);
+    metric_.setOnes(all);
     for (int i = 0; i < S; ++i) {
-      A_[i].setZero(s.u.size());
-      rate_[i] = s.u;
-      dA_[i].setZero(s.u.size());
-      d_rate_[i].setZero(s.u.size());
+      rate(x_, i) = s.u;
+      A(metric_, i).setConstant(h * h);
     }
     sigma_.resizeLike(s.u);
     stage_ = s;
     double before = infinity;
     bool wants_matrix = true;
-    int since_matrix = 0, stalls = 0;
+    int since_matrix = 0, stalls = 0, rises = 0;
     for (int k = 0; k < settings_.max_iterations; ++k) {
       ++report.iterations;
+      f_.setZero(all);
       double size = 0;
       for (int i = 0; i < S; ++i) {
         if (!sweep(m, s, t, h, i, wants_matrix && i == 0)) return false;
-        size = std::max(size, h * Table::L[0][0] * largest(dA_[i]));
+        size = std::max(size, h * Table::L[0][0] * A(f_, i).template lpNorm<Eigen::Infinity>());
       }
       if (!std::isfinite(size)) return false;
-      for (int i = 0; i < S; ++i) {
-        A_[i] += dA_[i];
-        rate_[i] += d_rate_[i];
-      }
+      if (wants_matrix) mixing_.begin(static_cast<std::size_t>(all), static_cast<std::size_t>(all), window);
       since_matrix = std::exchange(wants_matrix, false) ? 1 : since_matrix + 1;
+      x_ += f_;
       const double scale = velocity_scale(stage_.u);
       if (size <= settings_.tolerance * scale) return true;
       if (k > 1 && size > 0.5 * before) {
-        if (size > before && size <= 1e-7 * scale) return true;  // rounding
+        if (size > before && size <= 1e-7 * scale && ++rises > 1) return true;  // rounding; mixing alone may err once
         if (size > before && ++stalls > 3) return false;
         wants_matrix = since_matrix > 1;
       }
       before = size;
+      mixing_.mix(view(metric_), f_.data(), view(x_));
     }
     return false;
   }
@@ -117,33 +128,36 @@ class Gauss {
   /// Newton's correction of one stage, given those of the stages before it in this sweep.
   bool sweep(M& m, const typename M::State& s, double t, double h, int i, bool linearise) {
     const double g = h * Table::L[i][i];
-    sigma_0_.setZero(s.u.size());
+    sigma_0_.setZero(size_);
     stage_.u = s.u;
     for (int j = 0; j < S; ++j) {
-      sigma_0_ += h * Table::a[i][j] * rate_[j];
-      stage_.u += h * Table::a[i][j] * A_[j];
+      sigma_0_ += h * Table::a[i][j] * rate(x_, j);
+      stage_.u += h * Table::a[i][j] * A(x_, j);
     }
     for (int j = 0; j < i; ++j) {
-      sigma_0_ += h * Table::L[i][j] * d_rate_[j];
-      stage_.u += h * Table::L[i][j] * dA_[j];
+      sigma_0_ += h * Table::L[i][j] * rate(f_, j);
+      stage_.u += h * Table::L[i][j] * A(f_, j);
     }
     // The chart's half of the stage is solved exactly, so that only accelerations are left to correct.
-    sigma_0_ -= g * rate_[i];
-    if (!settle_chart(m, sigma_0_, g, stage_.u, sigma_, d_rate_[i])) return false;
+    sigma_0_ -= g * rate(x_, i);
+    if (!settle_chart(m, sigma_0_, g, stage_.u, sigma_, rate_)) return false;
     m.displace(s, sigma_, stage_);
     m.accelerations(t + Table::c[i] * h, stage_, r_);
     if (linearise) m.linearise(t + Table::c[i] * h, stage_);
-    r_ -= A_[i];
-    dA_[i].resizeLike(r_);
-    m.solve_implicit(g, g * g, r_, dA_[i]);
-    d_rate_[i] += g * dA_[i] - rate_[i];
+    r_ -= A(x_, i);
+    dA_.resizeLike(r_);
+    m.solve_implicit(g, g * g, r_, dA_);
+    A(f_, i) = dA_;
+    rate(f_, i) = rate_ + g * dA_ - rate(x_, i);
     return true;
   }
 
   NewtonSettings settings_;
   typename M::State stage_;
-  std::array<VecX, S> A_, rate_, dA_, d_rate_;  // stage derivatives and their corrections in this sweep
-  VecX sigma_, sigma_0_, r_;
+  Eigen::Index size_ = 0;
+  VecX x_, f_, metric_;  // all stages' derivatives, their corrections in this sweep, and what squares of those count
+  VecX sigma_, sigma_0_, rate_, dA_, r_;
+  AndersonMixing mixing_;
 };
 
 }  // namespace rotule

@@ -5,7 +5,7 @@
 #include "solve/iteration.h"
 #include "solve/rival.h"
 #include "solve/solve.h"
-#include "solve/sweep/anderson_mixing.h"
+#include "linalg/anderson_mixing.h"
 #include "solve/sweep/block_sweep.h"
 
 namespace rotule {

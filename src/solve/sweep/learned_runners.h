@@ -3,7 +3,7 @@
 // data/learned/relaxation.json, from which CMake makes learned_relaxation.h.
 #include <learned_relaxation.h>
 
-#include "solve/sweep/anderson_mixing.h"
+#include "linalg/anderson_mixing.h"
 #include "solve/sweep/race.h"
 
 namespace rotule {
