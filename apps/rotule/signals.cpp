@@ -72,6 +72,9 @@ void answer_signals() {
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its largest is a write that fails, and is told and tidied as a full disk
 }
 
+void receive(int signal) {
+  if (first_signal == 0) first_signal = signal;
+}
 int signal_received() { return first_signal; }
 Bell& signal_bell() { return bell; }
 

@@ -12,6 +12,8 @@ namespace rotule::app {
 void answer_signals();
 /// Which one came first; 0: none yet.
 int signal_received();
+/// One that somebody else has caught (the viewer's server): the program ends with its status.
+void receive(int signal);
 /// What it rings.
 Bell& signal_bell();
 

@@ -15,6 +15,7 @@
 
 #include "../commands.h"
 #include "../progress.h"
+#include "../signals.h"
 #include "base/text.h"
 #include "command.h"
 #include "live.h"
@@ -351,7 +352,10 @@ void film(const FilmOptions& options) {
     if (!camera.done() && Clock::now() - camera.last_sign() > patience)
       throw Error("film",
                   fmt::format("chromium drew nothing for {} s: {}", patience.count(), workshop.last_words("chromium.log")));
-    if (!camera.done()) throw Error("interrupted; nothing was written");
+    if (!camera.done()) {
+      receive(server.signal());
+      throw Interrupted();
+    }
   }
   if (encoder && encoder->finish() != 0) throw Error("film", "ffmpeg: " + workshop.last_words("ffmpeg.log"));
   std::error_code error;

@@ -181,7 +181,7 @@ struct Server::Implementation {
 
   ServerOptions options;
   ServerHandlers handlers;
-  int port = 0;
+  int port = 0, signal = 0;
   ViewerId next_viewer = 1;
   std::list<Guest*> guests;  // the one that has waited longest first; outlives `io`, whose end ends connections
   asio::io_context io{1};
@@ -578,8 +578,10 @@ Server::Server(const ServerOptions& options, ServerHandlers handlers)
   check("listen there");
   s.port = s.acceptor.local_endpoint().port();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) s.signals.add(signal);
-  s.signals.async_wait([&s](Failure stopped, int) {
-    if (!stopped) s.io.stop();
+  s.signals.async_wait([&s](Failure stopped, int signal) {
+    if (stopped) return;
+    s.signal = signal;
+    s.io.stop();
   });
   s.accept();
   s.ask();
@@ -588,6 +590,7 @@ Server::Server(const ServerOptions& options, ServerHandlers handlers)
 Server::~Server() = default;
 
 int Server::port() const { return implementation_->port; }
+int Server::signal() const { return implementation_->signal; }
 
 std::string Server::address() const {
   const Implementation& s = *implementation_;

@@ -48,6 +48,9 @@ class Server {
   /// Serves until `stop`, or until the process is interrupted.
   void run();
 
+  /// The signal that ended `run`; 0: none did.
+  [[nodiscard]] int signal() const;
+
   // From any thread.
   void stop();
   void say(ViewerId viewer, std::shared_ptr<const std::string> text, Say what = Say::other);
