@@ -77,6 +77,7 @@ struct Drive {
   double restitution = 0;                        // of the stops at lower and upper: rate after over rate before
   double motor_torque = 0;                       // N m or N, exerted always
   std::optional<GivenMotion> motion = {};        // q as a function of time, whatever that takes
+  double armature = 0;                           // kg m^2 or kg: inertia of a rotor geared to the axis, seen from it
 
   friend bool operator==(const Drive&, const Drive&) = default;
 };

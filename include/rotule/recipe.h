@@ -283,9 +283,10 @@ struct JointNeeds {
   bool switching = false;  // stops, friction, or motors and springs of limited strength: laws that switch
   // Kinematic bodies that contacts by accelerations, or methods that find positions by drifts of their own, would have to follow.
   bool kinematic = false;
-  bool belts = false;  // surface velocities
-  bool rates = false;  // constraints on velocities: rolling, blades
-  bool soft = false;   // particles that touch
+  bool belts = false;   // surface velocities
+  bool rates = false;   // constraints on velocities: rolling, blades
+  bool soft = false;    // particles that touch
+  bool rotors = false;  // armature, which methods that know bodies alone do not
 };
 
 /// Refuses combinations that make no sense, with the reason and with all the settings that would mend it at once; `World` calls

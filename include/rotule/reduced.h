@@ -36,6 +36,13 @@ struct ReducedDerivatives {
   MatX by_velocity = {};
 };
 
+/// The motion beside a given one: with dq a small motion of q, d/dt [dq; du] = A [dq; du] + B dtau. Along a trajectory q(t),
+/// u(t), tau(t) it varies with time, and is what regulators and filters that follow it want.
+struct ReducedLinearisation {
+  MatX A = {};  // 2n x 2n, n rates
+  MatX B = {};  // 2n x n
+};
+
 class ReducedModel {
  public:
   /// Of the mechanism of this world, which need not live on. Throws Error where it has kinematic bodies or added mass.
@@ -73,6 +80,7 @@ class ReducedModel {
   const ReducedDerivatives& inverse_dynamics_derivatives(const VecX& q, const VecX& u, const VecX& acceleration);
   /// Of the accelerations: -H^-1 times those of inverse dynamics; by tau it is H^-1.
   const ReducedDerivatives& forward_dynamics_derivatives(const VecX& q, const VecX& u, const VecX& tau);
+  const ReducedLinearisation& linearise(const VecX& q, const VecX& u, const VecX& tau);
 
  private:
   struct Inside;

@@ -79,7 +79,15 @@ void add_reduced(py::module_& module) {
             const ReducedDerivatives& out = self.forward_dynamics_derivatives(q, u, tau);
             return py::make_tuple(out.by_position, out.by_velocity);
           },
-          py::arg("q"), py::arg("u"), py::arg("tau"), "Of u', by small motions of q and by u.");
+          py::arg("q"), py::arg("u"), py::arg("tau"), "Of u', by small motions of q and by u.")
+      .def(
+          "linearise",
+          [](ReducedModel& self, const VecX& q, const VecX& u, const VecX& tau) {
+            const ReducedLinearisation& out = self.linearise(q, u, tau);
+            return py::make_tuple(out.A, out.B);
+          },
+          py::arg("q"), py::arg("u"), py::arg("tau"),
+          "A and B of the motion beside this one: d/dt [dq; du] = A [dq; du] + B dtau, dq being small motions of q.");
 }
 
 }  // namespace rotule::python

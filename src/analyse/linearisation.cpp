@@ -111,11 +111,11 @@ Linearisation linearise(const World& world, const LinearisationSettings& setting
   add_particle_spring_derivatives(model, s, 0, 1, false, stiffness);
   add_particle_spring_derivatives(model, s, 1, 0, false, damping);
 
-  // Springs and dampers of joints, along G: k G^T G less what the spring's force turns with, and d G^T G.
+  // Springs, dampers and rotors of joints, along G: k G^T G less what the spring's force turns with, d G^T G and I G^T G.
   for (const Joint& joint : model.joints)
     for (int d = 0; d < static_cast<int>(joint.drives.size()); ++d) {
       const auto& [number, drive] = joint.drives[d];
-      if (drive.stiffness == 0 && drive.damping == 0) continue;
+      if (drive.stiffness == 0 && drive.damping == 0 && drive.armature == 0) continue;
       const BodyLanes<double>&a = mechanism.kinematics[joint.a], &b = mechanism.kinematics[joint.b];
       const DriveAxis<double> axis = drive_axis(joint, number, mechanism.kinematics);
       Eigen::Matrix<double, 12, 1> G;
@@ -123,13 +123,15 @@ Linearisation linearise(const World& world, const LinearisationSettings& setting
       const double force = drive.stiffness > 0 ? -drive.stiffness * beyond(axis.q, drive.rest, number >= 3) : 0;
       Mat12 turning = Mat12::Zero();
       add_driven_hessian(joint, {.drive = d, .in_force = true}, a, b, force, turning);
-      const Mat12 K = drive.stiffness * G * G.transpose() - turning, D = drive.damping * G * G.transpose();
+      const Mat12 K = drive.stiffness * G * G.transpose() - turning, D = drive.damping * G * G.transpose(),
+                  I = drive.armature * G * G.transpose();
       const std::array<int, 2> owner{joint.a, joint.b};
       for (int i = 0; i < 2; ++i)
         for (int k = 0; k < 2; ++k) {
           if (!model.movable(owner[i]) || !model.movable(owner[k])) continue;
           out.K.block<6, 6>(6 * place[owner[i]], 6 * place[owner[k]]) += K.block<6, 6>(6 * i, 6 * k);
           out.D.block<6, 6>(6 * place[owner[i]], 6 * place[owner[k]]) += D.block<6, 6>(6 * i, 6 * k);
+          out.M.block<6, 6>(6 * place[owner[i]], 6 * place[owner[k]]) += I.block<6, 6>(6 * i, 6 * k);
         }
     }
 
@@ -150,6 +152,7 @@ Linearisation linearise(const World& world, const LinearisationSettings& setting
             J.block(row, 0, block.rows, columns(body));
       });
     }
+    for (const int row : mechanism.linkages[island.linkages.front()].idle) out.J.row(first + row).setZero();  // they hold nothing
     first += island.problem.rows();
   }
   for (const ContactShare& share : touching) {

@@ -58,10 +58,20 @@ JointCoordinates joint_position(const Model& model, const Joint& joint, const St
 JointCoordinates joint_rate(const Model& model, const Joint& joint, const State& s) {
   const BodyLanes<double> A = partner_lanes(model, s, joint.a), B = partner_lanes(model, s, joint.b);
   JointCoordinates out = JointCoordinates::Zero();
-  for_each_free_axis(joint, A, B, [&](int axis, const DriveAxis<double>& of) {
-    out[axis] = of.linear_a.dot(A.v) + of.angular_a.dot(A.omega) + of.linear_b.dot(B.v) + of.angular_b.dot(B.omega);
-  });
+  for_each_free_axis(joint, A, B, [&](int axis, const DriveAxis<double>& of) { out[axis] = of.rate(A, B); });
   return out;
+}
+
+double rotor_energy(const Model& model, const State& s) {
+  double twice = 0;
+  for (const Joint& joint : model.joints)
+    for (const auto& [number, drive] : joint.drives) {
+      if (drive.armature == 0) continue;
+      const BodyLanes<double> A = partner_lanes(model, s, joint.a), B = partner_lanes(model, s, joint.b);
+      const double rate = axis_of(joint, number, A, B).rate(A, B);
+      twice += drive.armature * rate * rate;
+    }
+  return 0.5 * twice;
 }
 
 DriveForces drive_forces(std::span<const DriveRow> rows, int joint, double per_second) {

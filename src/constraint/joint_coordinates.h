@@ -25,6 +25,8 @@ DriveForces drive_forces(std::span<const DriveRow> rows, int joint, double per_s
 /// Where the joint stands, how fast it moves, and what its drives do to it.
 JointMotion joint_motion(const Model& model, const Joint& joint, const State& s, const DriveForces& forces);
 
+/// Kinetic energy, J, of rotors that are geared to axes of joints (Drive::armature).
+double rotor_energy(const Model& model, const State& s);
 /// What springs on free axes of joints hold, J: k/2 (q - rest)^2.
 double joint_spring_potential(const Model& model, const State& s);
 

@@ -222,8 +222,8 @@ void InverseDynamics::Inside::required_forces(double t) {
     for (const Joint::AxisDrive& each : joint.drives) {
       const DriveAxis<double> at = drive_axis(joint, each.axis, kinematics);
       const BodyLanes<double>&a = kinematics[joint.a], &b = kinematics[joint.b];
-      const double rate = at.linear_a.dot(a.v) + at.angular_a.dot(a.omega) + at.linear_b.dot(b.v) + at.angular_b.dot(b.omega);
-      const double push = passive_force(each.drive, each.axis, at.q, rate);
+      double push = passive_force(each.drive, each.axis, at.q, at.rate(a, b));
+      if (each.drive.armature > 0) push -= each.drive.armature * axis_acceleration(model, joint, each.axis, kinematics, udot);
       if (push == 0) continue;
       if (model.movable(joint.a)) {
         force.segment<3>(6 * joint.a) += push * at.linear_a;

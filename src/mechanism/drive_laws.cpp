@@ -156,7 +156,7 @@ void DriveLaws::find(const Model& model, std::span<Linkage> linkages, bool switc
   }
   std::sort(laws_.begin(), laws_.end(),
             [](const DriveLaw& p, const DriveLaw& q) { return std::pair(p.joint, p.drive) < std::pair(q.joint, q.drive); });
-  refresh_idle(linkages);
+  refresh_idle(model, linkages);
 }
 
 bool DriveLaws::outdated(const Model& model, std::span<const Linkage> linkages) const {
@@ -242,13 +242,14 @@ bool DriveLaws::off_course(JointedMechanism& mechanism, const State& s, double t
   return false;
 }
 
-void DriveLaws::refresh_idle(std::span<Linkage> linkages) const {
+void DriveLaws::refresh_idle(const Model& model, std::span<Linkage> linkages) const {
   for (Linkage& linkage : linkages) linkage.idle.clear();
   for (const DriveLaw& law : laws_) {
     if (law.row < 0) continue;
     Linkage& linkage = linkages[law.linkage];
     const bool idle = !law.given && !law.held;
-    linkage.compliance[law.row] = idle ? 1 : 0;
+    const double rotor = drive_of(model, law).armature;
+    linkage.compliance[law.row] = !idle ? 0 : rotor > 0 ? 1 / rotor : 1;
     if (idle) linkage.idle.push_back(law.row);
   }
   for (Linkage& linkage : linkages) std::sort(linkage.idle.begin(), linkage.idle.end());
@@ -260,7 +261,7 @@ void DriveLaws::hold(std::span<Linkage> linkages, const DriveLaw& law, const Dri
     if (driven.drive == law.drive) driven = axis;
 }
 
-void DriveLaws::release_all(std::span<Linkage> linkages) {
+void DriveLaws::release_all(const Model& model, std::span<Linkage> linkages) {
   for (DriveLaw& law : laws_) {
     if (law.row < 0 || law.given) continue;
     law.held = law.tied = law.from_rest = false;
@@ -268,7 +269,7 @@ void DriveLaws::release_all(std::span<Linkage> linkages) {
     law.way_of_zero = law.way_of_motor = 0;
     hold(linkages, law, {.drive = law.drive});
   }
-  refresh_idle(linkages);
+  refresh_idle(model, linkages);
 }
 
 void DriveLaws::respond(JointedMechanism& mechanism) {
@@ -324,7 +325,7 @@ void DriveLaws::solve_box(JointedMechanism& mechanism) {
 void DriveLaws::decide(JointedMechanism& mechanism, const State& s, double t) {
   if (!switching()) return;
   const Model& model = mechanism.model;
-  release_all(mechanism.linkages);
+  release_all(model, mechanism.linkages);
   mechanism.kinematics.update(model, s);
   for (DriveLaw& law : laws_) {
     law.saturated = 0;
@@ -442,7 +443,7 @@ void DriveLaws::decide(JointedMechanism& mechanism, const State& s, double t) {
     }
     hold(mechanism.linkages, law, {law.drive, true, c.q, t, c.rate});
   }
-  refresh_idle(mechanism.linkages);
+  refresh_idle(model, mechanism.linkages);
 }
 
 DriveLaws::Event DriveLaws::event(JointedMechanism& mechanism, const State& s, double t, double h, VecX& udot) {
@@ -507,7 +508,7 @@ double DriveLaws::strike(JointedMechanism& mechanism, State& s, double t, bool b
     if (approaching == 0) break;
     // What only holds as strongly as it can gives no impulse.
     if (!struck) {
-      release_all(mechanism.linkages);
+      release_all(model, mechanism.linkages);
       mechanism.evaluate(s, t);
     }
     struck = true;
@@ -533,7 +534,7 @@ DriveLaws::Parts DriveLaws::parts(const JointedMechanism& mechanism, const VecX&
   const auto& [number, drive] = joint.drives[law.drive];
   const Standing at = stand(mechanism.model, mechanism.kinematics, u, law);
   Parts out{.axis = number, .rate = at.rate, .motor = drive.motor_torque};
-  const double multiplier = law.row >= 0 ? mechanism.now.joints[law.linkage].lambda[law.row] : 0;
+  const double multiplier = law.held || law.given ? mechanism.now.joints[law.linkage].lambda[law.row] : 0;
   if (!switching_) {  // impulses do the rest, but for motions that are given, which are rows of the joint
     if (law.given) out.motor += multiplier;
     return out;
@@ -546,6 +547,9 @@ DriveLaws::Parts DriveLaws::parts(const JointedMechanism& mechanism, const VecX&
   const bool moves = std::abs(at.rate) > at_rest_share * law.rate_unit;
   out.friction = -drive.friction * (moves ? sign_of(at.rate) : law.way_of_zero);
   out.motor += law.push - out.friction;
+  if (law.given && drive.armature > 0)  // it moves its rotor too
+    out.motor +=
+        drive.armature * axis_acceleration(mechanism.model, joint, number, mechanism.kinematics, mechanism.last_accelerations());
   const bool by_motor = law.given || (drive.motor_strength > 0 && (moves || drive.motor_speed == 0));
   (by_motor ? out.motor : out.holding) += multiplier;
   return out;

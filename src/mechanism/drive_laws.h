@@ -112,8 +112,8 @@ class DriveLaws {
   [[nodiscard]] static double spring(const Drive& drive, int axis, const Standing& at);
   [[nodiscard]] static double smooth(const Drive& drive, const DriveLaw& law, int axis, const Standing& at);
   void hold(std::span<Linkage> linkages, const DriveLaw& law, const DrivenAxis& axis) const;
-  void release_all(std::span<Linkage> linkages);
-  void refresh_idle(std::span<Linkage> linkages) const;
+  void release_all(const Model& model, std::span<Linkage> linkages);
+  void refresh_idle(const Model& model, std::span<Linkage> linkages) const;
   /// What each of the rows does to all of them.
   void respond(JointedMechanism& mechanism);
   /// low <= x <= high with w = A x - b, by pivoting; `x` holds the answer.

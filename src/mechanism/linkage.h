@@ -13,9 +13,9 @@ struct Linkage {
   std::vector<int> bodies;  // movable partners, by their numbers, rising; blocks of `constraints` name places in this list
   std::vector<int> joints;  // by their numbers, rising
   ConstraintSet constraints;
-  VecX compliance;          // per row: zero, but for those that are set aside
+  VecX compliance;          // per row: zero, but for those that are set aside, and idle ones
   RedundantRows redundant;  // which those are
-  std::vector<int> idle;    // rows of driven axes that nothing holds, rising: all zero, with a compliance of 1
+  std::vector<int> idle;    // rows of driven axes that nothing holds, rising: all zero, with a compliance of 1, or a rotor's
   bool has_loops = false;   // whether joints close loops, so that some rows may follow from others
   double reach = infinity;  // m, the longest lever from a body to one of its joints, or length of a rod
 };

@@ -275,7 +275,7 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
   problem.b.setZero();
   factor(problem, workspace);
   auto& system = workspace.get<SparseSystem>();
-  problem.C.setZero();
+  clear_compliance(problem);
   for (int k = 0; k < count; ++k) {
     Budget::listen();
     unit_.setZero();
@@ -311,9 +311,18 @@ void RedundantRows::choose(ConstraintProblem& problem, Workspace& workspace) {
   pivot_when_chosen_ = report_.smallest_pivot;
 }
 
+void RedundantRows::clear_compliance(ConstraintProblem& problem) const {
+  auto idle = idle_.begin();
+  for (int r = 0; r < problem.rows(); ++r) {
+    if (idle != idle_.end() && *idle == r)
+      ++idle;
+    else
+      problem.C[r] = 0;
+  }
+}
+
 void RedundantRows::write_compliance(ConstraintProblem& problem) const {
-  problem.C.setZero();
-  for (const int row : idle_) problem.C[row] = 1;
+  clear_compliance(problem);
   for (const std::vector<int>* rows : {&rows_, &parallel_}) {
     if (rows->empty()) continue;
     for (const ConstraintBlock& block : problem.blocks)

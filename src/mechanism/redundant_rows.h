@@ -31,7 +31,7 @@ class RedundantRows {
   static constexpr double slack = 1e12;
 
   /// Updates the choice for a state whose joints are open by no more than `open` (m, rad) and writes it into problem.C (zero
-  /// elsewhere); problem.b is overwritten. Idle rows, all zero, have a compliance of 1 and stand apart.
+  /// elsewhere); problem.b is overwritten. Idle rows, which follow from no others, keep the compliance that they have.
   void set_aside(ConstraintProblem& problem, Workspace& workspace, double open, std::span<const int> idle = {});
 
   /// The rows set aside, ascending.
@@ -73,6 +73,8 @@ class RedundantRows {
   bool restore_one(ConstraintProblem& problem, Workspace& workspace);
   [[nodiscard]] bool still_good(ConstraintProblem& problem, Workspace& workspace);
   void choose(ConstraintProblem& problem, Workspace& workspace);
+  /// To zero, but for idle rows.
+  void clear_compliance(ConstraintProblem& problem) const;
   void write_compliance(ConstraintProblem& problem) const;
   void factor(const ConstraintProblem& problem, Workspace& workspace);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "constraint/joint_coordinates.h"
 #include "dynamics/forces/added_mass.h"
 #include "math/rotation.h"
 #include "model/solver_list.h"
@@ -18,7 +19,7 @@ double kinetic_energy(const Model& model, const State& s) {
     if (model.has_added_mass()) twice += twice_added_energy(model, i, s.theta[i], s.u.segment<6>(6 * i));
   }
   for (int k = 0; k < model.particle_count(); ++k) twice += model.particles.mass[k] * s.particle_velocity(k).squaredNorm();
-  return 0.5 * twice;
+  return 0.5 * twice + rotor_energy(model, s);
 }
 
 void ShockSolver::find(const Model& model, const State& s, std::vector<ShockPoint>& points, double slack) const {

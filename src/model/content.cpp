@@ -446,6 +446,7 @@ class Stiffness {
 void add_needs(const Drive& drive, JointNeeds& needs) {
   needs.drives = true;
   needs.switching = needs.switching || switches(drive) || saturates(drive);
+  needs.rotors = needs.rotors || drive.armature > 0;
 }
 
 }  // namespace
@@ -486,6 +487,7 @@ JointNeeds needs_of(const Model& model) {
     out.drives = out.drives || own.drives;
     out.switching = out.switching || own.switching;
     out.rates = out.rates || own.rates;
+    out.rotors = out.rotors || own.rotors;
   }
   out.kinematic = model.has_kinematic();
   out.belts = model.belt_count > 0;

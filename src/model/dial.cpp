@@ -220,7 +220,8 @@ std::optional<Recipe> nearest_fit(const Recipe& recipe, const GivenFields& fixed
       alternatives<FormulationSettings>(recipe.formulation, fixed.formulation, {VelocitySettings{}, AccelerationSettings{}});
   const auto corrections =
       alternatives<CorrectionSettings>(recipe.correction, fixed.correction, {ProjectionSettings{}, NoCorrectionSettings{}});
-  const auto coordinates = alternatives<CoordinatesChoice>(recipe.coordinates, fixed.coordinates, {MaximalCoordinatesSettings{}});
+  const auto coordinates = alternatives<CoordinatesChoice>(recipe.coordinates, fixed.coordinates,
+                                                           {MaximalCoordinatesSettings{}, ReducedCoordinatesSettings{}});
   const bool touching = !std::holds_alternative<NoContactSettings>(recipe.contacts);
   auto contacts = alternatives<ContactChoice>(recipe.contacts, fixed.contacts || !touching,
                                               {ConeContactSettings{}, BoxContactSettings{}, NoContactSettings{}});

@@ -158,6 +158,8 @@ void drive_fields(Self& drive, Visitor&& visit) {
   visit(Field{"restitution", "", "of the stops at lower and upper", 0, 1}, drive.restitution);
   visit(Field{"motor_torque", "N m, N", "exerted always", -1e300, 1e300}, drive.motor_torque);
   visit(Field{"motion", "", "angle or travel as a function of time, whatever that takes"}, drive.motion);
+  visit(Field{"armature", "kg m^2, kg", "inertia of a rotor that is geared to the axis, as seen from the axis: J n^2", 0, 1e300},
+        drive.armature);
 }
 
 template <>

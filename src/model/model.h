@@ -57,8 +57,10 @@ struct Joint {
 }
 
 /// Whether the axis has a row among the joint's own: where its motion is given, and, for methods that follow `switching` laws by
-/// accelerations, where one of those may hold it.
-[[nodiscard]] inline bool has_row(const Drive& drive, bool switching) { return drive.motion || (switching && switches(drive)); }
+/// accelerations, where one of those may hold it, or a rotor resists.
+[[nodiscard]] inline bool has_row(const Drive& drive, bool switching) {
+  return drive.motion || (switching && (switches(drive) || drive.armature > 0));
+}
 
 /// Calls visit(partner) for all partners, the world included.
 template <class AnyJoint, class Visit>

@@ -4,11 +4,24 @@
 
 #include <algorithm>
 
+#include "model/names.h"
+
 namespace rotule {
 
 namespace {
 
 std::string soft(const std::string& body) { return "soft surfaces (\"" + body + "\")"; }
+std::string armature(const std::string& joint) { return "armature (\"" + joint + "\")"; }
+bool has_armature(const JointDef& joint) {
+  return std::visit(
+      [](const auto& j) {
+        if constexpr (requires { j.drive; }) return j.drive.armature > 0;
+        if constexpr (requires { j.drives; })
+          return std::ranges::any_of(j.drives, [](const AxisDrive& axis) { return axis.drive.armature > 0; });
+        return false;
+      },
+      joint);
+}
 std::string added_mass(const std::string& body) { return "added mass (\"" + body + "\")"; }
 std::string wake(const std::string& body) { return "wakes of unsteady sections (\"" + body + "\")"; }
 
@@ -24,6 +37,9 @@ std::string unknown_to_realtime(const Model& model) {
     if (!body.touches) continue;
     if (body.surface.stiffness > 0) return soft(body.name);
   }
+  for (const Joint& joint : model.joints)
+    if (std::ranges::any_of(joint.drives, [](const Joint::AxisDrive& axis) { return axis.drive.armature > 0; }))
+      return armature(joint.name);
   return {};
 }
 
@@ -41,6 +57,8 @@ std::string unknown_to_realtime(const Scene& scene) {
     if (material == scene.materials.end()) continue;
     if (material->contact_stiffness > 0) return soft(body.name);
   }
+  for (const JointDef& joint : scene.joints)
+    if (has_armature(joint)) return armature(name_of(joint));
   return {};
 }
 

@@ -149,6 +149,8 @@ void check_drives(const std::vector<AxisDrive>& drives, const std::array<bool, 6
     seen[axis] = true;
     const Drive& drive = drives[k].drive;
     check_drive(drive, axis >= 3, place);
+    if (axis >= 3 && all_turn && drive.armature > 0)
+      fail(place / "armature", "all three rotations of this joint are free, and a rotor is geared to one axis; use a hinge");
     if (axis >= 3 && all_turn && (drive.lower || drive.upper || drive.stiffness > 0 || drive.motion))
       fail(place,
            "all three rotations of this joint are free, so that there is no angle to limit, to give or to spring back to; use a "

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "dynamics/tree/derivatives.h"
+#include "math/rotation.h"
 #include "model/joint_kinds.h"
 #include "world/world_implementation.h"
 
@@ -26,6 +27,7 @@ struct ReducedModel::Inside {
 
   NewtonEulerDerivatives newton_derivatives;
   ReducedDerivatives derivatives;
+  ReducedLinearisation linearisation;
 
   explicit Inside(const World& world) {
     static_cast<void>(world.islands());  // makes the stepper, and with it the inertia of point masses
@@ -33,6 +35,7 @@ struct ReducedModel::Inside {
     model = w.model;
     if (const std::string why = misfit_of_tree(model); !why.empty()) throw Error("reduced coordinates", why);
     tree = Tree(model, w.state);
+    require_rotors_inside(model, tree);
     for (const TreeAxis& axis : tree.axes)
       axes.push_back({axis.joint < 0 ? std::string() : model.joints[axis.joint].name, model.bodies[axis.body].name,
                       std::string(axis_names[axis.axis]), axis.position, axis.velocity});
@@ -208,6 +211,26 @@ const ReducedDerivatives& ReducedModel::forward_dynamics_derivatives(const VecX&
       in.articulated.solve(in.tree, in.poses, in.column.data(), part->col(k).data());
     }
   return in.derivatives;
+}
+
+const ReducedLinearisation& ReducedModel::linearise(const VecX& q, const VecX& u, const VecX& tau) {
+  Inside& in = *inside_;
+  const ReducedDerivatives& of = forward_dynamics_derivatives(q, u, tau);
+  const Eigen::Index n = in.tree.velocities;
+  MatX &A = in.linearisation.A, &B = in.linearisation.B;
+  A.setZero(2 * n, 2 * n);
+  B.setZero(2 * n, n);
+  A.topRightCorner(n, n).setIdentity();
+  // Small motions of a ball are carried round by its rate: d/dt dq = du + omega x dq.
+  for (const TreeLink& link : in.tree.links)
+    if (link.kind == TreeLink::Kind::ball) A.block<3, 3>(link.velocity, link.velocity) = skew(u.segment<3>(link.velocity));
+  A.bottomLeftCorner(n, n) = of.by_position;
+  A.bottomRightCorner(n, n) = of.by_velocity;
+  for (Eigen::Index k = 0; k < n; ++k) {
+    in.column = VecX::Unit(n, k);
+    in.articulated.solve(in.tree, in.poses, in.column.data(), B.col(k).data() + n);
+  }
+  return in.linearisation;
 }
 
 }  // namespace rotule

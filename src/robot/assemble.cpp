@@ -359,8 +359,6 @@ class Assembly {
     const Vec3 axis = before.orientation * joint.axis;
     if (joint.effort || joint.velocity)
       robot_.ratings.push_back({joint.name, joint.effort.value_or(0), joint.velocity.value_or(0)});
-    if (joint.armature > 0)
-      joint.element.remark(remarks_, "joint@armature", "is left out: joints answer as if their rotors had no inertia");
     switch (joint.kind) {
       case TreeJoint::Kind::hinge: {
         const double zero = measured_from(joint);

@@ -185,8 +185,12 @@ class MjcfReader {
     drive.stiffness = constant("stiffness");
     drive.rest =
         drive.stiffness > 0 ? measure(element.number("springref", 0)) : (static_cast<void>(element.text("springref")), 0);
-    joint.armature = constant("armature");
+    drive.armature = constant("armature");
     read_range(element, joint, measure);
+    if (drive.armature > 0 && joint.kind != Kind::hinge && joint.kind != Kind::slide) {
+      element.remark(remarks_, "joint@armature", "is left out of a joint that is no hinge and no slide");
+      drive.armature = 0;
+    }
     if (joint.kind == Kind::ball && drive.stiffness > 0)
       element.remark(remarks_, "joint@stiffness", "is left out of a ball joint");
     element.tell_unread(remarks_);

@@ -57,7 +57,7 @@ Mat3 possible_inertia(const Mat3& given, const Element& element, const std::stri
   const Eigen::SelfAdjointEigenSolver<Mat3> principal(symmetric);
   Vec3 moments = principal.eigenvalues();
   if (moments.isZero(0)) return symmetric;
-  if (symmetric.diagonal().minCoeff() < 0)
+  if (symmetric.diagonal().minCoeff() < -rounding * moments.cwiseAbs().maxCoeff())
     element.fail(
         fmt::format("the inertia of {} has the moment {:.6g}; none can be negative", whose, symmetric.diagonal().minCoeff()));
   // Nothing that moves is to become lighter: what is missing is added to the two smaller ones.

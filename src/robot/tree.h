@@ -37,7 +37,6 @@ struct TreeJoint {
   Vec3 place = Vec3::Zero();     // at the start, of free joints
   bool placed = false;           // whether a free joint's place is given, and not the rest pose
   Drive drive = {};              // in the file's coordinate
-  double armature = 0;           // kg m^2, kg
   std::optional<double> effort, velocity;
   Element element;
 };

@@ -268,8 +268,9 @@ class UrdfWriter {
                          shortest(drive.upper.value_or(far)), shortest(effort), shortest(velocity));
     else if (effort < rating_unknown || velocity < rating_unknown)
       out += fmt::format("<limit effort=\"{}\" velocity=\"{}\"/>", shortest(effort), shortest(velocity));
-    if (drive.stiffness > 0 || drive.motor_torque != 0 || drive.motion || drive.restitution > 0 || drive.motor_speed != 0)
-      tell(fmt::format("joint {}", in_quotes(joint)), "its spring, torque, given motion or restitution is left out");
+    if (drive.stiffness > 0 || drive.motor_torque != 0 || drive.motion || drive.restitution > 0 || drive.motor_speed != 0 ||
+        drive.armature > 0)
+      tell(fmt::format("joint {}", in_quotes(joint)), "its spring, torque, given motion, restitution or armature is left out");
     return out;
   }
 

@@ -158,6 +158,38 @@ TEST(Reduced, DerivativesAreDifferences) {
   EXPECT_LT(worst, 1e-6);
 }
 
+TEST(Reduced, LinearisationIsTheMotionBesideAMotion) {
+  // Two motions, a little apart, a short time on: their difference has grown by h (A x + B dtau).
+  double worst = 0;
+  for (int n = 0; n < 8; ++n) {
+    RandomTrees random(500 + n);
+    const World world = closed(random.tree(random.whole(1, 6), n % 2 == 1, false));
+    ReducedModel model(world);
+    const int count = model.velocities();
+    const VecX q = model.displaced(model.position(world), random_vector(random, count, 1));
+    const VecX u = random_vector(random, count, 1), tau = random_vector(random, count, 1);
+    const ReducedLinearisation beside = model.linearise(q, u, tau);
+    const VecX x = random_vector(random, 2 * count, 1), push = random_vector(random, count, 1);
+    const VecX grown = beside.A * x + beside.B * push;
+    // The exponential of a rate is a motion of q exactly; the middle of a short step is right to second order.
+    const double h = 1e-3, d = 1e-4;
+    const auto apart = [&](double times) {
+      const auto ahead = [&](double sign, double step) {
+        const VecX q_0 = model.displaced(q, sign * d * x.head(count)), u_0 = u + sign * d * x.tail(count),
+                   t_0 = tau + sign * d * push;
+        const VecX a = model.forward_dynamics(q_0, u_0, t_0);
+        return std::pair<VecX, VecX>(model.displaced(q_0, step * u_0 + 0.5 * step * step * a), u_0 + step * a);
+      };
+      const auto plus = ahead(1, times * h), minus = ahead(-1, times * h);
+      VecX out(2 * count);
+      out << model.difference(plus.first, minus.first), plus.second - minus.second;
+      return VecX(out / (2 * d));
+    };
+    worst = std::max(worst, largest_of(VecX((apart(1) - apart(-1)) / (2 * h) - grown)) / (1 + largest_of(grown)));
+  }
+  EXPECT_LT(worst, 1e-5);
+}
+
 TEST(Reduced, GravityCompensationHoldsAnArm) {
   // A bar of length 1 m on a hinge, level: m g l / 2.
   Scene scene;

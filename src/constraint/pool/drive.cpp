@@ -20,23 +20,30 @@ DriveAxis<double> drive_axis(const Joint& joint, int axis, const Kinematics& bod
   return axis_of(joint, axis, bodies[joint.a], bodies[joint.b]);
 }
 
+namespace {
+
+/// J' u: an axis turns with the body that carries it.
+double turning_term(const Joint& joint, int number, const DriveAxis<double>& axis, const BodyLanes<double>& a,
+                    const BodyLanes<double>& b) {
+  if (number >= 3) return a.omega.dot(axis.angular_b.cross(b.omega));  // the axis turns with one of the two
+  const JointPoint<double> point(a, b, joint.X_A.position, joint.X_B.position);
+  return -slide_row<double>(point, a, axis.linear_b).gamma;
+}
+
+}  // namespace
+
 Row<double> driven_row(const Joint& joint, const DrivenAxis& driven, const BodyLanes<double>& a, const BodyLanes<double>& b,
                        double t) {
   const Vec3 none = Vec3::Zero();
-  if (!driven.in_force) return {0, 0, none, none, none, none};
   const auto& [number, drive] = joint.drives[driven.drive];
+  if (!driven.in_force && drive.armature == 0) return {0, 0, none, none, none, none};
+  const DriveAxis<double> axis = axis_of(joint, number, a, b);
+  const double gamma = turning_term(joint, number, axis, a, b);
+  if (!driven.in_force) return {0, gamma, axis.linear_a, axis.angular_a, axis.linear_b, axis.angular_b, -axis.rate(a, b)};
   const auto [value, rate, acceleration] =
       drive.motion ? drive.motion->at(t) : std::array{driven.anchor + driven.speed * (t - driven.since), driven.speed, 0.0};
-  const DriveAxis<double> axis = axis_of(joint, number, a, b);
   const double C = has_coordinate(joint, number) ? beyond(axis.q, value, number >= 3) : 0;
-  double gamma = -acceleration;
-  if (number >= 3) {
-    gamma += a.omega.dot(axis.angular_b.cross(b.omega));  // the axis turns with one of the two
-  } else {
-    const JointPoint<double> point(a, b, joint.X_A.position, joint.X_B.position);
-    gamma -= slide_row<double>(point, a, axis.linear_b).gamma;
-  }
-  return {C, gamma, axis.linear_a, axis.angular_a, axis.linear_b, axis.angular_b, -rate};
+  return {C, gamma - acceleration, axis.linear_a, axis.angular_a, axis.linear_b, axis.angular_b, -rate};
 }
 
 void add_driven_hessian(const Joint& joint, const DrivenAxis& driven, const BodyLanes<double>& a, const BodyLanes<double>& b,
@@ -53,6 +60,19 @@ void add_driven_hessian(const Joint& joint, const DrivenAxis& driven, const Body
     H.block<3, 3>(3, 9) += turned;
     H.block<3, 3>(9, 3) -= turned;
   }
+}
+
+double axis_acceleration(const Model& model, const Joint& joint, int axis, const Kinematics& bodies, const VecX& udot) {
+  const DriveAxis<double> at = drive_axis(joint, axis, bodies);
+  double out = turning_term(joint, axis, at, bodies[joint.a], bodies[joint.b]);
+  const auto add = [&](int body, const Vec3& linear, const Vec3& angular) {
+    if (body == world_body) return;
+    const Vec6 own = model.movable(body) ? Vec6(udot.segment<6>(6 * body)) : bodies.given_acceleration(body);
+    out += linear.dot(own.head<3>()) + angular.dot(own.tail<3>());
+  };
+  add(joint.a, at.linear_a, at.angular_a);
+  add(joint.b, at.linear_b, at.angular_b);
+  return out;
 }
 
 void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std::vector<DriveRow>& rows) {
@@ -79,8 +99,7 @@ void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std
       return row;
     };
     const BodyLanes<double>&A = bodies[joint.a], &B = bodies[joint.b];
-    const double rate =
-        axis.linear_a.dot(A.v) + axis.angular_a.dot(A.omega) + axis.linear_b.dot(B.v) + axis.angular_b.dot(B.omega);
+    const double rate = axis.rate(A, B);
     const auto limit = [&](DriveRow::Kind kind, double sign, double room) {
       DriveRow& row = add(kind, sign);
       row.lower = 0;

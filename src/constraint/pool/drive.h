@@ -8,6 +8,8 @@
 //   spring     w = J u + C x + bias, taken at the step's end: C = 1/(h (h k + d)), bias = (q - rest) k/(h k + d).
 // A given motion, and at acceleration level whatever holds an axis, is a row of the joint's own block (locked_axes.h):
 //   C = q - target(t),  C_t = -target',  gamma = J' u - target''.
+// Where nothing holds it, a rotor's row stands there, at acceleration level: J u' + gamma + lambda/I = 0. It asks for no rate and
+// no position, C = 0 and C_t = -J u, so that wherever rows are solved it is no more than inertia.
 #include <rotule/problem.h>
 
 #include <array>
@@ -42,6 +44,10 @@ template <class L>
 struct DriveAxis {
   L q;
   Vec3L<L> linear_a, angular_a, linear_b, angular_b;
+
+  [[nodiscard]] L rate(const BodyLanes<L>& A, const BodyLanes<L>& B) const {
+    return linear_a.dot(A.v) + angular_a.dot(A.omega) + linear_b.dot(B.v) + angular_b.dot(B.omega);
+  }
 };
 
 /// Which angle the turn about axis k of the frame is. One free rotation: that from one frame to the other. Two, rotation l being
@@ -93,12 +99,15 @@ struct DrivenAxis {
   double anchor = 0, since = 0, speed = 0;
 };
 
-/// Its row at this state; all zero where it is not in force.
+/// Its row at this state; where it is not in force, a rotor's, or all zero.
 Row<double> driven_row(const Joint& joint, const DrivenAxis& driven, const BodyLanes<double>& a, const BodyLanes<double>& b,
                        double t);
 /// lambda times the row's second derivatives.
 void add_driven_hessian(const Joint& joint, const DrivenAxis& driven, const BodyLanes<double>& a, const BodyLanes<double>& b,
                         double lambda, Eigen::Matrix<double, 12, 12>& H);
+
+/// q'' of an axis for accelerations laid out as u, of bodies that move.
+double axis_acceleration(const Model& model, const Joint& joint, int axis, const Kinematics& bodies, const VecX& udot);
 
 /// Rows of all driven joints at this state, for a step of h. Answers of rows that were there before stay with them.
 void evaluate_drives(const Model& model, const Kinematics& bodies, double h, std::vector<DriveRow>& rows);

@@ -118,6 +118,7 @@ ROTULE_WIDE void newton_euler(const Tree& tree, const LinkPoses& poses, const Ve
     const LinkMotion& m = motions[i];
     if (link.kind == TreeLink::Kind::hinge) tau[link.velocity] = dot3(at.z, m.n);
     if (link.kind == TreeLink::Kind::slider) tau[link.velocity] = dot3(at.z, m.f);
+    if (link.rotor > 0 && udot) tau[link.velocity] += link.rotor * udot[link.velocity];
     if (link.kind == TreeLink::Kind::ball) Eigen::Map<Vec3>(tau + link.velocity) = vec3(transposed_times(at.B, m.n));
     if (link.parent < 0) continue;
     LinkMotion& p = motions[static_cast<std::size_t>(link.parent)];

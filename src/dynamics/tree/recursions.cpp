@@ -86,6 +86,7 @@ ROTULE_WIDE const MatX& CompositeBodies::mass_matrix(const Tree& tree, const Lin
         }
         if (!above.travels) moment += cross3(pose.r, f);
       }
+      entries[column * n + column] += link.rotor;
     }
     if (link.parent < 0) continue;
     Moments& p = moments_[link.parent];
@@ -163,14 +164,14 @@ ROTULE_WIDE void ArticulatedBodies::factor(const Tree& tree, const LinkPoses& po
       case TreeLink::Kind::slider: {
         if (link.travels) {  // nothing before it turns: of the articulated body M alone is asked for
           at.U_f = at.M * z;
-          at.inverse_D = 1 / dot3(z, at.U_f);
+          at.inverse_D = 1 / (dot3(z, at.U_f) + link.rotor);
           at.M -= outer(at.inverse_D * at.U_f, at.U_f);
           break;
         }
         const bool turns = link.kind == TreeLink::Kind::hinge;
         at.U_f = turns ? at.H * z : at.M * z;
         at.U_n = turns ? at.J * z : transposed_times(at.H, z);
-        at.inverse_D = 1 / dot3(z, turns ? at.U_n : at.U_f);
+        at.inverse_D = 1 / (dot3(z, turns ? at.U_n : at.U_f) + link.rotor);
         const Lanes3 w_f = at.inverse_D * at.U_f, w_n = at.inverse_D * at.U_n;
         at.M -= outer(w_f, at.U_f);
         at.H -= outer(w_f, at.U_n);

@@ -5,6 +5,7 @@
 //                     ground; leaves first, f and n are handed to parents, f_p += f, n_p += n + r x f, and tau = z . n
 //   composite body    mass, first and second moments of all that a joint carries; H_ij = z_j . (what z_i's unit rate needs)
 //   articulated body  I_A = [M H; H^T J] of a link with all that hangs on it, less what its joint lets go, U U^T / D
+// A rotor geared to a joint adds its inertia to H_ii and to D, and its inertia times q'' to tau.
 // Each takes time proportional to the number of links (composite body: times their depth). Derivatives: derivatives.h.
 #include <cmath>
 #include <vector>

@@ -1,5 +1,7 @@
 #include "dynamics/tree/tree.h"
 
+#include <rotule/error.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -151,6 +153,10 @@ struct TreeBuilder {
     number(elements, out);
     add(elements, out, model.movable(parent) ? tree.link_of[parent] : -1, in_link(parent) * (child_is_b ? joint.X_A : joint.X_B),
         child_is_b ? joint.X_B : joint.X_A);
+    for (const Joint::AxisDrive& axis : joint.drives)
+      for (TreeLink& link : tree.links)
+        if (axis.drive.armature > 0 && link.rates() == 1 && link.velocity == out.velocity[axis.axis])
+          link.rotor = axis.drive.armature;
   }
 };
 
@@ -231,6 +237,16 @@ Tree::Tree(const Model& model, const State& state, std::span<const int> bodies, 
 bool Tree::stands(const State& s) const {
   return std::ranges::all_of(
       grounds, [&](const Ground& at) { return at.p == s.p[at.body] && at.theta.coeffs() == s.theta[at.body].coeffs(); });
+}
+
+void require_rotors_inside(const Model& model, const Tree& tree) {
+  for (const int j : tree.outside)
+    for (const Joint::AxisDrive& axis : model.joints[j].drives)
+      if (axis.drive.armature > 0)
+        throw Error(
+            "joint \"" + model.joints[j].name + "\"",
+            "closes a loop and has armature, which trees know of their own joints alone; put it to another joint of the loop, or "
+            "take methods of accelerations with --set coordinates=maximal");
 }
 
 std::string misfit_of_tree(const Model& model) {

@@ -33,6 +33,7 @@ struct TreeLink {
   Vec3 c = Vec3::Zero();
   Mat3 I = Mat3::Zero();
   Mat3 body_axes = Mat3::Identity();  // from body axes to the link's
+  double rotor = 0;                   // inertia of one that is geared to its hinge or slider (Drive::armature)
 
   [[nodiscard]] int rates() const { return kind == Kind::ball ? 3 : kind == Kind::weld ? 0 : 1; }
 };
@@ -79,6 +80,9 @@ struct Tree {
   Tree(const Model& model, const State& state, std::span<const int> bodies, std::span<const int> joints);
   Tree() = default;
 };
+
+/// Throws Error where a joint outside has a rotor, which acts in maximal coordinates alone.
+void require_rotors_inside(const Model& model, const Tree& tree);
 
 /// The first thing of the model that trees do not know: joints of kinematic bodies, added mass. Empty where there is none.
 std::string misfit_of_tree(const Model& model);

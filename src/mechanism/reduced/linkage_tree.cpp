@@ -9,6 +9,7 @@ namespace rotule {
 
 LinkageTree::LinkageTree(const Model& model, const State& s, const Linkage& linkage)
     : tree_(model, s, linkage.bodies, linkage.joints), local_(tree_) {
+  require_rotors_inside(model, tree_);
   local_.link_of.assign(linkage.bodies.size(), -1);
   for (std::size_t k = 0; k < linkage.bodies.size(); ++k) {
     if (model.is_particle(linkage.bodies[k])) continue;
@@ -21,13 +22,16 @@ LinkageTree::LinkageTree(const Model& model, const State& s, const Linkage& link
   std::ranges::sort(by_number_, {}, [&](int k) { return tree_.joints[static_cast<std::size_t>(k)].joint; });
   tree_.link_of = {};  // as long as the model has bodies, and nobody asks
   for (VecX* v : {&q_, &q_next_}) v->setZero(tree_.positions);
-  for (VecX* v : {&u_, &u_next_, &sigma_, &udot_, &response_udot_}) v->setZero(tree_.velocities);
+  for (VecX* v : {&u_, &u_next_, &sigma_, &udot_, &response_udot_, &spins_}) v->setZero(tree_.velocities);
   for (VecX* v : {&forces_, &response_, &v_, &momentum_}) v->setZero(6 * static_cast<Eigen::Index>(linkage.bodies.size()));
   summed_.resize(6 * linkage.bodies.size());
   for (const int j : linkage.joints)
     for_each_partner(model.joints[static_cast<std::size_t>(j)],
                      [&](int partner) { floats_ = floats_ && partner != world_body && model.movable(partner); });
-  for (const TreeLink& link : tree_.links) mass_ += link.mass;
+  for (const TreeLink& link : tree_.links) {
+    mass_ += link.mass;
+    geared_ = geared_ || link.rotor > 0;
+  }
 }
 
 bool LinkageTree::holds(int joint) const { return !std::binary_search(tree_.outside.begin(), tree_.outside.end(), joint); }
@@ -69,7 +73,19 @@ void LinkageTree::find_rates(const LinkPoses& poses, VecX& u) {
     momentum_.segment<3>(6 * link.body) = link.mass * v_.segment<3>(6 * link.body);
     momentum_.segment<3>(6 * link.body + 3) = R * (link.I * (R.transpose() * v_.segment<3>(6 * link.body + 3)));
   }
-  articulated_.accelerations(local_, poses, Vec3::Zero(), nullptr, nullptr, momentum_.data(), u.data());
+  articulated_.accelerations(local_, poses, Vec3::Zero(), nullptr, geared_ ? spins_.data() : nullptr, momentum_.data(), u.data());
+}
+
+void LinkageTree::take_spins(const VecX& u) {
+  for (const TreeLink& link : local_.links)
+    if (link.rotor > 0) spins_[link.velocity] = link.rotor * u[link.velocity];
+}
+
+double LinkageTree::rotor_energy(const VecX& u) const {
+  double twice = 0;
+  for (const TreeLink& link : local_.links)
+    if (link.rotor > 0) twice += link.rotor * u[link.velocity] * u[link.velocity];
+  return 0.5 * twice;
 }
 
 void LinkageTree::write_velocities(const LinkPoses& poses) {
@@ -98,6 +114,7 @@ void LinkageTree::project(VecX& velocities) {
   for (std::size_t i = 0; i < tree_.links.size(); ++i)
     if (const int body = tree_.links[i].body; body >= 0)
       v_.segment<6>(6 * local_.links[i].body) = velocities.segment<6>(6 * body);
+  take_spins(u_);  // forces act on bodies
   find_rates(poses_, u_next_);
   move_links(local_, poses_, u_next_.data(), motions_);
   write_velocities(poses_);
@@ -142,6 +159,10 @@ void LinkageTree::take(const Model& model, const State& s, const VecX& motion, c
     if (const int body = tree_.links[i].body; body >= 0)
       v_.segment<6>(6 * local_.links[i].body) = velocities.segment<6>(6 * body);
   energy_ = kinetic_energy(poses_);
+  if (!geared_) return;
+  read_coordinates(model, tree_, s, velocities, q_, u_);
+  take_spins(u_);
+  energy_ += rotor_energy(u_);
 }
 
 void LinkageTree::move(State& s) {
@@ -153,7 +174,7 @@ void LinkageTree::move(State& s) {
   write_velocities(poses_next_);
   // Beyond 0.4 rad per step there is no knowing what was lost to the step and what to the motion.
   constexpr double most = 1.1;
-  const double has = kinetic_energy(poses_next_);
+  const double has = kinetic_energy(poses_next_) + rotor_energy(u_next_);
   const double factor = has > 0 ? std::min(std::sqrt(std::max(energy_, 0.0) / has), most) : 1.0;
   Vec3 drift = Vec3::Zero();
   for (const TreeLink& link : local_.links)

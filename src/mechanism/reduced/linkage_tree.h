@@ -64,18 +64,22 @@ class LinkageTree {
   void move(State& s);
 
  private:
-  /// H^-1 L^T M v, for v_ in the pose that the articulated bodies are of.
+  /// H^-1 (L^T M v + spins of rotors), for v_ in the pose that the articulated bodies are of.
   void find_rates(const LinkPoses& poses, VecX& u);
   /// Of v_, less the motion of the whole where it floats.
   [[nodiscard]] double kinetic_energy(const LinkPoses& poses) const;
   void write_velocities(const LinkPoses& poses);
+  /// Momenta that rotors have at these rates, into spins_.
+  void take_spins(const VecX& u);
+  [[nodiscard]] double rotor_energy(const VecX& u) const;
 
   Tree tree_, local_;  // bodies by their numbers; by their places in the linkage
-  bool floats_ = true;
+  bool floats_ = true, geared_ = false;
   double mass_ = 0;
   VecX q_, u_, sigma_, q_next_, u_next_, forces_, udot_, response_udot_, response_;
   VecX v_, momentum_;  // of bodies, by place
-  double energy_ = 0;  // of v_ where it was taken
+  VecX spins_;         // momenta of rotors, by rates
+  double energy_ = 0;  // of v_ and rotors where they were taken
   std::vector<double> summed_;
   LinkPoses poses_, poses_next_;
   LinkMotions motions_;

@@ -32,6 +32,7 @@ void ReducedMechanism::find_trees(const rotule::State& s) {
   tree_ = Tree(model, s);
   outside_.assign(model.joints.size(), 0);
   for (const int j : tree_.outside) outside_[j] = 1;
+  require_rotors_inside(model, tree_);
   s_ = again_ = s;
   const int particles = 3 * model.particle_count();
   read_.q.setZero(tree_.positions);

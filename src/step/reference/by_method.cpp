@@ -56,7 +56,9 @@ void ReferenceStepper::look_at_coordinates() {
   if (std::holds_alternative<AutomaticCoordinatesSettings>(recipe.coordinates)) {
     Recipe trial = recipe;
     trial.coordinates = ReducedCoordinatesSettings{};
-    reduced = misfit(trial, needs_of(mechanism.model)).empty() && ReducedMotion::fits(mechanism.model, by_impulses());
+    const JointNeeds needs = needs_of(mechanism.model);
+    reduced = misfit(trial, needs).empty() && ReducedMotion::fits(mechanism.model, by_impulses());
+    reduced = reduced || (by_impulses() && needs.rotors);  // which go with trees alone there
   }
   if (by_impulses()) {
     if (reduced) require_trees(mechanism.model, true);

@@ -7,6 +7,23 @@
 
 namespace rotule {
 
+namespace {
+
+/// Of velocities over the island's bodies, and of bodies whose motion is given.
+double rotor_rate(const JointedMechanism& mechanism, const Island& island, const Joint& joint, int axis, const VecX& u) {
+  const DriveAxis<double> at = drive_axis(joint, axis, mechanism.kinematics);
+  const auto share = [&](int body, const Vec3& linear, const Vec3& angular) {
+    if (body == world_body) return 0.0;
+    const auto place = std::ranges::lower_bound(island.bodies, body);
+    const bool here = place != island.bodies.end() && *place == body;
+    const Vec6 own = here ? Vec6(u.segment<6>(6 * (place - island.bodies.begin()))) : mechanism.kinematics.velocity(body);
+    return linear.dot(own.head<3>()) + angular.dot(own.tail<3>());
+  };
+  return share(joint.a, at.linear_a, at.angular_a) + share(joint.b, at.linear_b, at.angular_b);
+}
+
+}  // namespace
+
 double kinetic_product(const JointedMechanism& mechanism, const Island& island, const VecX& u, const VecX& v) {
   const Model& model = mechanism.model;
   double sum = 0;
@@ -20,6 +37,12 @@ double kinetic_product(const JointedMechanism& mechanism, const Island& island, 
     sum += p.dot(model.inertia[body] * q);
     if (model.has_added_mass()) sum += u.segment<6>(k).dot(added_mass_in_world(model, body, R) * v.segment<6>(k));
   }
+  for (const int linkage : island.linkages)
+    for (const int j : mechanism.linkages[linkage].joints)
+      for (const auto& [axis, drive] : model.joints[j].drives)
+        if (drive.armature > 0)
+          sum += drive.armature * rotor_rate(mechanism, island, model.joints[j], axis, u) *
+                 rotor_rate(mechanism, island, model.joints[j], axis, v);
   return sum;
 }
 
