@@ -73,9 +73,9 @@ void look_ahead(BodyLines& bodies, std::span<const int> rows, float h, float fal
 void find_calm(BodyLines& bodies, std::span<const int> rows, float slow);
 /// Load-scaled inertia. A body that is squeezed between others with the force L counts for more, in this step, by 1 + share L/(m
 /// g): its mass and inertia, not its weight, so that forces at rest stay what they are. Contacts are as stiff as the inertias
-/// they see, and a light body under a heavy one would have springs for its own weight alone. Only what is calm: what slides, falls
-/// or is struck has its own inertia, or momentum would be lost. The factor follows loads by jumps, up at once and down slowly, but
-/// for what is no longer calm: following each change would pump energy.
+/// they see, and a light body under a heavy one would have springs for its own weight alone. Only what is calm: what slides,
+/// falls or is struck has its own inertia, or momentum would be lost. The factor follows loads by jumps, up at once and down
+/// slowly, but for what is no longer calm: following each change would pump energy.
 struct Burdens {
   float share = 0, gravity = 0;
 };

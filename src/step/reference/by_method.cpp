@@ -195,8 +195,9 @@ void ReferenceStepper::look_at_end(State& s, double t, double h) {
   };
   for (int round = 0; projection && round < most_rounds && overlap(); ++round) {
     const int count = split_into_islands(mechanism.model, parts(), late_, late_search_);
-    if (!closing_.close(*projection, rules_, mechanism, {late_.data(), static_cast<std::size_t>(count)}, late_search_, s, t, h))
-      break;
+    const std::span<const Island> late{late_.data(), static_cast<std::size_t>(count)};
+    const LeastMove least = round == 0 ? LeastMove::by_mass : LeastMove::by_length;
+    if (!closing_.close(*projection, rules_, mechanism, late, late_search_, s, t, h, least)) break;
     finder.forget();
     finder.refresh(s, h, now.contacts);
   }

@@ -106,7 +106,8 @@ bool PositionClosing::may_stay(const JointedMechanism& mechanism, const Island& 
 }
 
 bool PositionClosing::close(const ProjectionSettings& settings, const ContactRules& rules, JointedMechanism& mechanism,
-                            std::span<const Island> islands, const IslandSearch& search, State& s, double t, double h) {
+                            std::span<const Island> islands, const IslandSearch& search, State& s, double t, double h,
+                            LeastMove least) {
   const StageClock::Scope stage(mechanism.clock, Stage::correct);
   const Model& model = mechanism.model;
   StepReport& report = mechanism.now.report;
@@ -153,7 +154,7 @@ bool PositionClosing::close(const ProjectionSettings& settings, const ContactRul
     if (!moved) kept_ = s;
     move_.setZero(s.u.size());
     parallel_for(count, mechanism.recipe.threads, [&](int i) {
-      if (errors_[i] > 0) move_apart(rules, mechanism, search, islands[i], t, moved_[i]);
+      if (errors_[i] > 0) move_apart(rules, mechanism, search, islands[i], t, least, moved_[i]);
     });
     for (int i = 0; i < count; ++i) {
       if (errors_[i] == 0) continue;
@@ -209,7 +210,7 @@ void PositionClosing::go_part_of_the_way(const Island& island, double share, Sta
 }
 
 void PositionClosing::move_apart(const ContactRules& rules, JointedMechanism& mechanism, const IslandSearch& search,
-                                 const Island& island, double t, Island& moved) {
+                                 const Island& island, double t, LeastMove least, Island& moved) {
   const std::vector<Contact>& contacts = mechanism.now.contacts;
   moved.take_parts(island);
   if (moved.gang != island.gang) moved.lend(island.gang);
@@ -219,6 +220,8 @@ void PositionClosing::move_apart(const ContactRules& rules, JointedMechanism& me
                           mechanism.trees};
   moved.assemble(parts, search.local_of, Island::Rows::normals);
   moved.evaluate(parts, mechanism.model, mechanism.kinematics, t);
+  if (least == LeastMove::by_length && moved.linkages.empty())
+    for (std::size_t i = 0; i < moved.bodies.size(); ++i) moved.problem.inverse_mass[i] *= mechanism.model.mass(moved.bodies[i]);
   formulate_position(moved.values, moved.problem);
   for (std::size_t k = 0; k < moved.drives.size(); ++k)
     formulate_position(limits_[moved.drives[k]], moved.drive_block(k), moved.problem);

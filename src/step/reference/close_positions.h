@@ -13,6 +13,10 @@
 
 namespace rotule {
 
+/// What is least of the move that takes bodies apart: by mass, light ones give way to heavy ones, and may be squeezed from side
+/// to side under them without end; by length, the heavy are lifted.
+enum class LeastMove { by_mass, by_length };
+
 class PositionClosing {
  public:
   /// At the start of a step: what bodies have.
@@ -20,7 +24,8 @@ class PositionClosing {
   /// For the islands of a step of h, or of overlaps found at its end; books what it adds to the energy in mechanism.now. Whether
   /// anything moved.
   bool close(const ProjectionSettings& settings, const ContactRules& rules, JointedMechanism& mechanism,
-             std::span<const Island> islands, const IslandSearch& search, State& s, double t, double h);
+             std::span<const Island> islands, const IslandSearch& search, State& s, double t, double h,
+             LeastMove least = LeastMove::by_mass);
 
  private:
   /// The largest error of an island that is above the tolerance; zero where there is none.
@@ -37,7 +42,7 @@ class PositionClosing {
   /// A share of the way from before anything moved to here.
   void go_part_of_the_way(const Island& island, double share, State& s) const;
   void move_apart(const ContactRules& rules, JointedMechanism& mechanism, const IslandSearch& search, const Island& island,
-                  double t, Island& moved);
+                  double t, LeastMove least, Island& moved);
   /// Joints come first: where they hold bodies in each other, contacts give way, and what stays is said.
   void note_held(const ContactRules& rules, std::span<const Contact> contacts, Island& moved);
 
