@@ -439,10 +439,25 @@ TEST(Robots, WhatIsNotKnownIsToldByNameAndLine) {
   EXPECT_EQ(find("sensor gyro")->line, 9);
 }
 
+TEST(Robots, MomentsBelowZeroByRoundingAreZero) {
+  const Folder folder("robots_rounding");
+  const auto read = [&](const char* moment) {
+    return read_robot(write(folder, "r.urdf",
+                            fmt::format(R"(<robot name="r"><link name="a"><inertial><mass value="0.5"/>
+<inertia ixx="0.002" ixy="0" ixz="0" iyy="0.002" iyz="0" izz="{}"/></inertial></link></robot>)",
+                                        moment)),
+                      {.base = RobotOptions::Base::floating});
+  };
+  const Robot robot = read("-5.4e-20");
+  EXPECT_TRUE(tells(robot, "inertia of", "no body has principal moments"));
+  EXPECT_GT((*robot.scene.bodies.at(0).inertia)(2, 2), 0);
+  EXPECT_THROW(read("-1e-6"), Error);
+}
+
 TEST(Robots, ClassesOfDefaultsAreChains) {
   const Folder folder("robots_defaults");
   const Robot robot = read_robot(write(folder, "r.xml", R"(<mujoco><compiler angle="radian"/>
-<default><joint damping="1" frictionloss="0.5"/><geom density="100"/>
+<default><joint damping="1" frictionloss="0.5" armature="0.25"/><geom density="100"/>
   <default class="arm"><joint damping="2" range="-1 1"/>
     <default class="wrist"><joint axis="0 1 0" frictionloss="0.25"/></default></default></default>
 <worldbody>
@@ -461,6 +476,7 @@ TEST(Robots, ClassesOfDefaultsAreChains) {
   EXPECT_EQ(hinge(2).drive.damping, 3);
   EXPECT_EQ(hinge(2).drive.friction, 0.25);
   EXPECT_EQ(hinge(2).drive.lower, -1);
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(hinge(k).drive.armature, 0.25);
   EXPECT_NEAR(hinge(2).axis.y(), 1, 1e-15);
   EXPECT_NEAR(*robot.scene.bodies[0].mass, 100 * 4.0 / 3 * std::numbers::pi * 1e-3, 1e-12);
   EXPECT_NEAR(*robot.scene.bodies[1].mass, 100 * 8e-3, 1e-12);
