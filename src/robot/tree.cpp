@@ -53,11 +53,12 @@ std::vector<Pose> link_poses(const Tree& tree, bool at_rest, std::vector<std::ve
 
 Mat3 possible_inertia(const Mat3& given, const Element& element, const std::string& whose, Remarks& remarks) {
   constexpr double rounding = 1e-9;
+  constexpr double nothing = 1e-18;  // kg m^2, what subtractions leave of a point mass
   Mat3 symmetric = 0.5 * (given + given.transpose());
   const Eigen::SelfAdjointEigenSolver<Mat3> principal(symmetric);
   Vec3 moments = principal.eigenvalues();
   if (moments.isZero(0)) return symmetric;
-  if (symmetric.diagonal().minCoeff() < -rounding * moments.cwiseAbs().maxCoeff())
+  if (symmetric.diagonal().minCoeff() < -std::max(rounding * moments.cwiseAbs().maxCoeff(), nothing))
     element.fail(
         fmt::format("the inertia of {} has the moment {:.6g}; none can be negative", whose, symmetric.diagonal().minCoeff()));
   // Nothing that moves is to become lighter: what is missing is added to the two smaller ones.
