@@ -2,10 +2,10 @@
 // Gauss-Seidel; while the set changes it may gain nothing.
 #include <rotule/solvers/anderson.h>
 
+#include "linalg/anderson_mixing.h"
 #include "solve/iteration.h"
 #include "solve/rival.h"
 #include "solve/solve.h"
-#include "linalg/anderson_mixing.h"
 #include "solve/sweep/block_sweep.h"
 
 namespace rotule {
