@@ -217,12 +217,12 @@ bool RedundantRows::restore_one(ConstraintProblem& problem, Workspace& workspace
   // rows is S v, with S their Schur complement: zero as long as they follow from the kept ones.
   unit_.setZero();
   for (std::size_t k = 0; k < rows_.size(); ++k) unit_[rows_[k]] = 1 + 0.1 * static_cast<double>(k % 7);
-  problem.C.setZero();
+  clear_compliance(problem);
   multiply(problem, view(unit_), view(velocities_), view(problem.b));
   write_compliance(problem);
   factor(problem, workspace);
   unit_ -= x_;
-  problem.C.setZero();
+  clear_compliance(problem);
   multiply(problem, view(unit_), view(velocities_), view(product_));
 
   std::size_t most = 0;
