@@ -268,9 +268,8 @@ void build(const Truss& def, const Place& place, Scene& scene) {
                                  std::pair(1, 3), std::pair(0, 1), std::pair(2, 3)})
     add_bars(from, to, 1);
   for (int i = 0; i < stations; ++i)
-    for (int corner = 0; corner < 2; ++corner)
-      group.masses[static_cast<std::size_t>(4 * i + corner)] +=
-          0.5 * def.floor_mass * bay * (i == 0 || i == stations - 1 ? 0.5 : 1.0);
+    for (const int node : {4 * i, 4 * i + 1})
+      group.masses[static_cast<std::size_t>(node)] += 0.5 * def.floor_mass * bay * (i == 0 || i == stations - 1 ? 0.5 : 1.0);
   group.pinned = {0, 1, 4 * (stations - 1), 4 * (stations - 1) + 1};
   scene.particles.push_back(std::move(group));
 }
