@@ -40,9 +40,10 @@ std::optional<RecordedPlane> recorded_plane(const World& world, const std::strin
   return out;
 }
 
-void FluidTally::add(const World& world) {
+void FluidTally::add(const World& world, double seconds) {
   if (world.fluid() == nullptr) return;
   const FluidReport& report = world.fluid()->report();
+  seconds_ += seconds;
   substeps_ += report.substeps;
   iterations_ += report.coupling_iterations;
   residual_ = std::max(residual_, report.coupling_residual);
@@ -55,7 +56,8 @@ void FluidTally::add(const World& world) {
 
 Json FluidTally::save() const {
   const Vec3& before = left_over_before_;
-  return {substeps_, iterations_, residual_, cfl_, divergence_, momentum_left_over_, before.x(), before.y(), before.z()};
+  return {substeps_,           iterations_, residual_,  cfl_,       divergence_,
+          momentum_left_over_, before.x(),  before.y(), before.z(), seconds_};
 }
 
 void FluidTally::load(const Json& saved) {
@@ -66,6 +68,7 @@ void FluidTally::load(const Json& saved) {
   saved.at(4).get_to(divergence_);
   saved.at(5).get_to(momentum_left_over_);
   for (int k = 0; k < 3; ++k) saved.at(6 + static_cast<std::size_t>(k)).get_to(left_over_before_[k]);
+  saved.at(9).get_to(seconds_);
 }
 
 Json FluidTally::result(const World& world) const {
@@ -74,6 +77,7 @@ Json FluidTally::result(const World& world) const {
   const auto list = [](const Vec3& v) -> Json { return {v.x(), v.y(), v.z()}; };
   return {{"cells", world.fluid()->cells()},
           {"bytes_per_cell", world.fluid()->bytes_per_cell()},
+          {"ns_per_cell", substeps_ > 0 ? 1e9 * seconds_ / static_cast<double>(substeps_ * world.fluid()->cells()) : 0.0},
           {"substeps", substeps_},
           {"coupling_iterations", iterations_},
           {"coupling_residual", residual_},
@@ -89,28 +93,41 @@ Json FluidTally::result(const World& world) const {
               {"sides", list(books.momentum_sides)},
               {"bodies", list(books.momentum_bodies)},
               {"left_over", list(books.momentum_left_over)},
+              {"buoyancy", list(books.buoyancy)},
               {"most_left_over", momentum_left_over_}}},
+            {"angular_momentum",
+             {{"initial", list(books.angular_momentum_start)},
+              {"final", list(books.angular_momentum)},
+              {"sides", list(books.angular_momentum_sides)},
+              {"bodies", list(books.angular_momentum_bodies)},
+              {"left_over", list(books.angular_momentum_left_over)},
+              {"buoyancy", list(books.angular_buoyancy)}}},
             {"energy",
              {{"initial", books.energy_start},
               {"final", books.energy},
               {"sides", books.energy_sides},
               {"bodies", books.energy_bodies},
               {"viscosity", books.viscosity},
+              {"grip", books.grip},
+              {"coupling", books.coupling},
               {"left_over", books.energy_left_over}}}}}};
 }
 
 std::string fluid_text(const Json& result) {
   const Json &momentum = result["balance"]["momentum"], &energy = result["balance"]["energy"];
   const auto number = [](const Json& group, const char* key) { return group[key].get<double>(); };
-  return fmt::format(
-             "  fluid         {} cells, {} substeps, {} trials of coupling, {:.3g} m/s apart at most; CFL {:.3g} at most\n",
-             result["cells"].get<std::int64_t>(), result["substeps"].get<std::int64_t>(),
-             result["coupling_iterations"].get<std::int64_t>(), number(result, "coupling_residual"), number(result, "cfl")) +
-         fmt::format(
-             "    energy      {:.4g} J -> {:.4g} J: sides {:+.4g} J, bodies {:+.4g} J, viscosity {:+.4g} J; left over {:.3g} J\n"
-             "    momentum    left over {:.2g} kg m/s in a step at most\n",
-             number(energy, "initial"), number(energy, "final"), number(energy, "sides"), -number(energy, "bodies"),
-             -number(energy, "viscosity"), number(energy, "left_over"), number(momentum, "most_left_over"));
+  std::string out =
+      fmt::format("  fluid         {} cells, {} substeps, {} trials of coupling, {:.3g} m/s apart at most; CFL {:.3g} at most\n",
+                  result["cells"].get<std::int64_t>(), result["substeps"].get<std::int64_t>(),
+                  result["coupling_iterations"].get<std::int64_t>(), number(result, "coupling_residual"), number(result, "cfl"));
+  out += fmt::format("    cost        {:.3g} ns per cell and substep, bodies included; fields of {:.3g} bytes per cell\n",
+                     number(result, "ns_per_cell"), number(result, "bytes_per_cell"));
+  out += fmt::format(
+      "    energy      {:.4g} J -> {:.4g} J: sides {:+.4g} J, bodies {:+.4g} J, viscosity {:+.4g} J, grip {:+.4g} J, "
+      "coupling {:+.3g} J; left over {:.3g} J\n",
+      number(energy, "initial"), number(energy, "final"), number(energy, "sides"), -number(energy, "bodies"),
+      -number(energy, "viscosity"), -number(energy, "grip"), -number(energy, "coupling"), number(energy, "left_over"));
+  return out + fmt::format("    momentum    left over {:.2g} kg m/s in a step at most\n", number(momentum, "most_left_over"));
 }
 
 void fluid_picture(const FluidOptions& options) {

@@ -46,9 +46,10 @@ struct FluidReport {
 
 /// Sums over the grid, bodies' insides included.
 struct FluidLedger {
-  Vec3 momentum = Vec3::Zero();  // kg m/s
-  double kinetic_energy = 0;     // J
-  double dissipation = 0;        // W, by viscosity
+  Vec3 momentum = Vec3::Zero();          // kg m/s
+  Vec3 angular_momentum = Vec3::Zero();  // kg m^2/s, about the origin; none about axes across which the box is periodic
+  double kinetic_energy = 0;             // J
+  double dissipation = 0;                // W, by viscosity
 };
 
 }  // namespace rotule

@@ -26,16 +26,24 @@ struct FluidSlice {
 
 /// Where the momentum and the energy of a fluid came from and went to since its books were opened. What bodies gain the fluid
 /// loses; what they displace does not count, nor does the hydrostatic pressure, which the sides bear at once.
-///   momentum now = start + sides - bodies + left over,
-///   energy now = start + sides - bodies - viscosity + left over.
+///   momentum now = start + sides - bodies + left over, linear and angular about the origin,
+///   energy now = start + sides - bodies - viscosity - grip - coupling + left over.
 /// Sides are summed over the planes through the middles of the outermost cells, bodies over their pushes. The momentum left over
-/// is rounding. Of the energy it is what friction takes where surfaces cut cells, and the error of the steps.
+/// is rounding, of the energy it is the error of the steps. About an axis across which the box is periodic there is no angular
+/// momentum: it is zero. Buoyancy is the hydrostatic pressure's: bodies get it, and the fluid does not lose it.
 struct FluidBalance {
   bool kept = false;
   Vec3 momentum_start = Vec3::Zero(), momentum = Vec3::Zero();  // kg m/s
   Vec3 momentum_sides = Vec3::Zero(), momentum_bodies = Vec3::Zero(), momentum_left_over = Vec3::Zero();
-  double energy_start = 0, energy = 0;  // J
-  double energy_sides = 0, energy_bodies = 0, viscosity = 0, energy_left_over = 0;
+  Vec3 angular_momentum_start = Vec3::Zero(), angular_momentum = Vec3::Zero();  // kg m^2/s
+  Vec3 angular_momentum_sides = Vec3::Zero(), angular_momentum_bodies = Vec3::Zero(), angular_momentum_left_over = Vec3::Zero();
+  Vec3 buoyancy = Vec3::Zero(), angular_buoyancy = Vec3::Zero();  // what bodies got of it: impulse, and about the origin
+  double displaced_mass = 0;                                      // kg, of the bodies as the grid sees them now
+  double energy_start = 0, energy = 0;                            // J
+  double energy_sides = 0, energy_bodies = 0, energy_left_over = 0;
+  double viscosity = 0;  // heat by the slopes that the grid sees
+  double grip = 0;       // heat where bodies take hold of the fluid: friction in cells that their surfaces cut
+  double coupling = 0;   // what moving body and fluid in turns takes, of either sign; it falls with the step
 };
 
 class FluidGrid {

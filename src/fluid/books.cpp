@@ -1,11 +1,12 @@
 #include "fluid/books.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace rotule {
 namespace {
 
-/// f(index) for all of a range that stand at the place `at` along `axis`.
+/// f(index, cell) for all of a range that stand at the place `at` along `axis`.
 template <class F>
 void for_plane(const GridLayout& layout, FaceRange range, int axis, int at, const F& f) {
   range.begin[axis] = at;
@@ -13,52 +14,130 @@ void for_plane(const GridLayout& layout, FaceRange range, int axis, int at, cons
   Cell cell{};
   for (cell[2] = range.begin[2]; cell[2] < range.end[2]; ++cell[2])
     for (cell[1] = range.begin[1]; cell[1] < range.end[1]; ++cell[1])
-      for (cell[0] = range.begin[0]; cell[0] < range.end[0]; ++cell[0]) f(layout.at(cell));
+      for (cell[0] = range.begin[0]; cell[0] < range.end[0]; ++cell[0]) f(layout.at(cell), cell);
+}
+
+double total(std::vector<Vec3>& rows, int k) {
+  double out = 0;
+  for (Vec3& row : rows) out += row[k];
+  std::fill(rows.begin(), rows.end(), Vec3::Zero());
+  return out;
+}
+
+/// The sum of f(i), i from 0 to before `length`, in four parts that a processor adds at once.
+template <class F>
+double sum_of(int length, const F& f) {
+  std::array<double, 4> part{};
+  int i = 0;
+  for (; i + 4 <= length; i += 4)
+    for (int k = 0; k < 4; ++k) part[k] += f(i + k);
+  for (; i < length; ++i) part[0] += f(i);
+  return part[0] + part[1] + (part[2] + part[3]);
 }
 
 }  // namespace
 
-SideFlow side_flow(const GridLayout& layout, const Field3& field, const std::vector<double>& p, double nu) {
-  SideFlow out;
+Vec3 arm(const GridLayout& layout, Vec3 place) {
+  for (int a = 0; a < 3; ++a)
+    if (layout.flat[a]) place[a] = 0;
+  return place;
+}
+
+Vec3 with_meaning(const GridLayout& layout, Vec3 angular_momentum) {
+  for (const int a : layout.axes)
+    if (layout.periodic(a))
+      for (int k = 0; k < 3; ++k)
+        if (k != a) angular_momentum[k] = 0;
+  return angular_momentum;
+}
+
+SidePassage side_flow(const GridLayout& layout, const Field3& field, const std::vector<double>& p, double nu) {
+  SidePassage out;
   for (const int c : layout.axes) {
     const double* u = field[c].data();
     const FaceRange range = layout.faces(c, false);
-    double momentum = 0;
     for (const int d : layout.axes) {
       if (layout.periodic(d)) continue;
       const double h = layout.h[d];
       const std::ptrdiff_t s = layout.stride[c], t = layout.stride[d];
       for (const bool high : {false, true}) {
         const double inwards = (high ? -1 : 1) / h;
+        const auto bring = [&](double flux, const Vec3& place) {
+          out.momentum[c] += inwards * flux;
+          out.angular_momentum += inwards * flux * arm(layout, place).cross(Vec3(Vec3::Unit(c)));
+        };
+        const int last = layout.n[d] - 1;
         if (d == c)  // through the middle of a cell
-          for_plane(layout, layout.all_cells(), d, high ? layout.n[d] - 1 : 0, [&](std::ptrdiff_t i) {
+          for_plane(layout, layout.all_cells(), d, high ? last : 0, [&](std::ptrdiff_t i, const Cell& cell) {
             const double mean = 0.5 * (u[i] + u[i + s]), slope = nu * (u[i + s] - u[i]) / h, side = u[high ? i + s : i];
-            momentum += inwards * (mean * mean + p[i] - slope);
-            out.power += inwards * (0.5 * u[i] * u[i + s] * mean - side * slope);
-            out.pressure_power += inwards * p[i] * side;
+            bring(mean * mean + p[i] - slope, layout.place(cell));
+            out.work += inwards * (0.5 * u[i] * u[i + s] * mean - side * slope + p[i] * side);
           });
-        else  // through a side: `i` is the first index beyond it, or the first inside
-          for_plane(layout, range, d, high ? layout.n[d] : 0, [&](std::ptrdiff_t i) {
+        else  // through a side: from the face inside of it to the one beyond
+          for_plane(layout, range, d, high ? last : 0, [&](std::ptrdiff_t inside, const Cell& cell) {
+            const std::ptrdiff_t i = high ? inside + t : inside;
             const double* w = field[d].data() + i;
             const double below = u[i - t], above = u[i], through = 0.5 * (w[0] + w[-s]), slope = nu * (above - below) / h;
-            momentum += inwards * (through * 0.5 * (below + above) - slope);
-            out.power += inwards * (0.5 * below * above * through - 0.5 * (below + above) * slope);
+            bring(through * 0.5 * (below + above) - slope, layout.place(cell, c));
+            out.work += inwards * (0.5 * below * above * through - 0.5 * (below + above) * slope);
+            // What is left of the vorticities.
+            out.angular_momentum += inwards * nu * u[inside] * Vec3(Vec3::Unit(d)).cross(Vec3(Vec3::Unit(c)));
           });
       }
     }
-    out.momentum[c] = momentum;
   }
   return out;
 }
 
-Vec3 side_pressure(const GridLayout& layout, const std::vector<double>& phi) {
-  Vec3 out = Vec3::Zero();
+SidePassage side_pressure(const GridLayout& layout, const Field3& u, const std::vector<double>& phi) {
+  SidePassage out;
   for (const int c : layout.axes) {
     if (layout.periodic(c)) continue;
-    double sum = 0;
-    for_plane(layout, layout.all_cells(), c, 0, [&](std::ptrdiff_t i) { sum += phi[i]; });
-    for_plane(layout, layout.all_cells(), c, layout.n[c] - 1, [&](std::ptrdiff_t i) { sum -= phi[i]; });
-    out[c] = sum / layout.h[c];
+    for (const bool high : {false, true})
+      for_plane(layout, layout.all_cells(), c, high ? layout.n[c] - 1 : 0, [&](std::ptrdiff_t i, const Cell& cell) {
+        const double push = (high ? -1 : 1) * phi[i] / layout.h[c];
+        out.momentum[c] += push;
+        out.angular_momentum += push * arm(layout, layout.place(cell)).cross(Vec3(Vec3::Unit(c)));
+        out.work += push * u[c][high ? i + layout.stride[c] : i];
+      });
+  }
+  return out;
+}
+
+double squared_slopes(const GridLayout& layout, const Field3& field, int threads, std::vector<Vec3>& rows) {
+  double out = 0;
+  std::fill(rows.begin(), rows.end(), Vec3::Zero());
+  for (const int c : layout.axes) {
+    const auto squares_along = [&](const double* u, int d, int length) {
+      const std::ptrdiff_t t = layout.stride[d];
+      return sum_of(length, [&](int i) { return (u[i + t] - u[i]) * (u[i + t] - u[i]); }) / (layout.h[d] * layout.h[d]);
+    };
+    // Across the component's own axis: each half from below, half from above.
+    for_rows(layout, layout.faces(c, false), threads, [&](std::ptrdiff_t first, int length, int row) {
+      const double* u = field[c].data() + first;
+      double sum = 0;
+      for (const int d : layout.axes)
+        if (d != c) sum += 0.5 * (squares_along(u - layout.stride[d], d, length) + squares_along(u, d, length));
+      rows[row][0] = sum;
+    });
+    out += total(rows, 0);
+    for_rows(layout, layout.all_cells(), threads, [&](std::ptrdiff_t first, int length, int row) {
+      rows[row][0] = squares_along(field[c].data() + first, c, length);
+    });
+    out += total(rows, 0);
+  }
+  return out;
+}
+
+double gradient_energy(const GridLayout& layout, const std::vector<double>& phi, int threads, std::vector<Vec3>& rows) {
+  double out = 0;
+  std::fill(rows.begin(), rows.end(), Vec3::Zero());
+  for (const int c : layout.axes) {
+    for_rows(layout, layout.faces(c, false), threads, [&](std::ptrdiff_t first, int length, int row) {
+      const double *q = phi.data() + first, *below = q - layout.stride[c];
+      rows[row][0] = sum_of(length, [&](int i) { return (q[i] - below[i]) * (q[i] - below[i]); });
+    });
+    out += 0.5 * total(rows, 0) / (layout.h[c] * layout.h[c]);
   }
   return out;
 }
@@ -66,48 +145,30 @@ Vec3 side_pressure(const GridLayout& layout, const std::vector<double>& phi) {
 FluidLedger sums_over_grid(const GridLayout& layout, const Field3& field, double density, double viscosity, int threads,
                            std::vector<Vec3>& rows) {
   FluidLedger out;
-  Vec3 all = Vec3::Zero();  // of u, u^2 and the squares of its slopes, for all components
-  const auto add_rows = [&] {
-    all = std::accumulate(rows.begin(), rows.end(), all);
-    std::fill(rows.begin(), rows.end(), Vec3::Zero());
-  };
   const double mass = density * layout.cell_volume;
+  const int along = layout.order[0], inner = layout.order[1], outer = layout.order[2];
   std::fill(rows.begin(), rows.end(), Vec3::Zero());
   for (const int c : layout.axes) {
-    all[0] = 0;
-    for_rows(layout, layout.faces(c, false), threads, [&](std::ptrdiff_t first, int length, int row) {
+    const FaceRange range = layout.faces(c, false);
+    const int count = range.end[inner] - range.begin[inner];
+    for_rows(layout, range, threads, [&](std::ptrdiff_t first, int length, int row) {
       const double* u = field[c].data() + first;
-      Vec3 sum = Vec3::Zero();
-      for (int i = 0; i < length; ++i) {
-        sum[0] += u[i];
-        sum[1] += u[i] * u[i];
-      }
-      // Slopes across the component's own axis: each half from below, half from above.
-      for (const int d : layout.axes) {
-        if (d == c) continue;
-        const std::ptrdiff_t t = layout.stride[d];
-        double squares = 0;
-        for (int i = 0; i < length; ++i) {
-          const double below = u[i] - u[i - t], above = u[i + t] - u[i];
-          squares += below * below + above * above;
-        }
-        sum[2] += 0.5 * squares / (layout.h[d] * layout.h[d]);
-      }
-      rows[row] = sum;
+      rows[row] = Vec3(sum_of(length, [&](int i) { return u[i]; }), sum_of(length, [&](int i) { return u[i] * i; }),
+                       sum_of(length, [&](int i) { return u[i] * u[i]; }));
     });
-    add_rows();
-    for_rows(layout, layout.all_cells(), threads, [&](std::ptrdiff_t first, int length, int row) {
-      const double* u = field[c].data() + first;
-      const std::ptrdiff_t s = layout.stride[c];
-      double squares = 0;
-      for (int i = 0; i < length; ++i) squares += (u[i + s] - u[i]) * (u[i + s] - u[i]);
-      rows[row] = Vec3(0, 0, squares / (layout.h[c] * layout.h[c]));
-    });
-    add_rows();
-    out.momentum[c] = mass * all[0];
+    for (int row = 0; row < static_cast<int>(rows.size()); ++row) {
+      Cell cell = range.begin;
+      cell[inner] += row % count;
+      cell[outer] += row / count;
+      const Vec3 begin = arm(layout, layout.place(cell, c)), step = layout.h[along] * Vec3::Unit(along);
+      out.angular_momentum += mass * (rows[row][0] * begin + rows[row][1] * step).cross(Vec3(Vec3::Unit(c)));
+      out.momentum[c] += mass * rows[row][0];
+      out.kinetic_energy += 0.5 * mass * rows[row][2];
+    }
+    std::fill(rows.begin(), rows.end(), Vec3::Zero());
   }
-  out.kinetic_energy = 0.5 * mass * all[1];
-  out.dissipation = viscosity * layout.cell_volume * all[2];
+  out.angular_momentum = with_meaning(layout, out.angular_momentum);
+  out.dissipation = viscosity * layout.cell_volume * squared_slopes(layout, field, threads, rows);
   return out;
 }
 

@@ -35,7 +35,7 @@ void FluidGrid::set_velocity(const std::function<Vec3(const Vec3&)>& field) {
   }
   f.project(0);
   std::fill(f.p.begin(), f.p.end(), 0.0);
-  if (f.books.opened > 0) f.open_books(Vec3::Zero(), 0);
+  if (f.books.opened > 0) f.open_books(Vec3::Zero(), Vec3::Zero(), 0);
 }
 
 const FluidReport& FluidGrid::step(double h) {
@@ -60,7 +60,7 @@ void FluidGrid::keep_books(bool keep) {
   if (!keep)
     implementation_->books = {};
   else if (implementation_->books.opened == 0)
-    implementation_->open_books(Vec3::Zero(), 0);
+    implementation_->open_books(Vec3::Zero(), Vec3::Zero(), 0);
 }
 
 FluidBalance FluidGrid::balance() const { return implementation_->balance(); }

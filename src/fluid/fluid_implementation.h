@@ -52,8 +52,10 @@ struct FluidImplementation {
   /// Ends the substep, its books included.
   void keep_pressure(double tau);
   [[nodiscard]] FluidLedger sums();
-  /// Books from now on: of what bodies displace, the momentum and the energy.
-  void open_books(const Vec3& momentum_inside, double energy_inside);
+  /// Books from now on: of what bodies displace, the momentum, that about the origin, and the energy.
+  void open_books(const Vec3& momentum_inside, const Vec3& angular_inside, double energy_inside);
+  /// J that projections took of what bodies pushed in this substep, less what the last pressure had brought in for it.
+  [[nodiscard]] double taken_by_projections() const { return def.density * layout.cell_volume * projected_; }
   [[nodiscard]] FluidBalance balance();
   [[nodiscard]] double largest_divergence();
   /// Throws Error where a velocity is not a number.
@@ -69,8 +71,10 @@ struct FluidImplementation {
   }
 
  private:
-  double tau_ = 0;                                               // s, the substep
-  Vec3 sides_ = Vec3::Zero(), sides_remembered_ = Vec3::Zero();  // what passed in it so far, as in side_flow, m/s
+  double tau_ = 0;                          // s, the substep
+  SidePassage passed_, passed_remembered_;  // in it so far
+  double foreseen_ = 0;                     // m^2/s^2: |grad phi|^2 / 2 of the last stage's pressure, had nobody pushed
+  double projected_ = 0;                    // m^2/s^2
   void stage(double tau, double of_start, double of_rest);
 };
 

@@ -161,20 +161,24 @@ void Obstacles::push(Field3& u, std::span<const Vec6> velocities, double diffusi
       if (partial_.size() < static_cast<std::size_t>(chunks)) partial_.resize(2 * static_cast<std::size_t>(chunks));
       double* field = u[c].data();
       parallel_for(chunks, threads, [&](int chunk) {
-        Vec6 sum = Vec6::Zero();
+        Partial sum;
         const std::size_t from = first + static_cast<std::size_t>(chunk) * faces_per_chunk;
         for (std::size_t k = from; k < std::min(first + count, from + faces_per_chunk); ++k) {
           const ImmersedFace& face = body.faces[k];
           const double target = v[c] + omega.cross(face.r)[c];
           const double loose = (1 - face.grip) / (1 + diffusion * face.friction);
           const double change = (1 - loose) * (target - field[face.index]);
+          sum.lost += change * (target - field[face.index] - 0.5 * change);
           field[face.index] += change;
-          sum[c] += change;
-          sum.tail<3>() += change * face.r.cross(Vec3(Vec3::Unit(c)));
+          sum.impulse[c] += change;
+          sum.impulse.tail<3>() += change * face.r.cross(Vec3(Vec3::Unit(c)));
         }
         partial_[chunk] = sum;
       });
-      for (int chunk = 0; chunk < chunks; ++chunk) body.impulse -= mass * partial_[chunk];
+      for (int chunk = 0; chunk < chunks; ++chunk) {
+        body.impulse -= mass * partial_[chunk].impulse;
+        lost_ += mass * partial_[chunk].lost;
+      }
     }
   }
 }

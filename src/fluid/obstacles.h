@@ -4,11 +4,12 @@
 //   fraction = 1/2 - d/h,   grip = -2 d/h,   both kept between 0 and 1.
 // A push moves the fluid towards the body's rigid velocity V = v + w x r:
 //   u += grip (V - u),
-// and what momentum the fluid gains by it the body loses: impulses are the sums of the same numbers. Pushes act in every step, so
-// that the least grip soon counts as a whole one: were it to begin outside of the surface, bodies would be half a cell too large.
-// Friction is felt sooner. Where the line from a face outside, at the distance d, to its neighbour inside, at the depth d', is
-// cut by the surface, the grid takes for the velocity's slope (V - u)/h what is (V - u)/(theta h), theta = d/(d + d'). A push in
-// which viscosity bears the difference, 1/theta - 1 = d'/d for each such line in units of nu/h^2, puts the wall where it is.
+// and what momentum the fluid gains by it the body loses: impulses are the sums of the same numbers. As in any plastic blow the
+// two lose (V - u - change/2) change of energy by a change of u. Pushes act in every step, so that the least grip soon counts as
+// a whole one: were it to begin outside of the surface, bodies would be half a cell too large. Friction is felt sooner. Where the
+// line from a face outside, at the distance d, to its neighbour inside, at the depth d', is cut by the surface, the grid takes
+// for the velocity's slope (V - u)/h what is (V - u)/(theta h), theta = d/(d + d'). A push in which viscosity bears the
+// difference, 1/theta - 1 = d'/d for each such line in units of nu/h^2, puts the wall where it is.
 #include <array>
 #include <span>
 #include <string>
@@ -38,11 +39,16 @@ class Obstacles {
   /// `diffusion` is nu times the time that the push stands for, m^2.
   void push(Field3& u, std::span<const Vec6> velocities, double diffusion, int threads);
 
-  // Impulse and torque impulse on each body, about its centre of mass, so far.
+  // Since they were forgotten: impulse and torque impulse on each body, about its centre of mass; and what energy was lost.
   [[nodiscard]] const Vec6& impulse(int body) const { return bodies_[body].impulse; }
-  void forget_impulses() {
+  [[nodiscard]] double lost() const { return lost_; }
+  void forget_pushes() {
+    lost_ = 0;
     for (ImmersedBody& body : bodies_) body.impulse.setZero();
   }
+
+  /// Where its centre of mass was placed.
+  [[nodiscard]] const Vec3& position(int body) const { return bodies_[body].p; }
 
   /// Mass matrix of the displaced fluid, linear then angular, about the body's centre of mass. Pushes see a little less of it,
   /// and a body much lighter than that little would be driven by the difference: there it is made as small as it has to be.
@@ -87,7 +93,12 @@ class Obstacles {
   const GridLayout& layout_;
   double density_;
   std::vector<ImmersedBody> bodies_;
-  std::vector<Vec6> partial_;  // sums of chunks of faces
+  double lost_ = 0;  // J
+  struct Partial {
+    Vec6 impulse = Vec6::Zero();
+    double lost = 0;
+  };
+  std::vector<Partial> partial_;  // sums of chunks of faces
 };
 
 }  // namespace rotule

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <mutex>
 #include <numbers>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -84,9 +85,65 @@ struct Poisson::Axis {
   }
 };
 
+/// The slowest axis, where all others are transformed: for lines side by side in memory, each with its own `other`,
+///   a (p[i+1] - 2 p[i] + p[i-1]) + other p[i] = b[i],
+/// by elimination, whose cost per cell does not grow with their number as that of a transform does. At a wall p[-1] = p[0], at an
+/// open side p[-1] = -p[0]; where it is periodic the last unknown is kept back, and the rest solved for with it and without.
+struct Poisson::Line {
+  int n = 1;
+  std::ptrdiff_t stride = 1;
+  double a = 0, low = 0, high = 0;  // the last two: what the ends add to the diagonal
+  bool periodic = false;
+
+  /// `ratio` and `with_last` are scratch. The first line of a box with closed sides is singular: of its solutions the one with
+  /// the mean zero.
+  template <class Count>
+  void solve(double* b, const double* other, Count count, bool singular, double* ratio, double* with_last) const {
+    const int m = periodic ? n - 1 : n;
+    const auto at = [&](int i) { return b + i * stride; };
+    for (int i = 0; i < m; ++i) {
+      double* __restrict x = at(i), * __restrict c = ratio + i * lines_at_once, * __restrict z = with_last + i * lines_at_once;
+      const double own = -2 * a + (i == 0 ? low : 0) + (i == n - 1 ? high : 0), tie = (i == 0 ? a : 0) + (i == m - 1 ? a : 0);
+      for (int l = 0; l < count; ++l) {
+        const bool first = i == 0;
+        const double pivot = other[l] + own - (first ? 0 : a * (c - lines_at_once)[l]);
+        const double inverse = singular && l == 0 && i == n - 1 ? 0 : 1 / pivot;
+        c[l] = a * inverse;
+        x[l] = (x[l] - (first ? 0 : a * (x - stride)[l])) * inverse;
+        if (periodic) z[l] = (tie - (first ? 0 : a * (z - lines_at_once)[l])) * inverse;
+      }
+    }
+    for (int i = m - 1; i-- > 0;) {
+      double* __restrict x = at(i), * __restrict z = with_last + i * lines_at_once;
+      const double* c = ratio + i * lines_at_once;
+      for (int l = 0; l < count; ++l) {
+        x[l] -= c[l] * (x + stride)[l];
+        if (periodic) z[l] -= c[l] * (z + lines_at_once)[l];
+      }
+    }
+    if (periodic) {
+      double* x = at(n - 1);
+      const double* z = with_last + (m - 1) * lines_at_once;
+      for (int l = 0; l < count; ++l) {
+        const double pivot = other[l] - 2 * a - a * (with_last[l] + z[l]);
+        x[l] = singular && l == 0 ? 0 : (x[l] - a * (b[l] + (x - stride)[l])) / pivot;
+      }
+      for (int i = 0; i < m; ++i)
+        for (int l = 0; l < count; ++l) at(i)[l] -= with_last[i * lines_at_once + l] * x[l];
+    }
+    if (!singular) return;
+    double mean = 0;
+    for (int i = 0; i < n; ++i) mean += at(i)[0] / n;
+    for (int i = 0; i < n; ++i) at(i)[0] -= mean;
+  }
+};
+
 struct Poisson::Implementation {
-  std::vector<Axis> axes;  // fastest first
+  std::vector<Axis> axes;  // that are transformed, fastest first
+  Line last;
+  double scale = 1;  // of all transforms there and back, by which the last equations are multiplied
   std::size_t cells = 0;
+  std::size_t buffer_size = 0;
   std::vector<FftwBuffer> buffers;  // one per task
   bool closed = true;               // no side fixes the pressure
 
@@ -96,7 +153,7 @@ struct Poisson::Implementation {
     return line % axis.stride + line / axis.stride * axis.stride * axis.n;
   }
 
-  /// Calls work(buffer, first line, how many) on the gathered lines, several at a time, and puts them back.
+  /// Calls work(buffer) on the gathered lines, several at a time, and puts them back.
   template <class Work>
   void over_lines(const Axis& axis, std::span<double> b, int threads, const Work& work) {
     const int lines = static_cast<int>(cells) / axis.n;
@@ -110,7 +167,7 @@ struct Poisson::Implementation {
         for (int l = 0; l < count; ++l) at[static_cast<std::size_t>(l)] = b.data() + start(axis, first + l);
         for (int i = 0; i < axis.n; ++i)
           for (int l = 0; l < count; ++l) buffer[l * axis.n + i] = at[static_cast<std::size_t>(l)][i * axis.stride];
-        work(buffer, first, count);
+        work(buffer);
         for (int i = 0; i < axis.n; ++i)
           for (int l = 0; l < count; ++l) at[static_cast<std::size_t>(l)][i * axis.stride] = buffer[l * axis.n + i];
       }
@@ -122,61 +179,64 @@ Poisson::Poisson(const GridLayout& layout) : implementation_(std::make_unique<Im
   Implementation& self = *implementation_;
   self.cells = layout.cells();
   const int longest = *std::max_element(layout.n.begin(), layout.n.end());
+  self.buffer_size = 2 * static_cast<std::size_t>(longest) * lines_at_once;
   for (int task = 0; task < poisson_tasks; ++task) {
-    const std::size_t numbers = static_cast<std::size_t>(longest) * lines_at_once;
-    self.buffers.emplace_back(fftw_alloc_real(numbers));
-    std::fill_n(self.buffers.back().get(), numbers, 0.0);
+    self.buffers.emplace_back(fftw_alloc_real(self.buffer_size));
+    std::fill_n(self.buffers.back().get(), self.buffer_size, 0.0);
   }
   std::ptrdiff_t stride = 1;
+  const int slowest = layout.order[layout.axes.size() - 1];
   for (const int a : layout.order) {
     if (layout.flat[static_cast<std::size_t>(a)]) continue;
     const bool low_open = layout.kind(a, false) == FluidBoundary::outflow,
-               high_open = layout.kind(a, true) == FluidBoundary::outflow;
+               high_open = layout.kind(a, true) == FluidBoundary::outflow, periodic = layout.periodic(a);
     self.closed = self.closed && !low_open && !high_open;
     const int n = layout.n[static_cast<std::size_t>(a)];
-    self.axes.emplace_back(n, stride, layout.h[a], layout.periodic(a), low_open, high_open, self.buffers[0].get());
+    if (a == slowest) {
+      for (const Axis& axis : self.axes) self.scale *= axis.scale;
+      const double per_area = self.scale / (layout.h[a] * layout.h[a]);
+      const auto end = [&](bool open) { return periodic ? 0 : open ? -per_area : per_area; };
+      self.last = {n, stride, per_area, end(low_open), end(high_open), periodic};
+    } else {
+      self.axes.emplace_back(n, stride, layout.h[a], periodic, low_open, high_open, self.buffers[0].get());
+    }
     stride *= n;
   }
 }
 Poisson::Poisson(Poisson&&) noexcept = default;
 Poisson::~Poisson() = default;
 
-std::size_t Poisson::bytes() const {
-  std::size_t longest = 0;
-  for (const Axis& axis : implementation_->axes) longest = std::max(longest, axis.eigenvalue.size());
-  return poisson_tasks * longest * lines_at_once * sizeof(double);
-}
+std::size_t Poisson::bytes() const { return poisson_tasks * implementation_->buffer_size * sizeof(double); }
 
 void Poisson::solve(std::span<double> b, int threads) {
   Implementation& self = *implementation_;
-  const auto transform = [](fftw_plan plan) {
-    return [plan](double* buffer, int, int) { fftw_execute_r2r(plan, buffer, buffer); };
-  };
-  for (std::size_t k = 0; k + 1 < self.axes.size(); ++k)
-    self.over_lines(self.axes[k], b, threads, transform(self.axes[k].forward));
-  // The last axis goes there and back in one pass, divided by the eigenvalues in between.
-  const Axis& last = self.axes.back();
-  double scale = 1;
-  for (const Axis& axis : self.axes) scale *= axis.scale;
-  self.over_lines(last, b, threads, [&](double* buffer, int first, int count) {
-    fftw_execute_r2r(last.forward, buffer, buffer);
-    for (int l = 0; l < count; ++l) {
-      int rest = first + l;
-      double others = 0;
-      for (std::size_t k = 0; k + 1 < self.axes.size(); ++k) {
-        others += self.axes[k].eigenvalue[static_cast<std::size_t>(rest % self.axes[k].n)];
-        rest /= self.axes[k].n;
+  const auto transform = [](fftw_plan plan) { return [plan](double* buffer) { fftw_execute_r2r(plan, buffer, buffer); }; };
+  for (const Axis& axis : self.axes) self.over_lines(axis, b, threads, transform(axis.forward));
+  // Lines of the slowest axis begin one after the other.
+  const int lines = static_cast<int>(self.last.stride), groups = (lines + lines_at_once - 1) / lines_at_once;
+  parallel_for(poisson_tasks, threads, [&](int task) {
+    double* buffer = self.buffers[static_cast<std::size_t>(task)].get();
+    const int end = static_cast<int>(static_cast<std::int64_t>(groups) * (task + 1) / poisson_tasks);
+    for (int group = static_cast<int>(static_cast<std::int64_t>(groups) * task / poisson_tasks); group < end; ++group) {
+      const int first = group * lines_at_once, count = std::min(lines_at_once, lines - first);
+      std::array<double, lines_at_once> other{};
+      for (int l = 0; l < count; ++l) {
+        int rest = first + l;
+        for (const Axis& axis : self.axes) {
+          other[static_cast<std::size_t>(l)] += self.scale * axis.eigenvalue[static_cast<std::size_t>(rest % axis.n)];
+          rest /= axis.n;
+        }
       }
-      double* line = buffer + static_cast<std::ptrdiff_t>(l) * last.n;
-      for (int i = 0; i < last.n; ++i) {
-        const bool mean = self.closed && i == 0 && first + l == 0;
-        line[i] = mean ? 0 : line[i] / (scale * (others + last.eigenvalue[static_cast<std::size_t>(i)]));
-      }
+      double* with_last = buffer + static_cast<std::ptrdiff_t>(self.last.n) * lines_at_once;
+      const bool singular = self.closed && first == 0;
+      if (count == lines_at_once)
+        self.last.solve(b.data() + first, other.data(), std::integral_constant<int, lines_at_once>(), singular, buffer,
+                        with_last);
+      else
+        self.last.solve(b.data() + first, other.data(), count, singular, buffer, with_last);
     }
-    fftw_execute_r2r(last.backward, buffer, buffer);
   });
-  for (std::size_t k = self.axes.size() - 1; k-- > 0;)
-    self.over_lines(self.axes[k], b, threads, transform(self.axes[k].backward));
+  for (std::size_t k = self.axes.size(); k-- > 0;) self.over_lines(self.axes[k], b, threads, transform(self.axes[k].backward));
 }
 
 }  // namespace rotule

@@ -1,9 +1,10 @@
 #pragma once
 // The discrete Poisson equation on the cells of a box,
 //   sum over axes of (p[i+1] - 2 p[i] + p[i-1]) / h^2 = b,
-// diagonal in cosines, sines or waves by the boundary conditions of each axis: no gradient at walls, p = 0 where fluid leaves,
-// periodic else. Exact up to rounding. FFTW transforms lines; which lines go together does not depend on the threads, and plans
-// are made without measuring, so that the same bits come out every time.
+// by cosines, sines or waves along all axes but the slowest in memory, by the boundary conditions of each: no gradient at walls,
+// p = 0 where fluid leaves, periodic else; and along that one by elimination. Exact up to rounding. FFTW transforms lines; which
+// lines go together does not depend on the threads, and plans are made without measuring, so that the same bits come out every
+// time.
 #include <memory>
 #include <span>
 
@@ -24,6 +25,7 @@ class Poisson {
 
  private:
   struct Axis;
+  struct Line;
   struct Implementation;
   std::unique_ptr<Implementation> implementation_;
 };

@@ -56,7 +56,6 @@ void FluidImplementation::project(double weight) {
     }
   });
   fill_pressure(layout, phi);
-  if (books.opened > 0) sides_ += side_pressure(layout, phi);
   for (const int c : layout.axes)
     for_rows(layout, layout.faces(c, true), threads, [&](std::ptrdiff_t first, int length, int) {
       double* __restrict v = u[c].data() + first;
@@ -66,11 +65,18 @@ void FluidImplementation::project(double weight) {
       for (int i = 0; i < length; ++i) v[i] -= per_length * (q[i] - q[i - s]);
     });
   fill_velocity(layout, u);
+  if (books.opened > 0) passed_.add(side_pressure(layout, u, phi), 1);
 }
 
 void FluidImplementation::stage(double tau, double of_start, double of_rest) {
   momentum_rates(layout, u, p, nu, threads, rate);
-  if (books.opened > 0) sides_ = of_rest * (sides_ + tau * side_flow(layout, u, p, nu).momentum);
+  if (books.opened > 0) {
+    SidePassage passing = side_flow(layout, u, p, nu), sum;
+    passing.heat = nu * squared_slopes(layout, u, threads, row_sums);
+    passed_.add(passing, tau);
+    sum.add(passed_, of_rest);
+    passed_ = sum;
+  }
   for (const int c : layout.axes)
     for_rows(layout, layout.faces(c, true), threads, [&](std::ptrdiff_t first, int length, int) {
       double* __restrict v = u[c].data() + first;
@@ -81,7 +87,7 @@ void FluidImplementation::stage(double tau, double of_start, double of_rest) {
 
 void FluidImplementation::begin_substep(double tau) {
   tau_ = tau;
-  sides_.setZero();
+  passed_ = {};
   for (const int c : layout.axes) start[c] = u[c];
   std::fill(change.begin(), change.end(), 0.0);
   stage(tau, 0, 1);
@@ -89,26 +95,34 @@ void FluidImplementation::begin_substep(double tau) {
   stage(tau, 0.75, 0.25);
   project(second_stage_weight);
   stage(tau, 1.0 / 3, 2.0 / 3);
+  if (books.opened > 0) {
+    // What the last stage's projection would take out, were there no bodies, is known up to tau^3 from the two before it: those
+    // are tau (p0 - p) and tau/4 (p1 - p), this one 2/3 tau (p2 - p), and p2, halfway, is the mean of p0 and p1.
+    fill_pressure(layout, change);
+    foreseen_ = 4 * gradient_energy(layout, change, threads, row_sums);
+  }
 }
 
 void FluidImplementation::remember() {
   for (const int c : layout.axes) start[c] = u[c];
   rate[layout.axes[0]] = change;
-  sides_remembered_ = sides_;
+  passed_remembered_ = passed_;
 }
 
 void FluidImplementation::go_back() {
   for (const int c : layout.axes) u[c] = start[c];
   change = rate[layout.axes[0]];
-  sides_ = sides_remembered_;
+  passed_ = passed_remembered_;
 }
 
 void FluidImplementation::end_substep(Obstacles* obstacles, std::span<const Vec6> velocities) {
   if (!obstacles) return project(1);
-  obstacles->forget_impulses();
+  obstacles->forget_pushes();
+  projected_ = -foreseen_;
   for (int round = 0; round < rounds; ++round) {
     obstacles->push(u, velocities, nu * tau_ / rounds, threads);
     project(1);
+    if (books.opened > 0) projected_ += gradient_energy(layout, phi, threads, row_sums);
   }
 }
 
@@ -119,28 +133,25 @@ void FluidImplementation::keep_pressure(double tau) {
   fill_pressure(layout, p);
   time += tau;
   if (books.opened == 0) return;
-  const SideFlow flow = side_flow(layout, u, p, nu);
-  const double mass = def.density * layout.cell_volume, power = mass * flow.power, loss = sums().dissipation;
-  books.momentum_sides += mass * sides_;
-  // The pressure known is the mean one of the substep.
-  books.energy_sides += tau * (0.5 * (books.side_power + power) + mass * flow.pressure_power);
-  books.viscosity += 0.5 * tau * (books.loss + loss);
-  books.side_power = power;
-  books.loss = loss;
+  const double mass = def.density * layout.cell_volume;
+  books.momentum_sides += mass * passed_.momentum;
+  books.angular_sides += mass * with_meaning(layout, passed_.angular_momentum);
+  books.energy_sides += mass * passed_.work;
+  books.viscosity += mass * passed_.heat;
 }
 
 FluidLedger FluidImplementation::sums() { return sums_over_grid(layout, u, def.density, def.viscosity, threads, row_sums); }
 
-void FluidImplementation::open_books(const Vec3& momentum_inside, double energy_inside) {
+void FluidImplementation::open_books(const Vec3& momentum_inside, const Vec3& angular_inside, double energy_inside) {
   const FluidLedger now = sums();
   books = {};
   books.opened = 1;
   books.momentum_inside = momentum_inside;
+  books.angular_inside = with_meaning(layout, angular_inside);
   books.energy_inside = energy_inside;
-  books.momentum_start = now.momentum - momentum_inside;
+  books.momentum_start = now.momentum - books.momentum_inside;
+  books.angular_start = now.angular_momentum - books.angular_inside;
   books.energy_start = now.kinetic_energy - energy_inside;
-  books.side_power = def.density * layout.cell_volume * side_flow(layout, u, p, nu).power;
-  books.loss = now.dissipation;
 }
 
 FluidBalance FluidImplementation::balance() {
@@ -151,13 +162,25 @@ FluidBalance FluidImplementation::balance() {
                    .momentum = now.momentum - books.momentum_inside,
                    .momentum_sides = books.momentum_sides,
                    .momentum_bodies = books.momentum_bodies,
+                   .angular_momentum_start = books.angular_start,
+                   .angular_momentum = now.angular_momentum - books.angular_inside,
+                   .angular_momentum_sides = books.angular_sides,
+                   .angular_momentum_bodies = books.angular_bodies,
+                   .buoyancy = books.buoyancy,
+                   .angular_buoyancy = books.angular_buoyancy,
+                   .displaced_mass = books.displaced_mass,
                    .energy_start = books.energy_start,
                    .energy = now.kinetic_energy - books.energy_inside,
                    .energy_sides = books.energy_sides,
                    .energy_bodies = books.energy_bodies,
-                   .viscosity = books.viscosity};
+                   .viscosity = books.viscosity,
+                   .grip = books.grip,
+                   .coupling = books.coupling};
   out.momentum_left_over = out.momentum - out.momentum_start - out.momentum_sides + out.momentum_bodies;
-  out.energy_left_over = out.energy - out.energy_start - out.energy_sides + out.energy_bodies + out.viscosity;
+  out.angular_momentum_left_over =
+      out.angular_momentum - out.angular_momentum_start - out.angular_momentum_sides + out.angular_momentum_bodies;
+  out.energy_left_over =
+      out.energy - out.energy_start - out.energy_sides + out.energy_bodies + out.viscosity + out.grip + out.coupling;
   return out;
 }
 

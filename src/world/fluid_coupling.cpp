@@ -43,6 +43,7 @@ FluidCoupling::FluidCoupling(const FluidDef& def, const Model& model, const Stat
   }
   const auto count = bodies_.size();
   for (std::vector<Vec6>* list : {&given_, &velocity_, &before_, &increment_, &load_, &force_}) list->assign(count, Vec6::Zero());
+  bend_.assign(count, Vec3::Zero());
   left_.assign(count, false);
   place(state, 0);
   for (int k = 0; k < obstacles_.count(); ++k) {
@@ -120,27 +121,56 @@ void FluidCoupling::keep_books(bool keep) {
   if (!keep) {
     flow_.books = {};
   } else if (flow_.books.opened == 0) {
-    Vec3 momentum = Vec3::Zero();
+    Vec3 momentum = Vec3::Zero(), angular = Vec3::Zero();
     double energy = 0;
     for (int k = 0; k < obstacles_.count(); ++k) {
       const Vec6 inside = obstacles_.displaced(k) * given_[k];
       momentum += inside.head<3>();
+      angular += about_origin(k, inside);
       energy += 0.5 * given_[k].dot(inside);
     }
-    flow_.open_books(momentum, energy);
+    flow_.open_books(momentum, angular, energy);
+    for (int k = 0; k < obstacles_.count(); ++k) flow_.books.displaced_mass += obstacles_.buoyant_mass(k);
   }
 }
 
-void FluidCoupling::book(double tau) {
+void FluidCoupling::book(const Recipe& recipe, double tau) {
   FluidBooks& books = flow_.books;
   if (books.opened == 0) return;
+  books.displaced_mass = 0;
+  Vec3 angular_inside = Vec3::Zero(), angular_bodies = Vec3::Zero();
   for (int k = 0; k < obstacles_.count(); ++k) {
-    const Vec6 mean = 0.5 * (given_[k] + velocity_[k]), inside = gained_inside(k, tau), gained = obstacles_.impulse(k) + inside;
+    const Vec6 mean = 0.5 * (given_[k] + velocity_[k]), pushed = obstacles_.impulse(k), inside = gained_inside(k, tau);
+    const Vec6 gained = pushed + inside;
     books.momentum_inside += inside.head<3>();
     books.momentum_bodies += gained.head<3>();
+    angular_inside += about_origin(k, inside);
+    angular_bodies += about_origin(k, gained);
     books.energy_inside += inside.dot(mean);
     books.energy_bodies += gained.dot(mean);
+    // The fluid is pushed to the velocity at the end, and the body works with the mean one.
+    books.coupling += pushed.dot(velocity_[k] - mean);
+    const double mass = obstacles_.buoyant_mass(k);
+    const Vec3 borne = -tau * mass * gravity_;
+    books.displaced_mass += mass;
+    books.buoyancy += borne;
+    books.angular_buoyancy += (obstacles_.position(k) - ahead(recipe, k, tau)).cross(borne);
+    books.angular_buoyancy -= tau * obstacles_.buoyant_moment(k).cross(gravity_);
   }
+  books.angular_inside += with_meaning(flow_.layout, angular_inside);
+  books.angular_bodies += with_meaning(flow_.layout, angular_bodies);
+  books.grip += obstacles_.lost();
+  books.coupling += flow_.taken_by_projections();
+}
+
+Vec3 FluidCoupling::ahead(const Recipe& recipe, int k, double tau) const {
+  const Vec3 v0 = before_[k].head<3>(), v1 = velocity_[k].head<3>();
+  if (by_impulses(recipe.formulation)) return tau * v0;
+  return tau / 6 * (4 * v0 - v1) - 0.5 * bend_[k];
+}
+
+Vec3 FluidCoupling::about_origin(int k, const Vec6& momentum) const {
+  return arm(flow_.layout, obstacles_.position(k)).cross(Vec3(momentum.head<3>())) + momentum.tail<3>();
 }
 
 Vec6 FluidCoupling::gained_inside(int k, double tau) const {
@@ -151,6 +181,7 @@ void FluidCoupling::load_bodies(WorldImplementation& world, double tau) {
   external_ = world.external;
   for (int k = 0; k < obstacles_.count(); ++k) {
     Vec6 load = (obstacles_.impulse(k) + gained_inside(k, tau)) / tau;
+    load.tail<3>() += ahead(world.recipe, k, tau).cross(Vec3(load.head<3>()));
     // Buoyancy, at the middle of what is displaced.
     load.head<3>() -= obstacles_.buoyant_mass(k) * gravity_;
     load.tail<3>() -= obstacles_.buoyant_moment(k).cross(gravity_);
@@ -180,11 +211,13 @@ const StepReport& FluidCoupling::substep(WorldImplementation& world, double t, d
   Stepper& stepper = *world.stepper;
   place(world.state, tau);
   read_velocities(world.state, velocity_);
+  before_ = velocity_;
+  std::fill(bend_.begin(), bend_.end(), Vec3::Zero());
   flow_.begin_substep(tau);
   if (movable_.empty()) {
     flow_.end_substep(&obstacles_, velocity_);
     load_bodies(world, tau);
-    book(tau);
+    book(world.recipe, tau);
     flow_.keep_pressure(tau);
     given_ = velocity_;
     return stepper.step(world.state, t, tau);
@@ -192,7 +225,6 @@ const StepReport& FluidCoupling::substep(WorldImplementation& world, double t, d
 
   flow_.remember();
   world.remember_bodies(bodies_before_);
-  before_ = velocity_;
   guess(tau);
   const StepReport* report = nullptr;
   double scale = 0, left = 0;
@@ -201,12 +233,12 @@ const StepReport& FluidCoupling::substep(WorldImplementation& world, double t, d
     load_bodies(world, tau);
     report = &stepper.step(world.state, t, tau);
     for (std::size_t m = 0; m < movable_.size(); ++m) {
-      const int k = movable_[m];
+      const int k = movable_[m], i = bodies_[k];
       const auto first = static_cast<Eigen::Index>(6 * m);
       Vec6 weight;
       weight << Vec3::Ones(), Vec3::Constant(size_[k]);
       at_.segment<6>(first) = weight.cwiseProduct(velocity_[k]);
-      residual_.segment<6>(first) = weight.cwiseProduct(Vec6(world.state.u.segment<6>(6 * bodies_[k])) - velocity_[k]);
+      residual_.segment<6>(first) = weight.cwiseProduct(Vec6(world.state.u.segment<6>(6 * i)) - velocity_[k]);
     }
     left = residual_.lpNorm<Eigen::Infinity>();
     scale = std::max({scale, left, at_.lpNorm<Eigen::Infinity>()});
@@ -221,6 +253,10 @@ const StepReport& FluidCoupling::substep(WorldImplementation& world, double t, d
       velocity_[k] = at_.segment<6>(static_cast<Eigen::Index>(6 * m));
       velocity_[k].tail<3>() /= size_[k];
     }
+    for (const int k : movable_) {
+      const int i = bodies_[k];
+      bend_[k] = world.state.p[i] - obstacles_.position(k) + 0.5 * tau * (before_[k].head<3>() - world.state.v(i));
+    }
     flow_.go_back();
     world.recall_bodies(bodies_before_);
   }
@@ -231,7 +267,7 @@ const StepReport& FluidCoupling::substep(WorldImplementation& world, double t, d
   }
   for (const int k : movable_) increment_[k] = velocity_[k] - before_[k];
   last_tau_ = tau;
-  book(tau);
+  book(world.recipe, tau);
   given_ = velocity_;
   flow_.keep_pressure(tau);
   return *report;
@@ -247,26 +283,10 @@ const StepReport& FluidCoupling::step(WorldImplementation& world, double h) {
     const StepReport& part = substep(world, world.time + (h - left), tau);
     left = tau < left ? left - tau : 0;
     for (std::size_t k = 0; k < force_.size(); ++k) force_[k] += load_[k] * (tau / h);
-    if (flow_.report.substeps == 1) {
+    if (flow_.report.substeps == 1)
       report_ = part;
-    } else {
-      const StepReport sum = report_;
-      report_ = part;
-      report_.solves += sum.solves;
-      report_.iterations += sum.iterations;
-      report_.newton_iterations += sum.newton_iterations;
-      report_.halvings += sum.halvings;
-      report_.shocks += sum.shocks;
-      report_.late_shocks += sum.late_shocks;
-      report_.inner_steps += sum.inner_steps;
-      report_.attempts = std::max(report_.attempts, sum.attempts);
-      report_.energy_gained = std::max(report_.energy_gained, sum.energy_gained);
-      report_.joints_open = std::max(report_.joints_open, sum.joints_open);
-      report_.held_overlap = std::max(report_.held_overlap, sum.held_overlap);
-      report_.residual = std::max(report_.residual, sum.residual);
-      report_.converged = report_.converged && sum.converged;
-      report_.cut = report_.cut || sum.cut;
-    }
+    else
+      put_together(report_, part);
     world.take_events();
     events_.insert(events_.end(), world.events.begin(), world.events.end());
   }

@@ -55,7 +55,13 @@ class FluidCoupling {
   const StepReport& substep(WorldImplementation& world, double t, double tau);
   void load_bodies(WorldImplementation& world, double tau);
   /// What bodies got in a substep is the fluid's loss.
-  void book(double tau);
+  void book(const Recipe& recipe, double tau);
+  /// How far the place of the push, that at the end of the substep as its start foretells, is ahead of where the stepper's force
+  /// acts on average: by impulses at the start, by methods of accelerations the mean of the cubic through both ends. The torque
+  /// makes good for it, so that angular momentum goes from one to the other unchanged.
+  [[nodiscard]] Vec3 ahead(const Recipe& recipe, int obstacle, double tau) const;
+  /// Of momenta about the centre of mass.
+  [[nodiscard]] Vec3 about_origin(int obstacle, const Vec6& momentum) const;
   /// Momentum that what a body displaces takes up in a substep, linear then angular.
   [[nodiscard]] Vec6 gained_inside(int obstacle, double tau) const;
   void read_velocities(const State& state, std::vector<Vec6>& out) const;
@@ -76,6 +82,7 @@ class FluidCoupling {
   std::vector<double> size_;             // m: what makes an angular velocity of an obstacle comparable with its velocity
   std::vector<Vec6> given_;              // velocity that the fluid inside of each obstacle has
   std::vector<Vec6> velocity_, before_;  // that it is to have; that the body had at the start of the substep
+  std::vector<Vec3> bend_;               // m: how far the last trial's end was from the trapezoid of its velocities
   std::vector<Vec6> increment_;          // of the last substep
   std::vector<Vec6> load_, force_;       // on the bodies in this substep; mean over the step
   std::vector<bool> left_;               // whether it was said that the obstacle left the box

@@ -84,6 +84,37 @@ TEST(FluidBodies, ABallBeginsToMoveWithItsAddedMass) {
   }
 }
 
+TEST(FluidBodies, ADiscFeelsTheAddedMassOfAnother) {
+  // One is pulled away from rest, away from the other, 3 radii between the centres; the other follows. Outside of circles at rest
+  // a doublet mu at the distance D is answered by -mu a^2/D^2 at a^2/D from the centre; the moving one begins with U a^2. Of all
+  // that are in it the fluid's impulse about a circle is 2 pi rho sum(mu), less rho pi a^2 U of its own.
+  constexpr double radius = 0.5, distance = 1.5, force = 0.5, h = 0.005;
+  constexpr int steps = 10;
+  double own = -pi * radius * radius, other = 0, doublet = radius * radius, offset = 0;
+  for (int k = 0; k < 60; ++k) {
+    (k % 2 == 0 ? own : other) += 2 * pi * doublet;
+    const double D = distance - offset;
+    doublet *= -radius * radius / (D * D);
+    offset = radius * radius / D;
+  }
+  EXPECT_NEAR(other, -2 * pi * std::pow(radius, 4) / (distance * distance), 0.05 * std::abs(other));
+  Scene scene = disc_scene(320, 20, 1, 1e-4, "free_slip");
+  scene.gravity.setZero();
+  scene.bodies[0].position = {-distance / 2, 0, 0};
+  BodyDef second = scene.bodies[0];
+  second.name = "other";
+  second.position = {distance / 2, 0, 0};
+  scene.add(second);
+  World world(scene);
+  world.set_force(world.body("disc"), Vec3(-force, 0, 0));
+  for (int i = 0; i < steps; ++i) world.step(h);
+  // (m + M) (v1, v2) = (-F t, 0), of the fluid's density.
+  const double mass = pi * radius * radius, whole = mass + own;
+  const double first = -force * steps * h * whole / (whole * whole - other * other), led = -other / whole * first;
+  EXPECT_NEAR(world.velocity("disc").x(), first, 0.02 * std::abs(first));
+  EXPECT_NEAR(world.velocity("other").x(), led, 0.06 * std::abs(led));
+}
+
 TEST(FluidBodies, ALightDiscRisesWithoutBlowingUp) {
   Scene scene = disc_scene(64, 8, 0.1, 0.01, "no_slip");
   scene.gravity = {0, 0, -1};
@@ -214,12 +245,12 @@ TEST(FluidBodies, ACylinderAtReynoldsFortyHasThePublishedDrag) {
 }
 
 // Published at Re 100: C_d 1.33 to 1.36, Strouhal number 0.164 to 0.166. With 8 cells to a diameter the boundary layer is thinner
-// than a cell, and drag 9 % high; with 12 cells it is 4 %.
+// than a cell, and drag 9 % high; with 12 cells, as here, it is 4 %.
 constexpr double published_drag = 1.345, published_strouhal = 0.165;
 
 TEST(FluidBodies, ACylinderAtReynoldsHundredShedsVortices) {
-  const Shedding found = shedding(100, 8, 24, 14, 65, 45);
-  EXPECT_NEAR(found.drag, published_drag, 0.1 * published_drag);
+  const Shedding found = shedding(100, 12, 24, 14, 65, 45);
+  EXPECT_NEAR(found.drag, published_drag, 0.05 * published_drag);
   EXPECT_NEAR(found.strouhal, published_strouhal, 0.05 * published_strouhal);
 }
 
@@ -302,127 +333,6 @@ TEST(FluidBodies, StepsWithABodyThatStaysInItsCellsAllocateNothing) {
   const std::size_t before = testing::allocations();
   for (int i = 0; i < 3; ++i) world.step();
   EXPECT_EQ(testing::allocations(), before);
-}
-
-/// All kinds of sides at once: a stream from one side to the other, a wall that moves, one without friction.
-FluidDef mixed_box(int cells, bool flat) {
-  return {.grid = {cells, flat ? 1 : cells / 2, cells / 2},
-          .box = {Vec3(0, 0, 0), Vec3(2, 1, 1)},
-          .density = 3,
-          .viscosity = 0.02,
-          .velocity = Vec3(0.5, 0, 0),
-          .walls = {{"x_low", "inflow", Vec3(0.5, 0, 0.1)},
-                    {"x_high", "outflow"},
-                    {"z_low", "free_slip"},
-                    {"z_high", "no_slip", Vec3(0.8, 0, 0)}}};
-}
-
-Scene ball_in_box(int cells, bool flat, double density) {
-  Scene scene;
-  scene.gravity = {0.3, 0, -1};
-  scene.fluid = mixed_box(cells, flat);
-  BodyDef body{.name = "body",
-               .density = density,
-               .position = {0.7, 0.5, 0.5},
-               .velocity = {0.2, 0, 0.1},
-               .angular_velocity = {0, 1.5, 0},
-               .shape = Sphere{0.2}};
-  if (flat) {
-    body.orientation = Quat(Eigen::AngleAxisd(pi / 2, Vec3::UnitX()));
-    body.shape = Cylinder{.radius = 0.2, .height = 1};
-  }
-  scene.add(body);
-  scene.dial.reset();
-  scene.recipe.dt = 0.01;
-  return scene;
-}
-
-TEST(FluidBooks, MomentumClosesInEveryStepWhateverTheSides) {
-  for (const bool flat : {true, false})
-    for (const double density : {0.3, 9.0}) {
-      World world(ball_in_box(flat ? 48 : 24, flat, density));
-      world.keep_books(true);
-      const double mass = world.mass(world.body("body"));
-      const double displaced = 3 * (flat ? pi * 0.04 : 4 * pi / 3 * 0.008);
-      FluidBalance before = world.fluid()->balance();
-      for (int i = 0; i < 10; ++i) {
-        const Vec3 u = world.velocity("body");
-        world.step();
-        const FluidBalance now = world.fluid()->balance();
-        EXPECT_LT((now.momentum_left_over - before.momentum_left_over).norm(), 1e-12) << density << " step " << i;
-        // What the body gained is what the fluid gave it, weight, and the buoyancy of what the grid sees of it.
-        const Vec3 got = mass * (world.velocity("body") - u), given = now.momentum_bodies - before.momentum_bodies;
-        const Vec3 weight = got - given, pull = weight / world.recipe().dt;
-        EXPECT_LT((pull - (mass - displaced) * world.gravity()).norm(), 0.08 * displaced);
-        EXPECT_LT(pull.cross(world.gravity()).norm(), 1e-7 * pull.norm()) << density << " step " << i;
-        before = now;
-      }
-      EXPECT_GT(before.momentum_sides.norm(), 0.01);
-      EXPECT_GT(before.momentum_bodies.norm(), 1e-3);
-    }
-}
-
-TEST(FluidBooks, EnergyOfFluidAloneClosesByTheOrderOfTheSteps) {
-  // Sides, viscosity and what is left are all there is; what is left falls with the steps.
-  std::array<double, 2> left{};
-  for (int n = 0; n < 2; ++n) {
-    FluidGrid fluid(mixed_box(32, true));
-    fluid.set_velocity([](const Vec3& x) { return Vec3(0.5 + 0.2 * std::sin(2 * pi * x.z()), 0, 0.1 * std::cos(pi * x.x())); });
-    for (int i = 0; i < 20; ++i) fluid.step(0.005);  // what is set in motion at once shakes the first steps
-    fluid.keep_books(true);
-    for (int i = 0; i < 20 << n; ++i) fluid.step(0.01 / (1 << n));
-    const FluidBalance books = fluid.balance();
-    EXPECT_LT(books.momentum_left_over.norm(), 1e-12);
-    EXPECT_GT(books.viscosity, 1e-3);
-    EXPECT_GT(std::abs(books.energy_sides), 1e-3);
-    left[n] = std::abs(books.energy_left_over) / books.viscosity;
-  }
-  EXPECT_LT(left[0], 1e-3);
-  EXPECT_LT(left[1], 0.6 * left[0]);
-}
-
-TEST(FluidBooks, WorkOnBodiesIsTheFluidsLoss) {
-  // A disc that a spring swings to and fro: its books say what the fluid took, the fluid's what it got.
-  Scene scene;
-  scene.gravity.setZero();
-  scene.fluid = FluidDef{.grid = {64, 1, 64}, .box = {Vec3(-2, -0.5, -2), Vec3(2, 0.5, 2)}, .density = 1, .viscosity = 0.02};
-  scene.add(BodyDef{.name = "disc",
-                    .density = 2,
-                    .position = {-0.4, 0, 0},
-                    .orientation = Quat(Eigen::AngleAxisd(pi / 2, Vec3::UnitX())),
-                    .shape = Cylinder{.radius = 0.5, .height = 1}});
-  scene.add(Spring{.between = {"world", "disc"}, .from = Vec3(-50, 0, 0), .stiffness = 20, .rest_length = 50});
-  scene.dial.reset();
-  scene.recipe.integrator = Rk4Settings{};
-  scene.recipe.dt = 0.01;
-  World world(scene);
-  world.keep_books(true);
-  for (int i = 0; i < 50; ++i) world.step();
-  const Diagnostics bodies = world.diagnostics();
-  const FluidBalance fluid = world.fluid()->balance();
-  EXPECT_LT(bodies.energy_balance.forces, -0.01);
-  EXPECT_NEAR(bodies.energy_balance.forces, fluid.energy_bodies, 2e-3 * std::abs(fluid.energy_bodies));
-  EXPECT_LT(std::abs(bodies.energy_balance.left_over), 1e-6);
-  // What the body lost is in the fluid, or became heat in it; the rest friction takes where its surface cuts cells.
-  const double lost = -fluid.energy_bodies;
-  EXPECT_GT(fluid.energy, 0.5 * lost);
-  EXPECT_GT(fluid.viscosity, 0.2 * lost);
-  EXPECT_LT(std::abs(fluid.energy_left_over), 0.1 * lost);
-}
-
-TEST(FluidBooks, SnapshotsHoldThem) {
-  World world(ball_in_box(24, true, 2));
-  world.keep_books(true);
-  world.step();
-  const Snapshot then = world.save();
-  world.step();
-  const FluidBalance once = world.fluid()->balance();
-  world.load(then);
-  world.step();
-  const FluidBalance again = world.fluid()->balance();
-  EXPECT_EQ(once.momentum_sides, again.momentum_sides);
-  EXPECT_EQ(once.energy_bodies, again.energy_bodies);
-  EXPECT_EQ(once.viscosity, again.viscosity);
 }
 
 std::string refusal(const Scene& scene) {
