@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace rotule {
 namespace {
@@ -233,6 +234,24 @@ void ViewFrame::set_particles(std::span<const double> positions, const ViewQuant
   const double per_metre = 1 / quanta.position;
   particles.resize(positions.size());
   for (std::size_t i = 0; i < positions.size(); ++i) particles[i] = whole(per_metre * positions[i]);
+}
+
+void ViewFrame::set_contacts(std::span<const ContactResult> results) {
+  std::vector<std::size_t> order(results.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (order.size() > view_most_contacts) {
+    std::partial_sort(order.begin(), order.begin() + view_most_contacts, order.end(), [&](std::size_t a, std::size_t b) {
+      return results[a].force.squaredNorm() > results[b].force.squaredNorm();
+    });
+    order.resize(view_most_contacts);
+  }
+  contacts.clear();
+  for (const std::size_t k : order) {
+    const ContactResult& c = results[k];
+    for (const Vec3& part : {c.point, c.normal, c.force})
+      for (const double x : part) contacts.push_back(static_cast<float>(x));
+    contacts.push_back(static_cast<float>(c.gap));
+  }
 }
 
 std::span<const std::uint8_t> ViewEncoder::encode(const ViewFrame& frame, unsigned parts, bool key) {

@@ -4,6 +4,8 @@
 //   key frame: 0;   first frame after it: last;   later: 2 last - last but one,
 // which uniform motion meets exactly and free fall misses by g dt^2. A difference takes one byte where it is below 64 quanta; a
 // body without any costs a share of a run. Numbers beyond +-2^28 quanta saturate there, and so do those that are not finite.
+#include <rotule/contacts.h>
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -46,6 +48,8 @@ struct ViewFrame {
   /// From metres: 3 and 4 numbers per body, 3 per particle.
   void set_bodies(std::span<const double> positions, std::span<const double> orientations, const ViewQuanta& quanta);
   void set_particles(std::span<const double> positions, const ViewQuanta& quanta);
+  /// The view_most_contacts that press hardest.
+  void set_contacts(std::span<const ContactResult> results);
 };
 
 inline constexpr std::size_t view_most_contacts = 4096;

@@ -10,8 +10,11 @@
 
 #include "apps/rotule/view/command.h"
 #include "apps/rotule/view/live.h"
+#include "apps/rotule/view/replay.h"
 #include "model/solid_surface.h"
+#include "record/trajectory.h"
 #include "scenes/builders.h"
+#include "support/files.h"
 
 namespace rotule::app {
 namespace {
@@ -53,6 +56,45 @@ TEST(ViewHistory, ForgetsTheOldestWithinItsMemory) {
   EXPECT_EQ(history.last(), 4999);
   for (const std::int64_t k : {history.first(), history.last()})
     EXPECT_EQ(history.frame(k)->bodies, frame_at(0.02 * static_cast<double>(k)).bodies);
+}
+
+// A box of 2 kg that stands on a floor by two contacts: points, forces and loads are those of the recording.
+TEST(Replay, ShowsRecordedContacts) {
+  const testing::Folder folder("replay_contacts");
+  Scene scene;
+  scene.add({.name = "floor", .fixed = true, .shape = Plane{}});
+  scene.add({.name = "box", .mass = 2, .position = {0, 0, 0.5}, .shape = Box{}});
+  TrajectoryFrame recorded;
+  for (const Quantity& q : quantities)
+    if (is_recorded(q) && q.per != Per::joint && q.per != Per::particle)
+      recorded.values[index_of(q)].assign(static_cast<std::size_t>(q.components) * (q.per == Per::run ? 1 : 2), 0.0);
+  recorded["position"] = {0, 0, 0, 0, 0, 0.5};
+  recorded["orientation"] = {1, 0, 0, 0, 1, 0, 0, 0};
+  recorded["contact_bodies"] = {0, 1, 0, 1};
+  recorded["contact_point"] = {0.5, 0, 0, -0.5, 0, 0};
+  recorded["contact_normal"] = {0, 0, 1, 0, 0, 1};
+  recorded["contact_point_force"] = {3, 0, 4, -3, 0, 4};
+  recorded["contact_gap"] = {0, -0.001};
+  TrajectoryWriter writer(folder.path / "run.h5", to_json(scene), Recipe{}, {"floor", "box"}, {});
+  writer.append(recorded);
+  writer.finish();
+
+  Replay replay(folder.path / "run.h5", 0);
+  const std::shared_ptr<const ViewFrame> frame = replay.frame(0);
+  EXPECT_NE(frame->parts & view_contacts, 0U);
+  EXPECT_EQ(frame->contacts, (std::vector<float>{0.5F, 0, 0, 0, 0, 1, 3, 0, 4, 0, -0.5F, 0, 0, 0, 0, 1, -3, 0, 4, -0.001F}));
+  EXPECT_EQ(frame->loads, (std::vector<float>{10, 10})) << "two forces of 5 N on each";
+  EXPECT_EQ(replay.body(1, 0)["contacts"], 2);
+  EXPECT_EQ(replay.body(1, 0)["force"], (std::vector<double>{0, 0, 8}));
+  EXPECT_EQ(replay.body(0, 0)["force"], (std::vector<double>{0, 0, -8}));
+}
+
+// What touches is watched in real time, but for a cradle, whose blows are all there is to see.
+TEST(ViewLive, HardBlowsAreWatchedByTheScenesOwnRecipe) {
+  Scene wall = scenes::brick_wall(), cradle = scenes::newton_cradle();
+  EXPECT_TRUE(watch_in_real_time(wall));
+  EXPECT_FALSE(watch_in_real_time(cradle));
+  EXPECT_EQ(to_json(cradle), to_json(scenes::newton_cradle()));
 }
 
 // Others take the processor for longer than a step's budget, just when the first ball of the cradle strikes: the blow has the

@@ -250,6 +250,7 @@ export class App {
     this.world = new World(this.stage, scene, this.layers.colour_by);
     this.decoder = new FrameDecoder(layout_of(scene));
     this.key_asked = false;
+    this.layers.offer(scene.fluid !== null);
     this.world.set_shown(this.layers.shown);
     this.world.fluid.colour = this.layers.fluid_colour;
     this.title.textContent = title_text(scene.name);

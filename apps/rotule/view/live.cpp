@@ -10,7 +10,6 @@
 #include <cctype>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <filesystem>
 #include <limits>
 #include <numeric>
@@ -56,31 +55,11 @@ double least_mass(double mass, const Mat3& inverse_inertia, const Vec3& r) {
   return 1 / inverse.trace();  // the sum of eigenvalues bounds the largest
 }
 
-/// That this thread had of the processor.
-double processor_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 /// s, of a step.
 double clock_budget(double dt) {
   constexpr double least = 0.004, most = 0.016;  // s
   return std::clamp(dt, least, most);
 }
-
-/// A budget that keep_to_the_clock gave, longer for one step.
-class Stretched {
- public:
-  Stretched(Recipe& recipe, double factor) : recipe_(recipe), before_(recipe.budget.seconds) { recipe_.budget.seconds *= factor; }
-  ~Stretched() { recipe_.budget.seconds = before_; }
-  Stretched(const Stretched&) = delete;
-  Stretched& operator=(const Stretched&) = delete;
-
- private:
-  Recipe& recipe_;
-  double before_;
-};
 
 void put(std::vector<float>& out, const Vec3& v) {
   for (const double x : v) out.push_back(static_cast<float>(x));
@@ -96,6 +75,12 @@ void keep_to_the_clock(Recipe& recipe) {
 
 bool watch_in_real_time(Scene& scene) {
   if (std::holds_alternative<NoContactSettings>(scene.recipe.contacts)) return false;
+  // A few bodies that give blows back whole, as Newton's cradle: real time would lose most of what there is to see.
+  constexpr double hard = 0.9;
+  constexpr std::size_t few = 20;
+  const bool bounces = std::any_of(scene.materials.begin(), scene.materials.end(),
+                                   [](const Material& material) { return material.restitution >= hard; });
+  if (bounces && scene.bodies.size() <= few) return false;
   Recipe recipe = recipe_for(scene, Dial::realtime);
   if (!std::holds_alternative<RealtimeStepperSettings>(recipe.stepper)) return false;
   scene.recipe = recipe;
@@ -169,37 +154,14 @@ void Live::set_slice(int axis, double at) {
   describe();
 }
 
-StepReport Live::step_in_time() {
-  WorldImplementation& inside = implementation_of(world_);
-  // A budget that people gave is what they say; and who has several threads has more of the processor than of the clock.
-  const double limit = clock_budget(inside.recipe.dt);
-  if (inside.recipe.budget.seconds != limit || inside.recipe.threads != 1) return world_.step();
-
-  constexpr double most_waiting = 50, kept = 0.95;
-  for (double stretch = waiting_;; stretch = std::min(4 * stretch, most_waiting)) {
-    const int cut_steps = inside.cut_steps, unconverged_steps = inside.unconverged_steps;
-    const Stretched budget(inside.recipe, stretch);
-    const double had = processor_seconds();
-    const auto before = std::chrono::steady_clock::now();
-    StepReport report = world_.step();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
-    const double worked = processor_seconds() - had;
-    // Taken at once, given back slowly: other programs come in bursts.
-    if (worked > 1e-4) waiting_ = std::clamp(seconds / worked, std::max(1.0, kept * waiting_), most_waiting);
-    // Where a step ended early because others had the processor, and not by its own work, it is taken back: a blow that is not
-    // followed to its end has another speed, and nobody would see why.
-    const bool robbed = seconds - worked > 0.1 * limit && worked < 0.7 * limit;
-    if (!report.cut || !robbed || stretch >= most_waiting || !world_.broken().empty()) return report;
-    inside.go_back();
-    inside.cut_steps = cut_steps;
-    inside.unconverged_steps = unconverged_steps;
-  }
-}
-
 void Live::step() {
   pull();
+  // A budget that people gave is what they say; the viewer's own leaves other programs their share of the clock: a blow that is
+  // not followed to its end for want of it has another speed, and nobody would see why.
+  WorldImplementation& inside = implementation_of(world_);
+  inside.budget_time = inside.recipe.budget.seconds == clock_budget(inside.recipe.dt) ? BudgetTime::processor : BudgetTime::clock;
   const auto before = std::chrono::steady_clock::now();
-  StepDone done{.report = step_in_time()};
+  StepDone done{.report = world_.step()};
   done.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
   if (done.report.cut) {
     ++cuts_.steps;
@@ -406,23 +368,7 @@ void Live::capture(unsigned parts) {
 
   out->parts = parts & (view_contacts | view_forces | view_velocities | view_islands | view_loads);
   contacts_ = world_.contacts();
-  if (parts & view_contacts) {
-    order_.resize(contacts_.size());
-    std::iota(order_.begin(), order_.end(), 0);
-    const auto kept = static_cast<std::ptrdiff_t>(std::min(order_.size(), view_most_contacts));
-    if (order_.size() > view_most_contacts)
-      std::partial_sort(order_.begin(), order_.begin() + kept, order_.end(), [&](int a, int b) {
-        return contacts_[static_cast<std::size_t>(a)].force.squaredNorm() >
-               contacts_[static_cast<std::size_t>(b)].force.squaredNorm();
-      });
-    for (std::ptrdiff_t k = 0; k < kept; ++k) {
-      const ContactResult& c = contacts_[static_cast<std::size_t>(order_[static_cast<std::size_t>(k)])];
-      put(out->contacts, c.point);
-      put(out->contacts, c.normal);
-      put(out->contacts, c.force);
-      out->contacts.push_back(static_cast<float>(c.gap));
-    }
-  }
+  if (parts & view_contacts) out->set_contacts(contacts_);
   if (parts & view_forces)
     for (std::size_t j = 0; j < inside.model.joints.size(); ++j) {  // the ledger has just been brought up to this state
       const Joint& joint = inside.model.joints[j];

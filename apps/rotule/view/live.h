@@ -88,8 +88,6 @@ class Live final : public Show {
   [[nodiscard]] double pace() const override { return natural_pace(world_.recipe().dt, scene_.recipe.duration); }
 
  private:
-  /// A step within the budget, counted in time of the processor as near as can be.
-  StepReport step_in_time();
   void require_movable(const char* who, int body) const;
   void pull();
   void describe();
@@ -111,12 +109,10 @@ class Live final : public Show {
   std::shared_ptr<const ViewFrame> newest_;
   std::vector<double> positions_, orientations_;
   std::vector<ContactResult> contacts_;
-  std::vector<std::int32_t> order_;
   std::vector<double> loads_;
   int balls_ = 0;
   FluidPlane plane_;  // of the fluid
   std::array<float, 3> fluid_scale_{};
-  double waiting_ = 1;  // time of the clock over that of the processor, of late: above 1 where others need it too
   Diagnostics ledger_;
   std::uint16_t ledger_generation_ = 0;
   double ledger_ms_ = 0, stepped_ms_ = 0;  // what the last ledger took; what steps took since then
@@ -138,7 +134,8 @@ class Live final : public Show {
 /// stretches it, and makes steps again that were cut short by others: what those take of the clock would else be missing in the
 /// answers, blows would have other speeds, and walls would fall.
 void keep_to_the_clock(Recipe& recipe);
-/// Where bodies touch and the real-time stepper knows all of the scene, those who watch get it; whether that is so.
+/// Where bodies touch and the real-time stepper knows all of the scene, those who watch get it, but for a few bodies that bounce
+/// hard; whether that is so.
 bool watch_in_real_time(Scene& scene);
 
 }  // namespace rotule::app

@@ -38,6 +38,21 @@ Bounds recorded_bounds(const TrajectoryReader& file, const World& world) {
   return out;
 }
 
+/// Recorded contacts; those of older files are not there. Their bodies are numbers of the file, not ids.
+std::vector<ContactResult> contacts_of(const TrajectoryFrame& from) {
+  const std::vector<double>&point = from["contact_point"], &normal = from["contact_normal"], &force = from["contact_point_force"],
+        &gap = from["contact_gap"];
+  std::vector<ContactResult> out(gap.size());
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const auto vector = [k](const std::vector<double>& values) { return Vec3(Eigen::Map<const Vec3>(values.data() + 3 * k)); };
+    out[k].point = vector(point);
+    out[k].normal = vector(normal);
+    out[k].force = vector(force);
+    out[k].gap = gap[k];
+  }
+  return out;
+}
+
 Json three(const std::vector<double>& values, std::size_t i) { return {values[3 * i], values[3 * i + 1], values[3 * i + 2]}; }
 
 }  // namespace
@@ -98,7 +113,17 @@ std::shared_ptr<const ViewFrame> Replay::frame(std::int64_t frame) {
   out->set_bodies(from["position"], from["orientation"], quanta_);
   out->set_particles(from["particle_position"], quanta_);
   for (const Quantity* q : numbers_) out->numbers.push_back(from.number(*q));
-  out->parts = view_forces | view_velocities;
+  out->parts = view_contacts | view_forces | view_velocities | view_loads;
+  const std::vector<ContactResult> contacts = contacts_of(from);
+  out->set_contacts(contacts);
+  // What a body bears: forces that hold each other in balance count all the same.
+  out->loads.assign(model.bodies.size(), 0);
+  const auto load = [&](int body, double force) {
+    if (body >= 0 && !model.is_particle(body)) out->loads[static_cast<std::size_t>(body)] += static_cast<float>(force);
+  };
+  for (std::size_t k = 0; k < contacts.size(); ++k)
+    for (const std::size_t side : {0U, 1U})
+      load(static_cast<int>(from["contact_bodies"][2 * k + side]), contacts[k].force.norm());
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
     const Joint& joint = model.joints[j];
     Vec3 point = joint.X_B.position;
@@ -112,6 +137,8 @@ std::shared_ptr<const ViewFrame> Replay::frame(std::int64_t frame) {
     }
     for (const double x : point) out->forces.push_back(static_cast<float>(x));
     for (std::size_t k = 0; k < 3; ++k) out->forces.push_back(static_cast<float>(from["joint_force"][3 * j + k]));
+    const double force = Eigen::Map<const Vec3>(from["joint_force"].data() + 3 * j).norm();
+    for (const int partner : {joint.a, joint.b}) load(partner, force);
   }
   for (const double x : from["velocity"]) out->velocities.push_back(static_cast<float>(x));
   if (slices_) {
@@ -139,6 +166,14 @@ Json Replay::body(int body, std::int64_t frame) {
     if (model.joints[j].b == body) force += on_b;
     if (model.joints[j].a == body) force -= on_b;
   }
+  int touching = 0;
+  const std::vector<ContactResult> contacts = contacts_of(from);
+  for (std::size_t k = 0; k < contacts.size(); ++k) {
+    const auto side = [&](std::size_t s) { return static_cast<int>(from["contact_bodies"][2 * k + s]); };
+    if (side(0) != body && side(1) != body) continue;
+    force += side(1) == body ? contacts[k].force : Vec3(-contacts[k].force);
+    touching += contacts[k].force.squaredNorm() > 0;
+  }
   const double energy = about.fixed ? 0
                                     : 0.5 * about.mass * v.squaredNorm() + 0.5 * spin.dot(about.inertia * spin) -
                                           about.mass * model.gravity.dot(center);
@@ -151,7 +186,7 @@ Json Replay::body(int body, std::int64_t frame) {
           {"angular_velocity", three(from["angular_velocity"], i)},
           {"mass", about.fixed ? 0 : about.mass},
           {"energy", energy},
-          {"contacts", 0},
+          {"contacts", touching},
           {"force", {force.x(), force.y(), force.z()}}};
 }
 

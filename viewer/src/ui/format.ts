@@ -17,8 +17,11 @@ export function tick_text(value: number): string {
   return (size >= 1e5 || size < 1e-3 ? short.toExponential().replace('e+', 'e') : String(short)).replace(/-/g, '−');
 }
 
+/** Thousandths, or tenths, where that is fine enough and not endless; what rounds to zero has no sign. */
 export function vector_text(values: readonly number[]): string {
-  return values.map((v) => v.toFixed(Math.abs(v) >= 100 ? 1 : 3).replace('-', '−')).join('  ');
+  const largest = Math.max(...values.map(Math.abs));
+  if (largest >= 1e5 || (largest > 0 && largest < 0.01)) return values.map((v) => number_text(Math.abs(v) < 1e-6 * largest ? 0 : v)).join('  ');
+  return values.map((v) => v.toFixed(Math.abs(v) >= 100 ? 1 : 3).replace(/^-(?=[0.]+$)/, '').replace('-', '−')).join('  ');
 }
 
 /** Of steps that a budget ended: how many, and what was left. */

@@ -23,6 +23,8 @@ export class LayersPanel {
   colour_by: ColourBy;
   fluid_colour: FluidColour = 'vorticity';
   private readonly fluid = h('select', { id: 'fluid_colour', 'aria-label': 'Colour of the fluid' });
+  /** Rows that mean nothing where there is no fluid. */
+  private readonly of_fluids: HTMLElement[] = [];
   private readonly boxes = new Map<string, HTMLInputElement>();
   private readonly colours = h('select', { id: 'colour_by', 'aria-label': 'Colours mean' });
   private readonly ramp = h('div', { class: 'ramp', style: `background:${ramp_css}` });
@@ -47,15 +49,23 @@ export class LayersPanel {
       box.addEventListener('change', () => this.set(layer.id, box.checked));
       this.boxes.set(layer.id, box);
       const dot = h('span', { class: 'dot', style: `background:${layer.colour ?? 'transparent'}` });
-      this.element.append(h('label', { class: 'row switch' }, box, dot, h('span', {}, layer.label), h('kbd', {}, layer.key.toUpperCase())));
+      const row = h('label', { class: 'row switch' }, box, dot, h('span', {}, layer.label), h('kbd', {}, layer.key.toUpperCase()));
+      if (layer.parts.includes('fluid')) this.of_fluids.push(row);
+      this.element.append(row);
     }
     for (const { id, label } of fluid_colours) this.fluid.append(h('option', { value: id }, label));
     this.fluid_colour = fluid_colours.find(({ id }) => others.includes(`fluid_${id}`))?.id ?? 'vorticity';
     this.fluid.value = this.fluid_colour;
     this.fluid.addEventListener('change', () => this.set_fluid_colour(this.fluid.value as FluidColour));
-    this.element.append(h('div', { class: 'row field' }, h('label', { for: 'fluid_colour' }, 'Colour of the fluid'), this.fluid));
+    this.of_fluids.push(h('div', { class: 'row field' }, h('label', { for: 'fluid_colour' }, 'Colour of the fluid'), this.fluid));
+    this.element.append(this.of_fluids.at(-1)!);
     this.element.append(h('div', { class: 'row field' }, h('label', { for: 'colour_by' }, 'Colours mean'), this.colours), this.scale, this.meaning, this.legend);
     this.show_colours();
+  }
+
+  /** What another scene has to show. */
+  offer(has_fluid: boolean): void {
+    for (const row of this.of_fluids) row.hidden = !has_fluid;
   }
 
   toggle(id: string): void {

@@ -39,9 +39,12 @@ export class ModesPanel {
     this.about.textContent = off
       ? `Not in equilibrium: at rest here it would accelerate by ${number_text(message.unbalance)} m/s², rad/s². Modes mean little then${rest}.`
       : `About an equilibrium, slowest first${rest}.`;
+    // Beside the fastest, rounding is all that some have: nothing drives them back or away, as a bar that turns between two balls.
+    const fastest = Math.max(0, ...message.modes.map(({ real, imaginary }) => Math.hypot(real, imaginary)));
     const row = (mode: ModesMessage['modes'][number], k: number): HTMLElement => {
+      const free = Math.hypot(mode.real, mode.imaginary) <= 1e-6 * fastest;
       const grows = mode.real > 1e-9 * Math.abs(mode.imaginary);
-      const text = `${k + 1}: ${number_text(mode.frequency)} Hz, damping ${number_text(mode.damping_ratio)}${grows ? ', grows' : ''}`;
+      const text = free ? `${k + 1}: free` : `${k + 1}: ${number_text(mode.frequency)} Hz, damping ${number_text(mode.damping_ratio)}${grows ? ', grows' : ''}`;
       return h('button', { type: 'button', role: 'option', class: 'mode', 'aria-selected': 'false', onclick: () => this.choose(k) }, text);
     };
     this.list.replaceChildren(...message.modes.slice(0, most_rows).map(row));

@@ -8,7 +8,7 @@ import { launch, page_address, Program, require_chromium, take_page_from_folder 
 const laptop = { width: 1280, height: 800 };
 const phone = { width: 390, height: 844 };
 
-// What to show: the scene, when, with which settings of the page and keys pressed, on which screen.
+// What to show: the scene, when, with which settings of the page, what is done there, on which screen.
 const pictures = {
   mannequin: { scene: 'mannequin', time: 1, settings: { theme: 'light', show: 'forces,joints', panel: 'plots' } },
   brick_wall: { scene: 'brick_wall', time: 0.2, settings: { theme: 'dark', panel: 'recipe' }, ball: [0.42, 0.45], after: 0.9 },
@@ -26,6 +26,28 @@ const pictures = {
   phone: { scene: 'tripods', time: 1.2, settings: { theme: 'light' }, screen: phone },
   phone_plots: { scene: 'newton_cradle', time: 0.8, settings: { theme: 'dark', panel: 'plots' }, screen: phone },
   scenes: { scene: 'rock_pile', time: 0.1, settings: { theme: 'light', scenes: '1' } },
+  body: {
+    scene: 'slider_crank',
+    time: 0.4,
+    settings: { theme: 'light', show: 'forces,joints', panel: 'body' },
+    act: async (page) => {
+      const [x, y] = await page.evaluate(() => window.rotule.on_screen(1));
+      await page.mouse.click(x, y);
+      await page.waitForFunction(() => window.rotule.body !== null);
+    },
+  },
+  modes: {
+    scene: 'hanging_chain_1000',
+    time: 0,
+    settings: { theme: 'dark', panel: 'modes' },
+    act: async (page) => {
+      await page.click('#find_modes');
+      await page.click('.mode:has-text("Hz") >> nth=4');
+      await page.waitForFunction(() => window.rotule.swinging);
+    },
+  },
+  help: { scene: 'newton_cradle', time: 0.4, settings: { theme: 'light' }, act: (page) => page.keyboard.press('?') },
+  fluid: { scene: 'vortex_street', time: 40, settings: { theme: 'dark', show: 'fluid,streamlines', panel: 'layers' } },
 };
 
 require_chromium();
@@ -54,7 +76,7 @@ async function to_webp(browser, png, quality) {
 
 for (const [name, picture] of Object.entries(pictures)) {
   if (names.length > 0 && !names.includes(name)) continue;
-  const { scene, time, settings, ball, after, screen = laptop } = picture;
+  const { scene, time, settings, ball, after, act, screen = laptop } = picture;
   const program = await Program.start(path, scene);
   const browser = await launch();
   try {
@@ -93,6 +115,7 @@ for (const [name, picture] of Object.entries(pictures)) {
       await page.waitForFunction((before) => window.rotule.bodies > before, bodies);
       await reach(after);
     }
+    await act?.(page);
     await page.waitForFunction(() => document.querySelector('.notice') === null);
     await page.waitForTimeout(600);
     const webp = await to_webp(browser, await page.screenshot(), 0.88);

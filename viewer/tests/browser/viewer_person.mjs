@@ -252,6 +252,18 @@ try {
     assert.ok((await read('Math.hypot(...r.body.velocity)')) < 1e-9);
   });
 
+  await test('switches of a fluid are there where one is', async () => {
+    for (const [scene, expected] of [
+      ['vortex_street', true],
+      ['double_pendulum', false],
+    ]) {
+      await open(scene);
+      await show_tab('layers');
+      for (const id of ['layer_fluid', 'layer_streamlines', 'layer_flow_arrows', 'fluid_colour']) assert.equal(await page.isVisible(`#${id}`), expected, `${scene}: ${id}`);
+      assert.ok(await page.isVisible('#layer_forces'));
+    }
+  });
+
   await test('modes are listed, and one is shown in motion', async () => {
     await open('double_pendulum');
     await show_tab('modes');
