@@ -1,6 +1,7 @@
 #pragma once
 // What a run can be asked for: energies, momenta, errors, forces.
 #include <rotule/problem.h>
+#include <rotule/step_report.h>
 #include <rotule/types.h>
 
 #include <array>
@@ -99,33 +100,6 @@ struct Diagnostics {
   MomentumBalance momentum_balance, angular_momentum_balance;  // kept where the other one is
 
   [[nodiscard]] double energy() const { return kinetic_energy + potential_energy; }
-};
-
-/// What one step did.
-struct StepReport {
-  int solves = 0;             // constraint systems solved
-  int iterations = 0;         // of iterative solvers, summed
-  int newton_iterations = 0;  // of an implicit integrator's equations, over its stages
-  int halvings = 0;           // how many times (part of) the step had to be halved for them to be solved
-  bool converged = true;
-  int shocks = 0;
-  int late_shocks = 0;       // whether shocks followed too fast to be located in time, and were left to the end of the step
-  int inner_steps = 1;       // that a method with error control made
-  int contacts = 0;          // at the end of the step
-  int attempts = 1;          // at a step by impulses: made again where it gained energy or left joints open
-  double energy_gained = 0;  // J that the last attempt still gained though nothing drives the mechanism
-  double joints_open = 0;    // m, rad by which it still left joints open
-  double held_overlap = 0;   // m by which bodies stay in each other because joints hold them there
-  bool cut = false;          // whether the recipe's budget ended a solve or a closing before its own end
-  double residual = 0;       // relative, the largest of the step's solves by impulses, or unbalanced force of particles' stages
-  int broken = 0;            // joints that broke at the end of the step
-  int torn = 0;              // elements that tore at the end of the step
-  int flowed = 0;            // elements that yielded there
-  int asleep = 0;            // bodies that sleep after it (docs/realtime.md)
-  int held_back = 0;         // bodies that the real-time stepper stopped where they met what does not move
-
-  /// Whether the last attempt was as good as it should be.
-  [[nodiscard]] bool sound() const { return energy_gained == 0 && joints_open == 0; }
 };
 
 /// A body or particle that is not in equilibrium, with what is left of the sum of forces on it, joints included.

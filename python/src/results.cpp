@@ -16,6 +16,7 @@ void add_books(py::module_& module) {
       .field("motors", &EnergyBalance::motors, "J brought in by motors of joints")
       .field("forces", &EnergyBalance::forces, "J brought in by World.set_force")
       .field("fields", &EnergyBalance::fields, "J brought in by potentials that change in time")
+      .field("fluid", &EnergyBalance::fluid, "J brought in by fluid that flows past bodies or bears them")
       .field("guides", &EnergyBalance::guides, "J brought in by prescribed motion")
       .field("hands", &EnergyBalance::hands, "J brought in between steps, by impulses, poses and velocities that were set")
       .field("drag", &EnergyBalance::drag, "J taken out by drag")
@@ -26,7 +27,7 @@ void add_books(py::module_& module) {
       .field("yielding", &EnergyBalance::yield, "J taken out by materials that flow")
       .field("tearing", &EnergyBalance::tearing, "J taken out by what tears")
       .field("left_over", &EnergyBalance::left_over, "J that nothing explains: the method's error")
-      .value("brought_in", &EnergyBalance::brought_in, "J, the sum of the five")
+      .value("brought_in", &EnergyBalance::brought_in, "J, the sum of the six")
       .value("taken_out", &EnergyBalance::taken_out, "J, the sum of those");
   Record<MomentumBalance>(module, "MomentumBalance",
                           "Of a momentum: now = start + weight + applied + supports + hands + left_over, in N s or N m s.")
@@ -58,26 +59,12 @@ void add_books(py::module_& module) {
 }
 
 void add_steps(py::module_& module) {
-  Record<StepReport>(module, "StepReport", "What a step did, or several together: counts are sums, the rest is the worst.")
-      .field("solves", &StepReport::solves, "constraint systems solved")
-      .field("iterations", &StepReport::iterations, "of iterative solvers")
-      .field("newton_iterations", &StepReport::newton_iterations, "of an implicit integrator")
-      .field("halvings", &StepReport::halvings, "times that (part of) a step had to be halved")
-      .field("converged", &StepReport::converged, "whether all solves did")
-      .field("shocks", &StepReport::shocks, "of walls and limits")
-      .field("late_shocks", &StepReport::late_shocks, "that could not be located in time")
-      .field("inner_steps", &StepReport::inner_steps, "of methods with error control")
-      .field("contacts", &StepReport::contacts, "at the end of the last step")
-      .field("attempts", &StepReport::attempts, "at a step by impulses, the most")
-      .field("energy_gained", &StepReport::energy_gained, "J that a step still gained though nothing drives it")
-      .field("joints_open", &StepReport::joints_open, "m, rad by which a step still left joints open")
-      .field("held_overlap", &StepReport::held_overlap, "m by which bodies stay in each other because joints hold them there")
-      .field("cut", &StepReport::cut, "whether the recipe's budget ended a solve early")
-      .field("residual", &StepReport::residual, "relative, the largest of the solves by impulses")
-      .field("broken", &StepReport::broken, "joints that broke")
-      .field("torn", &StepReport::torn, "elastic elements that tore")
-      .field("flowed", &StepReport::flowed, "elastic elements that yielded")
-      .value("sound", &StepReport::sound, "whether no energy was gained and no joint left open");
+  Record<StepReport> step(module, "StepReport", "What a step did, or several together: counts are sums, the rest is the worst.");
+  for_each_report_field([&](const auto& field) {
+    const std::string unit(field.unit), meaning(field.meaning);
+    step.field(std::string(field.key).c_str(), field.member, (unit.empty() ? meaning : unit + " " + meaning).c_str());
+  });
+  step.value("sound", &StepReport::sound, "whether no energy was gained and no joint left open");
   Record<BrokenJoint>(module, "BrokenJoint", "A joint that exerted more than it bears, and has left the world.")
       .field("joint", &BrokenJoint::joint, "its name")
       .field("time", &BrokenJoint::time, "s")

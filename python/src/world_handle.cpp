@@ -16,27 +16,6 @@ World& WorldHandle::world() {
   return world_;
 }
 
-void put_together(StepReport& sum, const StepReport& next) {
-  sum.solves += next.solves;
-  sum.iterations += next.iterations;
-  sum.newton_iterations += next.newton_iterations;
-  sum.halvings += next.halvings;
-  sum.converged = sum.converged && next.converged;
-  sum.shocks += next.shocks;
-  sum.late_shocks += next.late_shocks;
-  sum.inner_steps += next.inner_steps;
-  sum.contacts = next.contacts;
-  sum.attempts = std::max(sum.attempts, next.attempts);
-  sum.energy_gained = std::max(sum.energy_gained, next.energy_gained);
-  sum.joints_open = std::max(sum.joints_open, next.joints_open);
-  sum.held_overlap = std::max(sum.held_overlap, next.held_overlap);
-  sum.cut = sum.cut || next.cut;
-  sum.residual = std::max(sum.residual, next.residual);
-  sum.broken += next.broken;
-  sum.torn += next.torn;
-  sum.flowed += next.flowed;
-}
-
 StepReport WorldHandle::step(std::int64_t n, double h) {
   if (n < 1) throw py::value_error("the number of steps must be at least 1");
   StepReport report;

@@ -98,7 +98,4 @@ using WorldClass = py::class_<WorldHandle, std::shared_ptr<WorldHandle>>;
 /// The class, once add_worlds has made it.
 WorldClass world_class(py::module_& module);
 
-/// What several steps say together: counts add up, and nothing that went wrong in one of them is lost.
-void put_together(StepReport& sum, const StepReport& next);
-
 }  // namespace rotule::python

@@ -1,66 +1,20 @@
 #pragma once
 // All that a run can be asked for, in one list: key, unit, label, extent, and the function that gives it. Recordings, CSV, plots,
 // reports, `rotule run --json`, the viewer's numbers and `rotule list quantities` walk this list, in this order; a new number is
-// one entry here, beside whatever computes it.
-#include <rotule/contacts.h>
-#include <rotule/results.h>
-
+// one entry here, beside whatever computes it, or, where it is one of a step's report, one there (rotule/step_report.h).
+#include <algorithm>
 #include <array>
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "base/stage_clock.h"
+#include "record/quantity.h"
 
 namespace rotule {
-
-class World;
-
-/// Of what there is one each.
-enum class Per : std::uint8_t { run, body, particle, joint, contact };  // of contacts there are others in every frame
-/// Whether every recording holds it, or those of older programs lack it.
-enum class Age : std::uint8_t { first, added };
-/// What `rotule run --json` and reports say of a number's course: bits.
-enum Said : std::uint8_t { say_mean = 1, say_max = 2, say_final = 4, say_percentiles = 8 };
-
-/// One step, as whoever asked for it saw it.
-struct StepDone {
-  StepReport report;
-  double milliseconds = 0;  // that it took
-};
-
-/// The present moment; the ledger and the contacts are those of the world's present state.
-struct Moment {
-  const World& world;
-  const Diagnostics& ledger;
-  const std::vector<ContactResult>& contacts;
-};
-
-/// An entry. Exactly one of the functions gives what is recorded; an array with `of_ledger` besides is that number taken apart.
-struct Quantity {
-  std::string_view key;  // the same word everywhere
-  std::string_view unit;
-  std::string_view label;  // a word or two
-  std::string_view meaning;
-  std::string_view dataset = {};  // in recordings; none: not recorded
-  Per per = Per::run;
-  int components = 1;  // 2: a, b; 3: x, y, z; 4: w, x, y, z; stage_count: the stages of a step
-  Age age = Age::added;
-  bool whole = false;        // counts
-  bool logarithmic = false;  // spans decades
-  bool measured = false;     // by a clock: another one each time
-  bool by_axis = false;      // along or about the axes of a joint, of which most are locked
-  bool from_start = false;   // its course begins before the first step
-  unsigned said = 0;
-  std::string_view title = {};                   // of its plot; none: the label
-  std::string_view length = {};                  // what the length of a vector is called
-  std::array<std::string_view, 2> sum_of = {};   // keys
-  double (*of_ledger)(const Diagnostics&) = {};  // after a step
-  double (*of_step)(const StepDone&) = {};       // of a step; its mean where several steps make one frame
-  void (*of_moment)(const Moment&, std::vector<double>&) = {};
-};
 
 void take_time(const Moment& now, std::vector<double>& out);
 void take_momentum(const Moment& now, std::vector<double>& out);
@@ -87,7 +41,7 @@ void take_contact_gaps(const Moment& now, std::vector<double>& out);
 inline void put(const Vec3& v, std::vector<double>& out) { out.assign(v.data(), v.data() + 3); }
 
 // The columns of a CSV file have this order: what joins later comes after the joints, so that the others keep their places.
-inline constexpr auto quantities = std::to_array<Quantity>({
+inline constexpr auto main_quantities = std::to_array<Quantity>({
     {.key = "time",
      .unit = "s",
      .label = "Time",
@@ -632,6 +586,40 @@ inline constexpr auto quantities = std::to_array<Quantity>({
      .per = Per::contact,
      .of_moment = take_contact_gaps},
 });
+
+/// Numbers of a step's report that have a label there: entries made of what it says of them.
+template <std::size_t I>
+inline constexpr bool is_report_quantity = !std::get<I>(report_fields).label.empty();
+template <std::size_t I>
+inline constexpr auto report_dataset = [] {
+  constexpr std::string_view folder = "/step/", key = std::get<I>(report_fields).key;
+  std::array<char, folder.size() + key.size()> out{};
+  std::ranges::copy(key, std::ranges::copy(folder, out.begin()).out);
+  return out;
+}();
+template <std::size_t I>
+constexpr Quantity report_quantity() {
+  constexpr auto& field = std::get<I>(report_fields);
+  using Value = std::remove_cvref_t<decltype(StepReport{}.*field.member)>;
+  constexpr bool whole = !std::is_same_v<Value, double>;
+  return {.key = field.key,
+          .unit = field.unit,
+          .label = field.label,
+          .meaning = field.meaning,
+          .dataset = {report_dataset<I>.data(), report_dataset<I>.size()},
+          .whole = whole,
+          .logarithmic = !whole,
+          .said = whole ? say_mean | say_max : unsigned{say_max},
+          .of_step = [](const StepDone& s) { return static_cast<double>(s.report.*std::get<I>(report_fields).member); }};
+}
+
+inline constexpr auto quantities = []<std::size_t... I>(std::index_sequence<I...>) {
+  std::array<Quantity, main_quantities.size() + (std::size_t{is_report_quantity<I>} + ...)> all{};
+  auto* end = std::ranges::copy(main_quantities, all.data()).out;
+  ((is_report_quantity<I> ? void(*end++ = report_quantity<I>()) : void()), ...);
+  return all;
+}
+(std::make_index_sequence<std::tuple_size_v<decltype(report_fields)>>{});
 inline constexpr std::size_t quantity_count = quantities.size();
 
 /// The place in the list of a key written in the source: one that is not there does not compile.

@@ -65,6 +65,56 @@ bool has(const std::vector<std::string>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
+struct Anything {
+  template <class T>
+  operator T() const;  // NOLINT(google-explicit-constructor): it stands for whatever is asked for
+};
+template <std::size_t... I>
+constexpr bool has_fields(std::index_sequence<I...>) {
+  return requires { StepReport{(static_cast<void>(I), Anything())...}; };
+}
+constexpr std::size_t listed_fields = std::tuple_size_v<decltype(report_fields)>;
+static_assert(has_fields(std::make_index_sequence<listed_fields>{}) && !has_fields(std::make_index_sequence<listed_fields + 1>{}),
+              "a field of StepReport is not in report_fields");
+
+TEST(QuantityList, HasWhatAStepReportLabels) {
+  StepReport report;
+  for_each_report_field([&]<class Value>(const ReportField<Value>& field) {
+    const auto entry = std::find_if(quantities.begin(), quantities.end(), [&](const Quantity& q) { return q.key == field.key; });
+    if (field.label.empty()) return;
+    ASSERT_NE(entry, quantities.end()) << field.key;
+    EXPECT_EQ(entry->dataset, "/step/" + std::string(field.key));
+    EXPECT_EQ(entry->unit, field.unit);
+    report.*field.member = Value(7);
+    EXPECT_EQ(entry->of_step({report, 1}), static_cast<double>(Value(7))) << field.key;
+  });
+  EXPECT_GT(quantity("held_overlap").of_step({report, 1}), 0);
+}
+
+TEST(QuantityList, ReportsOfStepsBecomeOne) {
+  StepReport sum, next;
+  sum.iterations = 3, next.iterations = 4;
+  sum.contacts = 9, next.contacts = 2;
+  sum.held_overlap = 0.2, next.held_overlap = 0.1;
+  sum.asleep = 5;
+  next.converged = false;
+  sum.cut = true;
+  put_together(sum, next);
+  EXPECT_EQ(sum.iterations, 7);
+  EXPECT_EQ(sum.inner_steps, 2);
+  EXPECT_EQ(sum.attempts, 1);
+  EXPECT_EQ(sum.contacts, 2);
+  EXPECT_EQ(sum.asleep, 0);
+  EXPECT_EQ(sum.held_overlap, 0.2);
+  EXPECT_FALSE(sum.converged);
+  EXPECT_TRUE(sum.cut);
+  // What went wrong in a later step counts as much.
+  StepReport good;
+  put_together(good, sum);
+  EXPECT_FALSE(good.converged);
+  EXPECT_TRUE(good.cut);
+}
+
 // What was written once must be found again: these may grow, not change.
 TEST(QuantityList, NamesOfFilesStay) {
   const std::map<std::string, std::string> datasets{
@@ -180,8 +230,9 @@ TEST(QuantityList, EveryNumberIsEverywhere) {
     EXPECT_TRUE(has(plots, q.key)) << q.key;
     EXPECT_NO_THROW(static_cast<void>(plot_quantity(reader, std::string(q.key)))) << q.key;
     if (q.per == Per::run) {
-      EXPECT_TRUE(has(header, q.unit.empty() ? std::string(q.key) : std::string(q.key) + " [" + std::string(q.unit) + "]"))
-          << q.key;
+      std::string unit(q.unit);  // commas separate columns
+      if (const std::size_t comma = unit.find(", "); comma != unit.npos) unit.replace(comma, 2, " or ");
+      EXPECT_TRUE(has(header, unit.empty() ? std::string(q.key) : std::string(q.key) + " [" + unit + "]")) << q.key;
     }
     // The report leaves out what was zero all the time.
     const std::vector<double> values = reader.series(std::string(q.dataset));
