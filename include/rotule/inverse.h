@@ -68,7 +68,7 @@ struct InverseSettings {
   double tolerance = 1e-12;            // m, rad: largest error at which a pose counts as reached
   int max_iterations = 500;            // of both kinds together
   double max_rotation = 2;             // rad, that a body turns in one iteration, at most; 0.7 where there are loops or stops
-  bool limits = true;                  // whether stops of joints hold
+  bool limits = true;                  // whether stops of joints and constraints of one side hold
   std::vector<std::string> hold = {};  // bodies that stay where they are
 };
 
@@ -84,9 +84,9 @@ struct InverseReport {
   int iterations = 0;
   double error = 0;                           // m, rad: largest of the targets at the end
   double joint_error = 0;                     // m, rad: likewise of joints
-  double limit_error = 0;                     // m, rad: by which a limit is exceeded
+  double limit_error = 0;                     // m, rad: by which a limit or a constraint of one side is exceeded
   std::vector<double> target_errors = {};     // m, rad: length of each one's error
-  std::vector<std::string> at_limits = {};    // joints that stand at a stop
+  std::vector<std::string> at_limits = {};    // joints that stand at a stop, constraints of one side that have no room
   std::vector<InverseIteration> course = {};  // iteration by iteration
 };
 

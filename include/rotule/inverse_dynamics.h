@@ -5,8 +5,10 @@
 // Trees of joints with frames are walked once, leaves first (Newton and Euler): linear time. Loops are solved by rows,
 //   [J; G] M^-1 [J; G]^T (lambda, tau) = [J; G] M^-1 (M u' - f),
 // where motors that loops make redundant share the work so that |tau| is least. f is all that acts without motors: weight, forces
-// of the scene, springs, dampers and dry friction of joints. Contacts, walls and stops are not in it; what they would have to do
-// shows as force that nothing explains.
+// of the scene, springs, dampers and dry friction of joints. Constraints of one side (cones, ropes, at_least, at_most) exert
+// nothing where they have room; where the motion stays at one, it pushes as far as that spares the motors: least |tau| again,
+// with forces of bounds that are not negative. Contacts, walls and stops of axes are not in it; what they would have to do shows
+// as force that nothing explains.
 #include <rotule/world.h>
 
 #include <memory>
@@ -59,7 +61,7 @@ class InverseDynamics {
 
   /// One axis each.
   [[nodiscard]] const std::vector<Actuator>& actuators() const;
-  /// Whether the mechanism is a tree that is walked once.
+  /// Whether the mechanism is a tree that is walked once: in every motion that meets no constraint of one side.
   [[nodiscard]] bool recursive() const;
   /// Valid until the next call.
   const InverseForces& solve(const MotionState& motion);

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "linalg/dense_ldlt.h"
 #include "math/pose.h"
+#include "math/sines.h"
 #include "model/model.h"
 #include "world/world_implementation.h"
 
@@ -22,7 +23,16 @@ namespace {
 
 constexpr int most_arm_axes = 64;
 constexpr double longest_arm_step = 0.7;  // rad, m per iteration and axis
-constexpr int most_restarts = 8;          // from other postures, where the first leads nowhere
+constexpr int most_restarts = 40;         // from other postures, where the first leads nowhere
+// A descent whose squared error is not down to a half after four more iterations is given up for another posture: most that end
+// at stops show it so, and would take a hundred iterations to come to rest there.
+constexpr int trial_iterations = 4;
+constexpr double trial_gain = 0.5;
+
+bool has_frame(const Joint& joint) {
+  return joint.more.empty() && !joint.function && !joint.equations &&
+         std::any_of(joint.locked.begin(), joint.locked.end(), [](bool locked) { return locked; });
+}
 
 }  // namespace
 
@@ -49,13 +59,19 @@ struct Arm::Inside {
   void walk(const double* q, ArmPose& out) const {
     Mat3 R = Mat3::Identity();
     Vec3 x = Vec3::Zero();
+    SinesCosines turned;
     for (std::size_t k = 0; k < axes.size(); ++k) {
       const ArmAxis& axis = axes[k];
+      if (k % 4 == 0) {
+        Lanes3 angles = {};
+        for (std::size_t lane = 0; lane < 4 && k + lane < axes.size(); ++lane) angles[lane] = q[k + lane];
+        turned = sines_cosines(angles);
+      }
       x.noalias() += R * axis.position;
       const Mat3 frame = R * axis.rotation;
       out.axis[k] = frame.col(2);
       if (axis.turns) {
-        const double c = std::cos(q[k]), s = std::sin(q[k]);
+        const double c = turned.cos[k % 4], s = turned.sin[k % 4];
         R.col(0) = c * frame.col(0) + s * frame.col(1);
         R.col(1) = c * frame.col(1) - s * frame.col(0);
         R.col(2) = frame.col(2);
@@ -71,8 +87,9 @@ struct Arm::Inside {
 
   template <int rows>
   Outcome solve(const Pose& target, double* q, double tolerance, int most) const;
+  /// One descent; where not `patient`, it ends as soon as it seems to lead nowhere.
   template <int rows>
-  Outcome descend(const Mat3& R, const Vec3& x, double* q, double tolerance, int most, double scale) const;
+  Outcome descend(const Mat3& R, const Vec3& x, double* q, double tolerance, int most, double scale, bool patient) const;
 };
 
 namespace {
@@ -89,13 +106,14 @@ Vec3 turn_between(const Mat3& A, const Mat3& B) {
 }  // namespace
 
 template <int rows>
-Arm::Outcome Arm::Inside::descend(const Mat3& R, const Vec3& x, double* q, double tolerance, int most, double scale) const {
+Arm::Outcome Arm::Inside::descend(const Mat3& R, const Vec3& x, double* q, double tolerance, int most, double scale,
+                                  bool patient) const {
   using Left = Eigen::Matrix<double, rows, 1>;
   using Square = Eigen::Matrix<double, rows, rows>;
   const int n = static_cast<int>(axes.size());
   ArmPose pose;
   Eigen::Matrix<double, rows, Eigen::Dynamic, 0, rows, most_arm_axes> J(rows, n);
-  std::array<double, most_arm_axes> trial, step;
+  std::array<double, most_arm_axes> trial, step, wanted;
   const auto error_at = [&](const double* at) {
     walk(at, pose);
     Left e;
@@ -112,8 +130,13 @@ Arm::Outcome Arm::Inside::descend(const Mat3& R, const Vec3& x, double* q, doubl
     if constexpr (rows == 6) most_of = std::max(most_of, of.template tail<3>().cwiseAbs().maxCoeff() / scale);
     return most_of;
   };
+  double mark = 0;
   for (; out.iterations < most; ++out.iterations) {
     if (largest(e) <= tolerance) break;
+    if (!patient && out.iterations % trial_iterations == 0) {
+      if (out.iterations > 0 && square > trial_gain * mark) break;
+      mark = square;
+    }
     for (int k = 0; k < n; ++k) {
       if (axes[k].turns) {
         J.col(k).template head<3>() = pose.axis[k].cross(pose.x - pose.point[k]);
@@ -123,12 +146,17 @@ Arm::Outcome Arm::Inside::descend(const Mat3& R, const Vec3& x, double* q, doubl
         J.col(k).template head<3>() = pose.axis[k];
       }
     }
-    // Stops that the step would pass hold their axes; the others share what is left.
+    // Axes that stand at a stop and would go on hold, and so do those that the step would bring to one; the others share what is
+    // left. Far from the goal a share of the step is enough, up to the stops.
     bool improved = false;
     for (int tries = 0; tries < 12 && !improved; ++tries) {
       std::array<bool, most_arm_axes> held{};
       Left left = e;
       std::fill_n(step.begin(), n, 0.0);
+      for (int k = 0; k < n; ++k) {
+        const double down = J.col(k).dot(e);
+        held[k] = (q[k] <= axes[k].lower && down < 0) || (q[k] >= axes[k].upper && down > 0);
+      }
       for (int round = 0; round <= n; ++round) {
         Square A = Square::Zero();
         for (int k = 0; k < n; ++k)
@@ -143,24 +171,24 @@ Arm::Outcome Arm::Inside::descend(const Mat3& R, const Vec3& x, double* q, doubl
         factor_dense_ldlt(values.data(), rows, 0.0, diagonal.data(), work.data(), [](int) {});
         Left y = left;
         solve_dense_ldlt(values.data(), rows, y.data());
+        double longest = 0;
+        for (int k = 0; k < n; ++k) {
+          wanted[k] = held[k] ? 0 : J.col(k).dot(y);
+          longest = std::max(longest, std::abs(wanted[k]));
+        }
+        const double share = std::min(1.0, longest_arm_step / std::max(longest, 1e-300));
         bool met = false;
         for (int k = 0; k < n; ++k) {
           if (held[k]) continue;
-          const double wanted = J.col(k).dot(y), to = q[k] + wanted;
-          if (to >= axes[k].lower && to <= axes[k].upper) {
-            step[k] = wanted;
-            continue;
-          }
-          step[k] = std::clamp(to, axes[k].lower, axes[k].upper) - q[k];
+          const double to = q[k] + share * wanted[k], allowed = std::clamp(to, axes[k].lower, axes[k].upper);
+          step[k] = allowed - q[k];
+          if (allowed == to || share < 1) continue;
           left -= step[k] * J.col(k);
           held[k] = met = true;
         }
         if (!met) break;
       }
-      double longest = 0;
-      for (int k = 0; k < n; ++k) longest = std::max(longest, std::abs(step[k]));
-      const double share = std::min(1.0, longest_arm_step / std::max(longest, 1e-300));
-      for (int k = 0; k < n; ++k) trial[k] = q[k] + share * step[k];
+      for (int k = 0; k < n; ++k) trial[k] = std::clamp(q[k] + step[k], axes[k].lower, axes[k].upper);
       const Left then = error_at(trial.data());
       const double now = then.squaredNorm();
       improved = now < square;
@@ -204,7 +232,7 @@ Arm::Outcome Arm::Inside::solve(const Pose& target, double* q, double tolerance,
       const double high = bounded ? axes[k].upper : start[k] + (axes[k].turns ? std::numbers::pi : scale);
       q[k] = std::clamp(low + at * (high - low), axes[k].lower, axes[k].upper);
     }
-    const Outcome now = descend<rows>(R, target.position, q, tolerance, most, scale);
+    const Outcome now = descend<rows>(R, target.position, q, tolerance, most, scale, false);
     least.iterations += now.iterations;
     if (now.error < least.error) {
       std::copy_n(q, n, best.begin());
@@ -214,7 +242,10 @@ Arm::Outcome Arm::Inside::solve(const Pose& target, double* q, double tolerance,
     if (least.reached || attempt == most_restarts) break;
   }
   std::copy_n(best.begin(), n, q);
-  return least;
+  if (least.reached) return least;
+  // As close as can be come from the best of them.
+  const Outcome last = descend<rows>(R, target.position, q, tolerance, most, scale, true);
+  return {last.reached, least.iterations + last.iterations, last.error};
 }
 
 Arm::Arm(const World& world, std::string_view tip, const Vec3& at) : inside_(std::make_unique<Inside>()) {
@@ -237,7 +268,7 @@ Arm::Arm(const World& world, std::string_view tip, const Vec3& at) : inside_(std
     if (!model.movable(child)) throw Error("arm", fmt::format("body {} does not move", in_quotes(tip)));
     for (int j = 0; j < static_cast<int>(model.joints.size()) && base_joint < 0; ++j) {
       const Joint& joint = model.joints[j];
-      if (joint.a != child && joint.b != child) continue;
+      if (!has_frame(joint) || (joint.a != child && joint.b != child)) continue;
       const int other = joint.a == child ? joint.b : joint.a;
       if (!model.movable(other)) {
         base_joint = j;
@@ -258,11 +289,27 @@ Arm::Arm(const World& world, std::string_view tip, const Vec3& at) : inside_(std
     links.push_back({j, model.joints[j].b == child});
     if (child == last) break;
   }
+  std::vector<char> of_chain(model.partner_count(), 0), in_chain(model.joints.size(), 0);
   for (const Link& link : links) {
     const Joint& joint = model.joints[link.joint];
-    if (joint.length > 0 || joint.function || !joint.more.empty() || (joint.rows() != 5 && joint.rows() != 6))
+    if (joint.rows() != 5 && joint.rows() != 6)
       throw Error("arm",
                   fmt::format("joint {} is neither hinge, slider nor weld; use inverse_kinematics", in_quotes(joint.name)));
+    in_chain[link.joint] = 1;
+    of_chain[link.to_b ? joint.b : joint.a] = 1;
+  }
+  // What else ties or bounds them: a gear, a cone, a second way round.
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    if (in_chain[j] != 0) continue;
+    bool any = false, others = false;
+    for_each_partner(model.joints[j], [&](int partner) {
+      if (!model.movable(partner)) return;
+      (of_chain[partner] != 0 ? any : others) = true;
+    });
+    if (any && !others)
+      throw Error("arm",
+                  fmt::format("joint {} binds bodies of its chain besides, which an arm does not know; use inverse_kinematics",
+                              in_quotes(model.joints[j].name)));
   }
 
   // Frames along the chain, each joint's z its axis.

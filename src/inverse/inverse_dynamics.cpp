@@ -10,11 +10,13 @@
 #include "base/workspace.h"
 #include "constraint/constraint_set.h"
 #include "constraint/joint_coordinates.h"
-#include "constraint/tree_placement.h"
 #include "dynamics/forces/added_mass.h"
 #include "dynamics/forces/force_set.h"
 #include "dynamics/forces/gyroscopic.h"
 #include "dynamics/forces/weight.h"
+#include "inverse/ties.h"
+#include "mechanism/coupled_masses.h"
+#include "model/joint_kinds.h"
 #include "model/solver_list.h"
 #include "problem/operators.h"
 #include "solve/solve.h"
@@ -24,9 +26,12 @@ namespace rotule {
 
 namespace {
 
-constexpr std::array axis_names{"x", "y", "z", "rx", "ry", "rz"};
 constexpr double sharing = 1e-5;   // compliance of motors over what they answer: which of many forces are found, not how well
 constexpr int most_sharings = 40;  // rounds that take its error away
+// What stands at a bound and stays there, so that the bound may push: the room, and the rate and acceleration beside those of the
+// bodies.
+constexpr double met_room = 1e-6, at_rest = 1e-6, still_rate = 1e-8, still_acceleration = 1e-9;
+constexpr double no_push = 1e-9;  // of the largest force
 
 /// Whether the scene has a motor on the axis.
 bool has_motor(const Drive& drive) { return drive.motion || drive.motor_strength > 0 || drive.motor_torque != 0; }
@@ -67,9 +72,11 @@ struct InverseDynamics::Inside {
   std::vector<Placement> order;  // parents first
   std::vector<char> carried;     // bodies that some joint of the order places
 
-  ConstraintSet constraints;
+  ConstraintSet constraints, bounds;  // what is zero, and at least zero; rows of actuators follow
+  std::vector<char> pushes;           // per row of bounds, whether it may in this motion
   std::vector<int> bodies;
   ConstraintProblem problem;
+  SplitMass split;
   RowValues values;
   VecX x, step, rest, local, velocities;
   Workspace workspace;
@@ -82,8 +89,17 @@ struct InverseDynamics::Inside {
   void read(const MotionState& motion);
   /// M u' - f of all bodies, into `force`.
   void required_forces(double t);
+  /// Rows of what is at least zero; whether any of them is met and may push.
+  bool meet_bounds(double t);
+  void release(int bound_row);
   void walk();
   void solve_rows(double t);
+  /// Forces x that explain as much as can be, motors sharing the work.
+  void share(const VecX& wanted);
+  void find_rates(VecX& rates);
+  /// The problem with a mass for every body, whoever the fluid couples.
+  const ConstraintProblem& solved() { return split.in_use() ? split.form(problem) : problem; }
+  void report_joints(const ConstraintSet& set, int first_row);
   void put_joint(int j, const Vec3& F, const Vec3& T);
 };
 
@@ -104,8 +120,9 @@ InverseDynamics::Inside::Inside(const World& world, const InverseDynamicsSetting
       each.drive.motor_strength = each.drive.motor_torque = 0;
     }
   try {
-    order = placement_order(model);
-    tree = !settings.by_rows && std::all_of(model.joints.begin(), model.joints.end(), framed);
+    order = order_of_ties(model);
+    tree = !settings.by_rows && std::all_of(model.joints.begin(), model.joints.end(),
+                                            [](const Joint& joint) { return framed(joint) || one_sided(joint); });
   } catch (const Error&) {
     tree = false;
   }
@@ -114,7 +131,7 @@ InverseDynamics::Inside::Inside(const World& world, const InverseDynamicsSetting
     const Joint& joint = model.joints[step_of.joint];
     carried[step_of.child_is_b ? joint.b : joint.a] = 1;
   }
-  if (!tree) assemble_rows();
+  if (!tree || std::any_of(model.joints.begin(), model.joints.end(), one_sided)) assemble_rows();
   udot.setZero(model.velocity_count());
   answer.drives.resize(actuators.size());
   answer.joints.resize(model.joints.size());
@@ -134,7 +151,7 @@ void InverseDynamics::Inside::choose(const std::vector<Actuator>& wanted) {
   const auto take = [&](int k) {
     if (axes[k].place >= 0) return;
     axes[k].place = static_cast<int>(actuators.size());
-    actuators.push_back({model.joints[axes[k].joint].name, axis_names[axes[k].axis]});
+    actuators.push_back({model.joints[axes[k].joint].name, std::string(axis_names[axes[k].axis])});
     actuated.push_back(k);
   };
   for (const Actuator& actuator : wanted) {
@@ -168,7 +185,7 @@ void InverseDynamics::Inside::choose(const std::vector<Actuator>& wanted) {
 }
 
 void InverseDynamics::Inside::assemble_rows() {
-  std::vector<int> local_of(model.partner_count(), -1), moving;
+  std::vector<int> local_of(model.partner_count(), -1), tying, bounding;
   for (int i = 0; i < model.body_count(); ++i)
     if (model.movable(i)) {
       local_of[i] = static_cast<int>(bodies.size());
@@ -177,13 +194,24 @@ void InverseDynamics::Inside::assemble_rows() {
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
     bool any = false;
     for_each_partner(model.joints[j], [&](int partner) { any = any || model.movable(partner); });
-    if (any) moving.push_back(j);
+    if (any) (one_sided(model.joints[j]) ? bounding : tying).push_back(j);
   }
-  constraints = ConstraintSet(model, moving, local_of);
+  constraints = ConstraintSet(model, tying, local_of);
+  bounds = ConstraintSet(model, bounding, local_of);
+  pushes.assign(bounds.rows(), 0);
   problem.blocks = constraints.blocks();
   problem.more = constraints.more();
-  problem.J_more.resize(constraints.more_rows(), 6);
-  int row = constraints.rows();
+  for (ConstraintBlock block : bounds.blocks()) {
+    block.first_row += constraints.rows();
+    block.first_more += static_cast<std::int32_t>(constraints.more().size());
+    problem.blocks.push_back(block);
+  }
+  for (BlockPartner partner : bounds.more()) {
+    partner.first += constraints.more_rows();
+    problem.more.push_back(partner);
+  }
+  problem.J_more.setZero(constraints.more_rows() + bounds.more_rows(), 6);
+  int row = constraints.rows() + bounds.rows();
   const auto place = [&](int body) { return body == world_body ? -1 : local_of[body]; };
   for (const int k : actuated) {
     const Joint& joint = model.joints[axes[k].joint];
@@ -191,7 +219,7 @@ void InverseDynamics::Inside::assemble_rows() {
   }
   problem.resize(static_cast<int>(bodies.size()), row);
   for (Mat6& W : problem.inverse_mass) W.setZero();
-  values.resize(constraints.rows());
+  values.resize(constraints.rows() + bounds.rows());
   for (VecX* v : {&x, &step, &rest}) v->setZero(row);
   for (VecX* v : {&local, &velocities}) v->setZero(6 * static_cast<Eigen::Index>(bodies.size()));
 }
@@ -244,8 +272,8 @@ void InverseDynamics::Inside::required_forces(double t) {
     force.segment<3>(6 * i) = model.bodies[i].mass * udot.segment<3>(6 * i) - force.segment<3>(6 * i);
     const Vec3 spin = R.transpose() * udot.segment<3>(6 * i + 3);
     force.segment<3>(6 * i + 3) = R * (model.inertia[i] * spin) - force.segment<3>(6 * i + 3);
-    if (model.has_added_mass()) force.segment<6>(6 * i) += added_mass_in_world(model, i, R) * udot.segment<6>(6 * i);
   }
+  if (model.has_added_mass()) add_added_momentum(model, motion_of(kinematics), udot, 1, force);
 }
 
 /// F and T are what the joint and its motors do together on the second body, T about its point there. Frames are orthogonal where
@@ -287,59 +315,132 @@ void InverseDynamics::Inside::walk() {
       answer.unexplained = std::max(answer.unexplained, force.segment<6>(6 * i).cwiseAbs().maxCoeff());
 }
 
+bool InverseDynamics::Inside::meet_bounds(double t) {
+  if (bounds.rows() == 0) return false;
+  const int first = constraints.rows();
+  bounds.evaluate(kinematics, t, problem, values, first, constraints.more_rows());
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    velocities.segment<6>(6 * i) = s.u.segment<6>(6 * bodies[i]);
+    local.segment<6>(6 * i) = udot.segment<6>(6 * bodies[i]);
+  }
+  bool any = false;
+  for (std::size_t n = 0; n < bounds.blocks().size(); ++n) {
+    const ConstraintBlock& block = problem.blocks[constraints.blocks().size() + n];
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
+      double speed = std::abs(values.C_t[r]), jerk = std::abs(values.gamma[r]);
+      for_each_body(problem, block, [&](int body, const JacobianRows& J, int row) {
+        const double size = J.row(row + r - block.first_row).norm();
+        speed += size * velocities.segment<6>(6 * body).norm();
+        jerk += size * (local.segment<6>(6 * body).norm() + model.gravity.norm());
+      });
+      const double rate = row_velocity(problem, block, r, view(velocities)) + values.C_t[r];
+      const double acceleration = row_velocity(problem, block, r, view(local)) + values.gamma[r];
+      const bool met =
+          values.C[r] <= met_room && rate <= still_rate + at_rest * speed && acceleration <= still_acceleration + at_rest * jerk;
+      pushes[r - first] = met ? 1 : 0;
+      if (!met) release(r - first);
+      any = any || met;
+    }
+  }
+  return any;
+}
+
+/// It exerts nothing: its row is empty, with a compliance of 1 (solve_rows).
+void InverseDynamics::Inside::release(int bound_row) {
+  pushes[bound_row] = 0;
+  const int r = constraints.rows() + bound_row;
+  problem.J_a.row(r).setZero();
+  problem.J_b.row(r).setZero();
+  for (std::size_t n = 0; n < bounds.blocks().size(); ++n) {
+    const ConstraintBlock& block = problem.blocks[constraints.blocks().size() + n];
+    if (r < block.first_row || r >= block.first_row + block.rows) continue;
+    for (int k = block.first_more; k < block.first_more + block.more_count; ++k)
+      problem.J_more.row(problem.more[k].first + r - block.first_row).setZero();
+  }
+  split.forget_matrix();
+}
+
+void InverseDynamics::Inside::find_rates(VecX& rates) {
+  for (const ConstraintBlock& block : problem.blocks)
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r) rates[r] = row_velocity(problem, block, r, view(local));
+}
+
+/// The compliance of the motors chooses among forces that do the same, and its own error is taken away by solving again for what
+/// is left.
+void InverseDynamics::Inside::share(const VecX& wanted) {
+  x.setZero();
+  rest = wanted;
+  double before = infinity;
+  for (int round = 0; round < most_sharings; ++round) {
+    problem.b = rest;
+    rotule::solve(solved(), solver_named("ldlt"), workspace, view(step), report);
+    x += step;
+    const double change = step.cwiseAbs().maxCoeff(), size = x.cwiseAbs().maxCoeff();
+    if (change <= 1e-15 * size || (round > 2 && change > 0.5 * before)) break;
+    before = change;
+    local.setZero();
+    if (split.in_use())
+      split.apply_impulses(view(x), local);
+    else
+      apply_impulses(problem, view(x), view(local));
+    find_rates(rest);
+    rest = wanted - rest;
+  }
+}
+
 void InverseDynamics::Inside::solve_rows(double t) {
   constraints.evaluate(kinematics, t, problem, values);
   for (std::size_t i = 0; i < bodies.size(); ++i) kinematics.write_inverse_mass(model, bodies[i], problem.inverse_mass[i]);
   problem.coupled = model.has_added_mass();
-  const int first = constraints.rows();
+  const int ties = constraints.rows(), first = ties + bounds.rows();
+  const std::size_t first_block = constraints.blocks().size() + bounds.blocks().size();
   double response = 0;
   for (std::size_t k = 0; k < actuated.size(); ++k) {
     const DriveAxis<double>& at = axes[actuated[k]].now;
     const int row = first + static_cast<int>(k);
     problem.J_a.row(row) << at.linear_a.transpose(), at.angular_a.transpose();
     problem.J_b.row(row) << at.linear_b.transpose(), at.angular_b.transpose();
-    response = std::max(response, diagonal_entry(problem, problem.blocks[constraints.blocks().size() + k], row));
+    response = std::max(response, diagonal_entry(problem, problem.blocks[first_block + k], row));
   }
   problem.C.setZero();
+  for (int r = 0; r < bounds.rows(); ++r) problem.C[ties + r] = pushes[r] != 0 ? 0 : 1;
   problem.C.tail(static_cast<Eigen::Index>(actuated.size())).setConstant(sharing * response);
 
-  // b = [J; G] M^-1 (M u' - f); the compliance of the motors chooses among forces that do the same, and its own error is taken
-  // away by solving again for what is left.
-  for (std::size_t i = 0; i < bodies.size(); ++i)
-    local.segment<6>(6 * i) = multiply_inverse_mass(problem, static_cast<int>(i), force.segment<6>(6 * bodies[i]));
-  for (const ConstraintBlock& block : problem.blocks)
-    for (int r = block.first_row; r < block.first_row + block.rows; ++r) rest[r] = row_velocity(problem, block, r, view(local));
-  const VecX wanted = rest;
-  x.setZero();
-  double before = infinity;
-  for (int round = 0; round < most_sharings; ++round) {
-    problem.b = rest;
-    rotule::solve(problem, solver_named("ldlt"), workspace, view(step), report);
-    x += step;
-    const double change = step.cwiseAbs().maxCoeff(), size = x.cwiseAbs().maxCoeff();
-    if (change <= 1e-15 * size || (round > 2 && change > 0.5 * before)) break;
-    before = change;
-    velocities.setZero();
-    apply_impulses(problem, view(x), view(velocities));
-    for (const ConstraintBlock& block : problem.blocks)
-      for (int r = block.first_row; r < block.first_row + block.rows; ++r)
-        rest[r] = wanted[r] - row_velocity(problem, block, r, view(velocities));
+  // b = [J; B; G] M^-1 (M u' - f), B being what bounds. Of those that are met push those that spare the motors something.
+  VecX free = force;
+  kinematics.divide_by_mass(model, free, free);
+  for (std::size_t i = 0; i < bodies.size(); ++i) local.segment<6>(6 * i) = free.segment<6>(6 * bodies[i]);
+  take_groups(model, kinematics, bodies, split);
+  VecX wanted = rest;
+  find_rates(wanted);
+  const auto let_go = [&](double least) {
+    const double none = no_push * x.cwiseAbs().maxCoeff();
+    bool any = false;
+    for (int r = 0; r < bounds.rows(); ++r) {
+      if (pushes[r] == 0 || x[ties + r] > least * none) continue;
+      release(r);
+      problem.C[ties + r] = 1;
+      wanted[ties + r] = 0;
+      any = true;
+    }
+    return any;
+  };
+  for (int r = 0; r < bounds.rows(); ++r)
+    if (pushes[r] == 0) wanted[ties + r] = 0;
+  if (std::any_of(pushes.begin(), pushes.end(), [](char may) { return may != 0; })) {
+    problem.lower.segment(ties, bounds.rows()).setZero();
+    problem.b = wanted;
+    rotule::solve(solved(), solver_named("block_pivoting"), workspace, view(x), report);
+    problem.lower.segment(ties, bounds.rows()).setConstant(-infinity);
+    if (!report.converged) throw Error("inverse dynamics", "cannot tell which of the constraints that are met here push");
+    let_go(1);
   }
+  do share(wanted);
+  while (let_go(-1));
 
   for (std::size_t k = 0; k < actuated.size(); ++k) answer.drives[k] = x[first + static_cast<Eigen::Index>(k)];
-  for (JointForce& joint : answer.joints) joint = {};
-  for (std::size_t n = 0; n < constraints.blocks().size(); ++n) {
-    const ConstraintBlock& block = constraints.blocks()[n];
-    JointForce& out = answer.joints[block.source];
-    const auto lambda = x.segment(block.first_row, block.rows);
-    // On the second body, whether that can move or not.
-    const Vec6 wrench = problem.J_b.middleRows(block.first_row, block.rows).transpose() * lambda;
-    out.force = wrench.head<3>();
-    const Vec3 lever = constraints.lever(static_cast<int>(n), kinematics, true);
-    out.torque = wrench.tail<3>() - lever.cross(out.force);
-    for (const std::int32_t row : report.redundant_rows)
-      if (row >= block.first_row && row < block.first_row + block.rows) out.unique = false;
-  }
+  report_joints(constraints, 0);
+  report_joints(bounds, ties);
   for (std::size_t k = 0; k < actuated.size(); ++k)
     answer.joints[axes[actuated[k]].joint].drive[axes[actuated[k]].axis] = answer.drives[k];
 
@@ -350,6 +451,21 @@ void InverseDynamics::Inside::solve_rows(double t) {
       local.segment<6>(6 * body) -= J.middleRows(row, block.rows).transpose() * x.segment(block.first_row, block.rows);
     });
   answer.unexplained = local.size() ? local.cwiseAbs().maxCoeff() : 0;
+}
+
+void InverseDynamics::Inside::report_joints(const ConstraintSet& set, int first_row) {
+  for (std::size_t n = 0; n < set.blocks().size(); ++n) {
+    const ConstraintBlock& block = set.blocks()[n];
+    const int first = first_row + block.first_row;
+    JointForce& out = answer.joints[block.source];
+    // On the second body, whether that can move or not.
+    const Vec6 wrench = problem.J_b.middleRows(first, block.rows).transpose() * x.segment(first, block.rows);
+    out.force = wrench.head<3>();
+    const Vec3 lever = set.lever(static_cast<int>(n), kinematics, true);
+    out.torque = wrench.tail<3>() - lever.cross(out.force);
+    for (const std::int32_t row : report.redundant_rows)
+      if (row >= first && row < first + block.rows) out.unique = false;
+  }
 }
 
 InverseDynamics::InverseDynamics(const World& world, const InverseDynamicsSettings& settings)
@@ -366,7 +482,9 @@ const InverseForces& InverseDynamics::solve(const MotionState& motion) {
   in.read(motion);
   in.required_forces(motion.time);
   in.answer.unexplained = 0;
-  if (in.tree)
+  for (JointForce& joint : in.answer.joints) joint = {};
+  const bool pushed = in.meet_bounds(motion.time);
+  if (in.tree && !pushed)
     in.walk();
   else
     in.solve_rows(motion.time);

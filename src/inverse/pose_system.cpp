@@ -20,7 +20,7 @@ namespace rotule {
 
 namespace {
 
-constexpr int most_limit_rounds = 30;    // of putting stops in force and letting them go, within one solve
+constexpr int most_stop_rounds = 30;     // of putting stops in force and letting them go, within one solve
 constexpr int most_closing_rounds = 30;  // of Newton's method on loops
 // Of masses against moments of inertia in the damped iteration. With its whole mass in the way, the first thousand links of a
 // chain would rather stay where they are while the last few turn round and round.
@@ -61,35 +61,24 @@ PoseSystem::PoseSystem(const World& world, std::span<const Target> targets, cons
     slots_.push_back(model_.slot(i));
   }
   if (bodies_.empty()) throw Error("inverse kinematics", "nothing can move; hold fewer bodies");
-  std::vector<int> moving;
+  std::vector<int> tying, bounding;
   for (int j = 0; j < static_cast<int>(model_.joints.size()); ++j) {
     bool any = false;
     for_each_partner(model_.joints[j], [&](int partner) { any = any || model_.movable(partner); });
-    if (any) moving.push_back(j);
+    if (any) (one_sided(model_.joints[j]) ? bounding : tying).push_back(j);
   }
-  joints_ = ConstraintSet(model_, moving, local);
-
+  joints_ = ConstraintSet(model_, tying, local);
   limits_of_joint_.resize(model_.joints.size());
-  if (settings.limits)
-    for (const int j : moving) {
-      const Joint& joint = model_.joints[j];
-      for (const Joint::AxisDrive& each : joint.drives) {
-        if ((!each.drive.lower && !each.drive.upper) || !has_coordinate(joint, each.axis)) continue;
-        limits_of_joint_[j].push_back(static_cast<int>(limits_.size()));
-        limits_.push_back({j, each.axis, each.drive.lower.value_or(-infinity), each.drive.upper.value_or(infinity)});
-      }
-    }
+  if (settings.limits) {
+    add_bounds(bounding);
+    add_limits(tying);
+  }
 
-  // Rows: joints, targets, limits.
+  // Rows: joints, targets, stops.
   problem_.blocks = joints_.blocks();
   problem_.more = joints_.more();
   problem_.J_more.resize(joints_.more_rows(), 6);
-  int row = targets_.append_blocks(local, joints_.rows(), problem_);
-  for (const Limit& limit : limits_) {
-    const Joint& joint = model_.joints[limit.joint];
-    const auto place = [&](int body) { return body == world_body ? -1 : local[body]; };
-    problem_.blocks.push_back({row++, 1, place(joint.a), place(joint.b), limit.joint});
-  }
+  const int row = append_stops(targets_.append_blocks(local, joints_.rows(), problem_));
   problem_.resize(static_cast<int>(bodies_.size()), row);
   for (Mat6& W : problem_.inverse_mass) W.setZero();
   values_.resize(joints_.rows());
@@ -97,13 +86,62 @@ PoseSystem::PoseSystem(const World& world, std::span<const Target> targets, cons
   local_.setZero(6 * static_cast<Eigen::Index>(bodies_.size()));
   move_.setZero(start_.u.size());
   try {
-    placements_ = placement_order(model_);
+    placements_ = order_of_ties(model_);
     tree_ = true;
   } catch (const Error&) {
     tree_ = false;  // loops, or joints without a pose to place: Newton's method closes them
   }
   for (const Joint& joint : model_.joints)
     for (const Joint::AxisDrive& each : joint.drives) tree_ = tree_ && !each.drive.motion;
+}
+
+void PoseSystem::add_bounds(std::span<const int> joints) {
+  bounds_ = ConstraintSet(model_, joints, local_of_);
+  room_.resize(bounds_.rows());
+  // What bounds a velocity leaves poses as they are.
+  for (const ConstraintBlock& block : bounds_.blocks())
+    for (const char on_velocity : model_.joints[block.source].equations->on_velocities)
+      stops_.push_back({.joint = block.source, .lower = on_velocity != 0 ? -infinity : 0});
+}
+
+void PoseSystem::add_limits(std::span<const int> joints) {
+  for (const int j : joints) {
+    const Joint& joint = model_.joints[j];
+    for (const Joint::AxisDrive& each : joint.drives) {
+      if ((!each.drive.lower && !each.drive.upper) || !has_coordinate(joint, each.axis)) continue;
+      limits_of_joint_[j].push_back(static_cast<int>(stops_.size()));
+      stops_.push_back({j, each.axis, each.drive.lower.value_or(-infinity), each.drive.upper.value_or(infinity)});
+    }
+  }
+}
+
+int PoseSystem::append_stops(int row) {
+  first_stop_ = row;
+  first_more_stop_ = static_cast<int>(problem_.J_more.rows());
+  gradients_.blocks = bounds_.blocks();
+  gradients_.more = bounds_.more();
+  const auto place = [&](int body) { return body == world_body ? -1 : local_of_[body]; };
+  for (std::size_t k = bounds_.rows(); k < stops_.size(); ++k) {
+    const Joint& joint = model_.joints[stops_[k].joint];
+    gradients_.blocks.push_back({static_cast<int>(k), 1, place(joint.a), place(joint.b), stops_[k].joint});
+  }
+  const auto first_partner = static_cast<std::int32_t>(problem_.more.size());
+  for (BlockPartner partner : gradients_.more) {
+    partner.first += first_more_stop_;
+    problem_.more.push_back(partner);
+  }
+  for (std::size_t n = 0; n < gradients_.blocks.size(); ++n) {
+    ConstraintBlock block = gradients_.blocks[n];
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r) stops_[r].block = static_cast<int>(n);
+    block.first_row += first_stop_;
+    block.first_more += first_partner;
+    problem_.blocks.push_back(block);
+  }
+  const auto rows = static_cast<Eigen::Index>(stops_.size());
+  for (JacobianRows* J : {&gradients_.J_a, &gradients_.J_b}) J->setZero(rows, 6);
+  gradients_.J_more.setZero(bounds_.more_rows(), 6);
+  problem_.J_more.conservativeResize(first_more_stop_ + bounds_.more_rows(), 6);
+  return row + static_cast<int>(rows);
 }
 
 PoseSystem::Errors PoseSystem::evaluate(const State& s) {
@@ -126,12 +164,25 @@ PoseSystem::Errors PoseSystem::evaluate(const State& s) {
     for (int r = block.first_row; r < block.first_row + rows; ++r)
       response_ = std::max(response_, w * w * diagonal_entry(problem_, block, r));
   }
-  for (Limit& limit : limits_) {
-    limit.now = drive_axis(model_.joints[limit.joint], limit.axis, kinematics_);
-    const double beyond_limit = std::max(limit.lower - limit.now.q, limit.now.q - limit.upper);
-    out.limits = std::max(out.limits, beyond_limit);
-  }
+  evaluate_stops();
+  for (const Stop& stop : stops_) out.limits = std::max({out.limits, stop.lower - stop.q, stop.q - stop.upper});
   return out;
+}
+
+void PoseSystem::evaluate_stops() {
+  bounds_.evaluate(kinematics_, t_, gradients_, room_);
+  for (std::size_t k = 0; k < stops_.size(); ++k) {
+    Stop& stop = stops_[k];
+    const auto row = static_cast<Eigen::Index>(k);
+    if (stop.axis < 0) {
+      stop.q = room_.C[row];
+      continue;
+    }
+    const DriveAxis<double> axis = drive_axis(model_.joints[stop.joint], stop.axis, kinematics_);
+    stop.q = axis.q;
+    gradients_.J_a.row(row) << axis.linear_a.transpose(), axis.angular_a.transpose();
+    gradients_.J_b.row(row) << axis.linear_b.transpose(), axis.angular_b.transpose();
+  }
 }
 
 double PoseSystem::target_error(int target) const {
@@ -141,27 +192,31 @@ double PoseSystem::target_error(int target) const {
 
 std::vector<std::string> PoseSystem::joints_at_limits() const {
   std::vector<std::string> out;
-  for (const Limit& limit : limits_)
-    if (limit.now.q < limit.lower + at_limit || limit.now.q > limit.upper - at_limit)
-      out.push_back(model_.joints[limit.joint].name);
+  for (const Stop& stop : stops_)
+    if (stop.q < stop.lower + at_limit || stop.q > stop.upper - at_limit) out.push_back(model_.joints[stop.joint].name);
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
-void PoseSystem::put_limit(std::size_t k) {
-  const Limit& limit = limits_[k];
-  const int row = joints_.rows() + targets_.rows() + static_cast<int>(k);
-  if (limit.held == 0) {
-    problem_.J_a.row(row).setZero();
-    problem_.J_b.row(row).setZero();
-    problem_.b[row] = 0;
-    problem_.C[row] = 1;
-    return;
+void PoseSystem::put_stop(std::size_t k) {
+  const Stop& stop = stops_[k];
+  const int from = static_cast<int>(k), to = first_stop_ + from;
+  const bool held = stop.held != 0;
+  const auto put = [&](const JacobianRows& gradients, int row, JacobianRows& J, int at) {
+    if (held)
+      J.row(at) = gradients.row(row);
+    else
+      J.row(at).setZero();
+  };
+  put(gradients_.J_a, from, problem_.J_a, to);
+  put(gradients_.J_b, from, problem_.J_b, to);
+  const ConstraintBlock& block = gradients_.blocks[stop.block];
+  for (int n = block.first_more; n < block.first_more + block.more_count; ++n) {
+    const int row = gradients_.more[n].first + from - block.first_row;
+    put(gradients_.J_more, row, problem_.J_more, first_more_stop_ + row);
   }
-  problem_.J_a.row(row) << limit.now.linear_a.transpose(), limit.now.angular_a.transpose();
-  problem_.J_b.row(row) << limit.now.linear_b.transpose(), limit.now.angular_b.transpose();
-  problem_.b[row] = (limit.held < 0 ? limit.lower : limit.upper) - limit.now.q;
-  problem_.C[row] = 0;
+  problem_.b[to] = held ? (stop.held < 0 ? stop.lower : stop.upper) - stop.q : 0;
+  problem_.C[to] = held ? 0 : 1;
 }
 
 void PoseSystem::solve_rows() {
@@ -170,32 +225,21 @@ void PoseSystem::solve_rows() {
   apply_impulses(problem_, view(x_), view(local_));
 }
 
-double PoseSystem::along(std::size_t limit) const {
-  const Limit& l = limits_[limit];
-  const ConstraintBlock& block = problem_.blocks[joints_.blocks().size() + targets_.count() + limit];
-  double out = 0;
-  if (block.body_a >= 0)
-    out += l.now.linear_a.dot(local_.segment<3>(6 * block.body_a)) + l.now.angular_a.dot(local_.segment<3>(6 * block.body_a + 3));
-  if (block.body_b >= 0)
-    out += l.now.linear_b.dot(local_.segment<3>(6 * block.body_b)) + l.now.angular_b.dot(local_.segment<3>(6 * block.body_b + 3));
-  return out;
-}
-
-bool PoseSystem::change_limits(bool may_release) {
+bool PoseSystem::change_stops(bool may_release) {
   bool changed = false;
-  for (std::size_t k = 0; k < limits_.size(); ++k) {
-    Limit& limit = limits_[k];
-    const double x = x_[joints_.rows() + targets_.rows() + static_cast<Eigen::Index>(k)];
-    if (limit.held == 0) {
-      const double q = limit.now.q + along(k);
-      limit.held = q < limit.lower - at_limit ? -1 : q > limit.upper + at_limit ? 1 : 0;
-      if (limit.held == 0) continue;
+  for (std::size_t k = 0; k < stops_.size(); ++k) {
+    Stop& stop = stops_[k];
+    const auto row = static_cast<int>(k);
+    if (stop.held == 0) {
+      const double q = stop.q + row_velocity(gradients_, gradients_.blocks[stop.block], row, view(local_));
+      stop.held = q < stop.lower - at_limit ? -1 : q > stop.upper + at_limit ? 1 : 0;
+      if (stop.held == 0) continue;
     } else {
       // A stop pushes: up at the lower one, down at the upper one.
-      if (!may_release || limit.held * x <= 0) continue;
-      limit.held = 0;
+      if (!may_release || stop.held * x_[first_stop_ + row] <= 0) continue;
+      stop.held = 0;
     }
-    put_limit(k);
+    put_stop(k);
     changed = true;
   }
   return changed;
@@ -205,6 +249,13 @@ void PoseSystem::stiffen(double damping) {
   const auto count = static_cast<int>(bodies_.size());
   if (lambda_.size() > 0) {
     lump_stiffness(joints_, kinematics_, t_, lambda_, count, stiffness_);
+    if (bounds_.rows() > 0) {
+      lump_stiffness(bounds_, kinematics_, t_, pressing_, count, of_bounds_);
+      for (int i = 0; i < count; ++i) {
+        stiffness_.linear[i] += of_bounds_.linear[i];
+        stiffness_.angular[i] += of_bounds_.angular[i];
+      }
+    }
   } else {
     stiffness_.linear.assign(count, Mat3::Zero());
     stiffness_.angular.assign(count, Mat3::Zero());
@@ -231,16 +282,17 @@ double PoseSystem::solve(double damping) {
     const double w = targets_.weight(k);
     problem_.C.segment(joints_.rows() + first, rows).setConstant(damping * response_ / (w * w));
   }
-  for (std::size_t k = 0; k < limits_.size(); ++k) put_limit(k);
+  for (std::size_t k = 0; k < stops_.size(); ++k) put_stop(k);
   solve_rows();
   // Stops that pull are let go in the first rounds alone, so that it ends.
-  for (int round = 0; round < most_limit_rounds && change_limits(round < most_limit_rounds / 2); ++round) solve_rows();
+  for (int round = 0; round < most_stop_rounds && change_stops(round < most_stop_rounds / 2); ++round) solve_rows();
 
   move_.setZero();
   for (std::size_t i = 0; i < bodies_.size(); ++i) slots_[i].write(local_.segment<6>(6 * i), move_);
   double after = 0, before = 0;
   if (damping > 0) {
     lambda_ = damping * response_ * x_.head(joints_.rows());
+    pressing_ = damping * response_ * x_.segment(first_stop_, bounds_.rows());
     for (std::size_t i = 0; i < bodies_.size(); ++i) {
       const Vec3 d = local_.segment<3>(6 * i), turned = local_.segment<3>(6 * i + 3);
       after += 0.5 * (d.dot(stiffness_.linear[i] * d) + turned.dot(stiffness_.angular[i] * turned));
@@ -282,7 +334,7 @@ double PoseSystem::largest_turn() const {
 void PoseSystem::apply(double share, const State& s, State& out) const {
   displace(s, share * move_, out);
   if (!tree_) return;
-  if (limits_.empty()) {
+  if (stops_.empty()) {
     place(model_, placements_, out);
     return;
   }
@@ -304,7 +356,7 @@ void PoseSystem::clamp_to_limits(const Placement& step, State& s) const {
     return out;
   };
   for (const int k : limits_of_joint_[step.joint]) {
-    const Limit& limit = limits_[k];
+    const Stop& limit = stops_[k];
     const DriveAxis<double> axis = axis_of(joint, limit.axis, lanes(joint.a), lanes(joint.b));
     const double allowed = std::clamp(axis.q, limit.lower, limit.upper);
     if (allowed == axis.q) continue;

@@ -1,11 +1,11 @@
 #pragma once
-// A mechanism and its targets as one constraint problem over poses (A9): rows of joints, of targets, and one per axis that has
-// stops. Rows that are not in force are all zero with a compliance of 1, so that the structure, and with it the symbolic part of
-// the factorisation, stays the same from iteration to iteration.
+// A mechanism and its targets as one constraint problem over poses (A9): rows of joints, of targets, and of stops: constraints of
+// one side, and axes of joints that have limits. Stops that are not in force are rows all zero with a compliance of 1, so that
+// the structure, and with it the symbolic part of the factorisation, stays the same from iteration to iteration.
 #include "base/workspace.h"
 #include "constraint/geometric_stiffness.h"
-#include "constraint/tree_placement.h"
 #include "inverse/target_rows.h"
+#include "inverse/ties.h"
 
 namespace rotule {
 
@@ -14,7 +14,7 @@ class PoseSystem {
   /// The world's mechanism as it stands; `hold` names bodies that must not move.
   PoseSystem(const World& world, std::span<const Target> targets, const InverseSettings& settings);
 
-  /// Rows at a pose. Errors are largest |C|: of targets, joints, limits.
+  /// Rows at a pose. Errors are largest |C|: of targets and joints; of stops, by how much one is passed.
   struct Errors {
     double targets = 0, joints = 0, limits = 0;
     double weighted = 0;  // 1/2 sum of w^2 C^2 over targets: what the damped iteration makes small
@@ -42,7 +42,7 @@ class PoseSystem {
   void nudge(double angle, State& s) const;
 
   [[nodiscard]] bool is_tree() const { return tree_; }
-  [[nodiscard]] bool has_limits() const { return !limits_.empty(); }
+  [[nodiscard]] bool has_limits() const { return !stops_.empty(); }
   [[nodiscard]] const State& start() const { return start_; }
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] double rounding() const { return rounding_; }
@@ -51,27 +51,36 @@ class PoseSystem {
   [[nodiscard]] std::vector<std::string> joints_at_limits() const;
 
  private:
-  struct Limit {
-    int joint = 0, axis = 0;
-    double lower = -infinity, upper = infinity;
-    DriveAxis<double> now{0, Vec3::Zero(), Vec3::Zero(), Vec3::Zero(), Vec3::Zero()};
-    int held = 0;  // -1 at the lower, 1 at the upper stop, 0 where neither is in force
+  /// What may lie between two values: a row of a constraint of one side, or an axis of a joint with frames.
+  struct Stop {
+    int joint = 0, axis = -1;  // no axis: a constraint's row
+    double lower = 0, upper = infinity;
+    double q = 0;   // where it stands
+    int block = 0;  // in gradients_
+    int held = 0;   // -1 at the lower, 1 at the upper stop, 0 where neither is in force
   };
-  void put_limit(std::size_t k);
+  void add_bounds(std::span<const int> joints);
+  void add_limits(std::span<const int> joints);
+  /// Appends the stops' blocks to the problem, from `row` on; returns the row behind the last one.
+  int append_stops(int row);
+  void evaluate_stops();
+  /// The stop's row of the problem, in force or not.
+  void put_stop(std::size_t k);
   /// Puts M + K/damping in the place of the masses.
   void stiffen(double damping);
   void solve_rows();
   /// Puts stops in force that the move would pass, and lets go of those that pull; false where nothing changed.
-  bool change_limits(bool may_release);
+  bool change_stops(bool may_release);
   void clamp_to_limits(const Placement& step, State& s) const;
-  [[nodiscard]] double along(std::size_t limit) const;
 
   Model model_;
   State start_;
   double t_ = 0;
-  ConstraintSet joints_;
+  ConstraintSet joints_, bounds_;  // what is to be zero, and at least zero
   TargetRows targets_;
-  std::vector<Limit> limits_;
+  std::vector<Stop> stops_;          // those of bounds_, row by row, then limits; in this order they are the problem's last rows
+  ConstraintProblem gradients_;      // of all stops, in force or not: blocks and J alone
+  RowValues room_;                   // of bounds_
   std::vector<int> local_of_;        // place of each partner among those that move, or -1
   std::vector<int> bodies_;          // movable partners
   std::vector<VelocitySlot> slots_;  // of each
@@ -84,10 +93,11 @@ class PoseSystem {
   VecX x_, local_, move_;
   Workspace workspace_;
   SolveReport report_;
+  int first_stop_ = 0, first_more_stop_ = 0;  // rows of J and J_more
   double rounding_ = 0, response_ = 0;
-  std::vector<std::vector<int>> limits_of_joint_;
-  VecX lambda_;  // forces of joints in the last damped solve; empty before the first
-  LumpedStiffness stiffness_;
+  std::vector<std::vector<int>> limits_of_joint_;  // in stops_
+  VecX lambda_, pressing_;                         // forces of joints and bounds in the last damped solve; empty before the first
+  LumpedStiffness stiffness_, of_bounds_;
 };
 
 }  // namespace rotule

@@ -244,6 +244,112 @@ TEST(InverseDynamics, MotorsThatALoopMakesRedundantShareTheWork) {
   }
 }
 
+TEST(InverseDynamics, WhatBoundsAndIsNotMetExertsNothing) {
+  const Scene plain = six_axes();
+  World moving(plain, recorded_by());
+  moving.project();
+  const std::vector<JointDef> bounds{
+      Constraint{.name = "bound", .between = {"world", "link3"}, .at_least = -100, .equation = "link3.z"},
+      Constraint{.name = "bound", .between = {"link1", "link3"}, .at_most = 5, .equation = "link3.z - link1.x"},
+      ConeLimit{.name = "bound", .between = {"link0", "link4"}, .angle = 3}};
+  std::vector<std::pair<InverseDynamics, InverseDynamics>> bounded;
+  InverseDynamics without(World(plain, recorded_by()));
+  for (const JointDef& bound : bounds) {
+    Scene scene = plain;
+    scene.add(bound);
+    const World world(scene, recorded_by());
+    bounded.emplace_back(InverseDynamics(world), InverseDynamics(world, {.by_rows = true}));
+    EXPECT_TRUE(bounded.back().first.recursive());
+  }
+  for (int i = 0; i < 20; ++i) {
+    moving.step();
+    const MotionState motion = motion_of(moving);
+    const InverseForces expected = without.solve(motion);
+    for (std::size_t k = 0; k < bounds.size(); ++k)
+      for (InverseDynamics* inverse : {&bounded[k].first, &bounded[k].second}) {
+        const InverseForces& forces = inverse->solve(motion);
+        for (std::size_t a = 0; a < expected.drives.size(); ++a) EXPECT_NEAR(forces.drives[a], expected.drives[a], 1e-11) << k;
+        EXPECT_LT(forces.unexplained, 1e-10);
+        EXPECT_EQ(forces.joints.back().force.norm() + forces.joints.back().torque.norm(), 0) << k;
+      }
+  }
+}
+
+TEST(InverseDynamics, WhatBoundsAndIsMetPushes) {
+  // A bar lies with its tip on a bound: the bound carries half its weight, and its motor rests.
+  constexpr double m = 2, weight = m * testing::g;
+  Scene lying;
+  lying.add({.name = "bar", .mass = m, .position = {0.5, 0, 0}, .shape = Box{Vec3(1, 0.1, 0.1)}});
+  lying.add(Hinge{.name = "pin", .between = {"world", "bar"}, .axis = {0, 1, 0}});
+  lying.add(Constraint{.name = "table",
+                       .between = {"world", "bar"},
+                       .at_least = 0,
+                       .equation = "tip.z",
+                       .points = {{.name = "tip", .body = "bar", .at = {0.5, 0, 0}}}});
+  InverseDynamics inverse(World(lying, recorded_by()));
+  MotionState motion = motion_of(World(lying, recorded_by()));
+  motion.accelerations = motion.angular_accelerations = {Vec3::Zero()};
+  const InverseForces rests = inverse.solve(motion);
+  EXPECT_NEAR(rests.drives[0], 0, 1e-9);
+  EXPECT_LT((rests.joints[1].force - Vec3(0, 0, weight / 2)).norm(), 1e-9);
+  EXPECT_LT((rests.joints[0].force - Vec3(0, 0, weight / 2)).norm(), 1e-9);
+  EXPECT_LT(rests.unexplained, 1e-11);
+  // Lifted off, it is the motor's: I alpha + m g l / 2, about y downwards.
+  const double alpha = -3;
+  motion.angular_accelerations = {Vec3(0, alpha, 0)};
+  motion.accelerations = {Vec3(0, 0, -0.5 * alpha)};
+  const double I = m * (1 + 0.01) / 12 + m * 0.25;
+  const InverseForces lifted = inverse.solve(motion);
+  EXPECT_NEAR(lifted.drives[0], I * alpha - 0.5 * weight, 1e-11);
+  EXPECT_EQ(lifted.joints[1].force.norm(), 0);
+  EXPECT_LT(lifted.unexplained, 1e-11);
+  // It does not pull: held down by a force of its own, the bar would need a motor that is not there.
+  Scene hung = lying;
+  std::get<Constraint>(hung.joints[1]).at_least.reset();
+  std::get<Constraint>(hung.joints[1]).at_most = 0;
+  motion.accelerations = motion.angular_accelerations = {Vec3::Zero()};
+  InverseDynamics above(World(hung, recorded_by()));
+  const InverseForces held = above.solve(motion);
+  EXPECT_NEAR(held.drives[0], -0.5 * weight, 1e-9);
+  EXPECT_EQ(held.joints[1].force.norm(), 0);
+
+  // Atwood's machine on a rope that may be slack: its pull is 2 m1 m2 g / (m1 + m2).
+  Scene atwood;
+  atwood.add({.name = "one", .mass = 1, .position = {-0.5, 0, 0}, .shape = Sphere{0.1}});
+  atwood.add({.name = "two", .mass = 3, .position = {0.5, 0, 0}, .shape = Sphere{0.1}});
+  atwood.add(Pulley{.name = "rope", .between = {"one", "two"}, .over_a = {-0.5, 0, 2}, .over_b = {0.5, 0, 2}, .slack = true});
+  InverseDynamics rope(World(atwood, recorded_by()));
+  MotionState falls = motion_of(World(atwood, recorded_by()));
+  falls.accelerations = {Vec3(0, 0, testing::g / 2), Vec3(0, 0, -testing::g / 2)};
+  falls.angular_accelerations = {Vec3::Zero(), Vec3::Zero()};
+  const InverseForces& pulls = rope.solve(falls);
+  EXPECT_LT((pulls.joints[0].force - Vec3(0, 0, 1.5 * testing::g)).norm(), 1e-11);
+  EXPECT_LT(pulls.unexplained, 1e-11);
+  // Loose, both fall.
+  for (Pose& pose : falls.poses) pose.position.z() += 0.1;
+  falls.accelerations = {Vec3(0, 0, -testing::g), Vec3(0, 0, -testing::g)};
+  EXPECT_EQ(rope.solve(falls).joints[0].force.norm(), 0);
+  EXPECT_LT(rope.solve(falls).unexplained, 1e-11);
+
+  // An arm leans on its cone: m g l sin(angle).
+  Scene leaning;
+  leaning.add({.name = "arm", .mass = m, .position = {0, 0, -0.5}, .shape = Box{Vec3(0.1, 0.1, 1)}});
+  leaning.add(Ball{.name = "shoulder", .between = {"world", "arm"}});
+  leaning.add(ConeLimit{.name = "cone",
+                        .between = {"world", "arm"},
+                        .axis = Vec3(0, 0, -1),
+                        .center = Vec3(std::sin(0.9), 0, -std::cos(0.9)),
+                        .angle = 0.6});
+  MotionState leans;
+  leans.poses = {{0.5 * Vec3(std::sin(0.3), 0, -std::cos(0.3)), Quat(Eigen::AngleAxisd(-0.3, Vec3::UnitY()))}};
+  leans.velocities = leans.angular_velocities = leans.accelerations = leans.angular_accelerations = {Vec3::Zero()};
+  InverseDynamics cone(World(leaning, recorded_by()));
+  const InverseForces& carried = cone.solve(leans);
+  EXPECT_NEAR(carried.joints[1].torque.norm(), 0.5 * weight * std::sin(0.3), 1e-9);
+  for (const double drive : carried.drives) EXPECT_NEAR(drive, 0, 1e-9);
+  EXPECT_LT(carried.unexplained, 1e-11);
+}
+
 TEST(InverseDynamics, WhatNothingCanExertIsSaid) {
   Scene scene;
   scene.add({.name = "stone", .mass = 3, .shape = Sphere{0.1}});

@@ -247,6 +247,175 @@ TEST(InverseKinematics, LoopsStayClosed) {
   }
 }
 
+constexpr std::array methods{InverseMethod::automatic, InverseMethod::newton, InverseMethod::damped};
+
+/// From hanging straight down by `polar` (rad), towards an azimuth of 0.7.
+Vec3 hanging(double polar) { return {std::sin(polar) * std::cos(0.7), std::sin(polar) * std::sin(0.7), -std::cos(polar)}; }
+
+TEST(InverseKinematics, AConeHoldsAndLetsGo) {
+  // The gradient of the cone vanishes in its middle, where this begins.
+  Scene scene;
+  scene.add({.name = "arm", .mass = 1, .position = {0, 0, -0.5}, .shape = Box{Vec3(0.1, 0.1, 1)}});
+  scene.add(Ball{.name = "shoulder", .between = {"world", "arm"}});
+  scene.add(ConeLimit{.name = "cone", .between = {"world", "arm"}, .axis = Vec3(0, 0, -1), .angle = 0.8});
+  for (const InverseMethod method : methods)
+    for (const bool impulses : {false, true})
+      for (const double polar : {0.5, 0.8, 1.3, 2.9}) {
+        SCOPED_TRACE(polar);
+        World world(scene, impulses ? recipes::balanced() : recipes::exact());
+        const std::vector<Target> target{PointTarget{.body = "arm", .at = {0, 0, -0.5}, .to = hanging(polar)}};
+        const InverseReport report = inverse_kinematics(world, target, {.method = method});
+        const Vec3 along = world.orientation("arm") * Vec3(0, 0, -1);
+        if (method == InverseMethod::newton && polar > 0.8) {
+          EXPECT_FALSE(report.reached || report.closest);
+          continue;
+        }
+        EXPECT_LT(world.diagnostics().joint_error.position, 1e-12);
+        if (polar <= 0.8) {
+          EXPECT_TRUE(report.reached);
+          EXPECT_LT((along - hanging(polar)).norm(), 1e-11);
+          EXPECT_EQ(report.at_limits.size(), polar == 0.8 ? 1u : 0u);
+        } else {
+          // The nearest pose is on the edge, on the target's side.
+          EXPECT_FALSE(report.reached);
+          EXPECT_TRUE(report.closest);
+          EXPECT_NEAR(report.target_errors[0], 2 * std::sin((polar - 0.8) / 2), 1e-9);
+          EXPECT_LT((along - hanging(0.8)).norm(), 1e-6);
+          EXPECT_LT(report.limit_error, 1e-11);
+          EXPECT_EQ(report.at_limits, std::vector<std::string>{"cone"});
+        }
+      }
+  // Unless they are asked not to hold.
+  World world(scene);
+  const std::vector<Target> target{PointTarget{.body = "arm", .at = {0, 0, -0.5}, .to = hanging(1.3)}};
+  EXPECT_TRUE(inverse_kinematics(world, target, {.limits = false}).reached);
+}
+
+TEST(InverseKinematics, ARopeIsNoRod) {
+  Scene scene;
+  scene.add({.name = "one", .mass = 1, .position = {-0.5, 0, 0}, .shape = Sphere{0.1}});
+  scene.add({.name = "two", .mass = 1, .position = {0.5, 0, 0}, .shape = Sphere{0.1}});
+  const Vec3 over_a(-0.5, 0, 2), over_b(0.5, 0, 2);
+  scene.add(Pulley{.name = "rope", .between = {"one", "two"}, .over_a = over_a, .over_b = over_b, .slack = true});
+  for (const InverseMethod method : methods)
+    for (const double height : {0.4, 0.0, -1.0}) {
+      SCOPED_TRACE(height);
+      const std::vector<Target> target{PointTarget{.body = "two", .to = {0.5, 0, height}}};
+      // Held at its other end: slack, taut, too short.
+      World held(scene);
+      const InverseReport short_of = inverse_kinematics(held, target, {.method = method, .hold = {"one"}});
+      EXPECT_EQ(held.position("one"), scene.bodies[0].position);
+      EXPECT_EQ(short_of.reached, height >= 0);
+      if (height < 0 && method != InverseMethod::newton) {
+        EXPECT_TRUE(short_of.closest);
+        EXPECT_LT((held.position("two") - Vec3(0.5, 0, 0)).norm(), 1e-6);
+        EXPECT_NEAR(short_of.error, 1, 1e-9);
+      }
+      // Free: what hangs there is lifted, and stays where it is while there is rope enough.
+      World free(scene);
+      EXPECT_TRUE(inverse_kinematics(free, target, {.method = method}).reached);
+      const double sum = (free.position("one") - over_a).norm() + (free.position("two") - over_b).norm();
+      EXPECT_LE(sum, 4 + 1e-9);
+      const double lifted = (free.position("one") - scene.bodies[0].position).norm();
+      EXPECT_TRUE(height < 0 ? lifted > 0.1 : lifted < 1e-12) << lifted;
+    }
+}
+
+TEST(InverseKinematics, BoundsOfOnesOwnHoldAndLetGo) {
+  // A pendulum whose middle may not come nearer to x = 0 than 0.15, as text, as a function, and by the other side.
+  const auto with = [](auto&& add) {
+    Scene scene;
+    scene.add({.name = "a",
+               .mass = 1,
+               .position = {0.5 * std::sin(0.5), 0, -0.5 * std::cos(0.5)},
+               .orientation = Quat(Eigen::AngleAxisd(-0.5, Vec3::UnitY())),
+               .shape = Box{Vec3(0.1, 0.1, 1)}});
+    scene.add(Hinge{.name = "pin", .between = {"world", "a"}, .axis = {0, 1, 0}});
+    add(scene);
+    return scene;
+  };
+  const std::vector<Scene> scenes{
+      with([](Scene& s) {
+        s.add(Constraint{.name = "wall", .between = {"world", "a"}, .at_least = 0.15, .equation = "a.x"});
+      }),
+      with([](Scene& s) {
+        s.add(Constraint{.name = "wall", .between = {"world", "a"}, .at_most = -0.15, .equation = "-a.x"});
+      }),
+      with([](Scene& s) { s.add_constraint({"a"}, [](auto q, auto) { return q[0].x(); }, {.name = "wall", .at_least = 0.15}); }),
+      with([](Scene& s) {
+        s.add(Constraint{.name = "far", .between = {"world", "a"}, .at_least = -10, .equation = "a.x"});
+        s.add(Constraint{.name = "wall", .between = {"world", "a"}, .at_least = 0.15, .equation = "a.x"});
+        s.add(Constraint{.name = "slow", .between = {"world", "a"}, .at_least = 0, .equation = "a.wy"});  // no matter of poses
+      })};
+  const double edge = std::asin(0.3);
+  for (const Scene& scene : scenes)
+    for (const InverseMethod method : methods)
+      for (const double angle : {1.0, 0.4, edge, 0.1, -0.6}) {
+        SCOPED_TRACE(angle);
+        World world(scene);
+        const std::vector<Target> target{
+            PointTarget{.body = "a", .at = {0, 0, -0.5}, .to = {std::sin(angle), 0, -std::cos(angle)}}};
+        const InverseReport report = inverse_kinematics(world, target, {.method = method});
+        EXPECT_EQ(report.reached, angle >= edge);
+        if (method == InverseMethod::newton && angle < edge) continue;
+        EXPECT_NEAR(world.position("a").x(), 0.5 * std::sin(std::max(angle, edge)), 1e-9);
+        EXPECT_EQ(report.at_limits.size(), angle <= edge ? 1u : 0u);
+      }
+}
+
+TEST(InverseKinematics, FunctionsAreWhatJointsAre) {
+  // Crank and rocker, coupled by a rod, by a function of the user's and by text: the same poses, within reach and out of it.
+  const auto with = [](auto&& couple) {
+    Scene scene;
+    const auto bar = [&](const char* name, double x, double length) {
+      scene.add({.name = name, .mass = 1, .position = {x, 0, length / 2}, .shape = Box{Vec3(0.05, 0.05, length)}});
+      scene.add(Hinge{.name = std::string(name) + "_pin", .between = {"world", name}, .at = {x, 0, 0}, .axis = {0, 1, 0}});
+    };
+    bar("crank", 0, 0.4);
+    bar("rocker", 1, 0.8);
+    couple(scene);
+    return scene;
+  };
+  const double length = Vec3(1, 0, 0.4).norm();
+  const std::vector<Scene> scenes{with([](Scene& s) {
+                                    s.add(Rod{.between = {"crank", "rocker"}, .from = Vec3(0, 0, 0.4), .to = Vec3(1, 0, 0.8)});
+                                  }),
+                                  with([&](Scene& s) {
+                                    s.add_constraint({"crank", "rocker"}, [=](auto q, auto) {
+                                      return (q[0].point({0, 0, 0.2}) - q[1].point({0, 0, 0.4})).norm() - length;
+                                    });
+                                  }),
+                                  with([&](Scene& s) {
+                                    s.add(Constraint{.between = {"crank", "rocker"},
+                                                     .equation = "sqrt((p.x - q.x)^2 + (p.y - q.y)^2 + (p.z - q.z)^2) - length",
+                                                     .points = {{"p", "crank", {0, 0, 0.2}}, {"q", "rocker", {0, 0, 0.4}}},
+                                                     .constants = {{"length", length}}});
+                                  })};
+  for (const InverseMethod method : methods)
+    for (const double angle : {0.6, -1.2}) {
+      const Vec3 to(0.4 * std::sin(angle), 0, 0.4 * std::cos(angle));
+      for (const double reach : {1.0, 3.0}) {
+        SCOPED_TRACE(angle);
+        std::vector<Vec3> rockers;
+        for (const Scene& scene : scenes) {
+          World world(scene);
+          const std::vector<Target> target{PointTarget{.body = "crank", .at = {0, 0, 0.2}, .to = reach * to}};
+          const InverseReport report = inverse_kinematics(world, target, {.method = method});
+          EXPECT_EQ(report.reached, reach == 1);
+          if (method == InverseMethod::newton && reach > 1) continue;
+          EXPECT_NEAR(report.target_errors[0], (reach - 1) * to.norm(), 1e-9);
+          EXPECT_LT(world.diagnostics().joint_error.position, 1e-12);
+          rockers.push_back(world.position("rocker"));
+          const Vec3 p = world.position("crank") + world.orientation("crank") * Vec3(0, 0, 0.2);
+          const Vec3 q = world.position("rocker") + world.orientation("rocker") * Vec3(0, 0, 0.4);
+          EXPECT_LT((p - to).norm(), 1e-7);
+          EXPECT_NEAR((p - q).norm(), length, 1e-12);
+        }
+        for (const Vec3& rocker : rockers) EXPECT_LT((rocker - rockers[0]).norm(), 1e-7);
+      }
+    }
+}
+
 TEST(InverseKinematics, EyesLookAndTheCentreOfMassComesOverTheFoot) {
   World world = standing();
   const Vec3 foot = world.position("left_foot");
@@ -339,6 +508,39 @@ TEST(Arm, StandsWhereTheWorldDoes) {
   const Pose tip = arm.tip(q);
   EXPECT_LT((tip.position - world.position("link6") - world.orientation("link6") * Vec3(0.01, 0.02, 0.05)).norm(), 1e-12);
   EXPECT_LT(tip.orientation.angularDistance(world.orientation("link6")), 1e-7);
+}
+
+TEST(Arm, RefusesWhatItWouldOverlook) {
+  const auto message = [](auto&& add) -> std::string {
+    Scene scene = robot({0.3, 0.3, 0.3});
+    add(scene);
+    try {
+      Arm(World(scene), "link2");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message([](Scene&) {}), "");
+  // What hangs on the chain does not bind it.
+  EXPECT_EQ(message([](Scene& s) {
+              s.add({.name = "tool", .mass = 1, .position = {0, 0, 1}});
+              s.add(Ball{.between = {"link2", "tool"}, .at = {0, 0, 1}});
+            }),
+            "");
+  EXPECT_NE(message([](Scene& s) {
+              s.add(Constraint{.name = "floor", .between = {"world", "link2"}, .at_least = 0, .equation = "link2.z"});
+            }).find("joint \"floor\" binds"),
+            std::string::npos);
+  EXPECT_NE(message([](Scene& s) {
+              s.add(Gear{.name = "mesh", .between = {"link0", "link2"}, .carrier = "link1"});
+            }).find("joint \"mesh\" binds"),
+            std::string::npos);
+  // A screw has as many equations as a hinge.
+  Scene scene;
+  scene.add({.name = "nut", .mass = 1, .shape = Sphere{0.1}});
+  scene.add(Screw{.name = "thread", .between = {"world", "nut"}});
+  EXPECT_THROW(Arm(World(scene), "nut"), Error);
 }
 
 TEST(Arm, ReachesWhatCanBeReachedAndAllocatesNothing) {

@@ -46,6 +46,37 @@ TEST_F(InverseCli, OutOfReachIsSaid) {
   EXPECT_EQ(json["course"][0]["method"], "damped");
 }
 
+TEST_F(InverseCli, AConeLeavesItsInsideFree) {
+  const std::string scene = file("cone.json", R"({"rotule": 1, "name": "cone", "bodies": [
+    {"name": "arm", "position": [0, 0, -0.5], "mass": 1, "shape": {"box": {"size": [0.1, 0.1, 1]}}}],
+    "joints": [{"ball": {"name": "shoulder", "between": ["world", "arm"]}},
+               {"cone_limit": {"name": "cone", "between": ["world", "arm"], "axis": [0, 0, -1], "angle": 0.8}}]})");
+  for (const char* method : {"automatic", "newton", "damped"}) {
+    const Result said = rotule("ik " + scene + " --target arm@0,0,-0.5=0.6,0,-0.8 --out leans.json --method " + method);
+    ASSERT_EQ(said.status, 0) << said.err;
+    EXPECT_NE(said.out.find("\nreached; "), std::string::npos) << said.out;
+    // Posed there, its cone is where it was: two thirds of the way out.
+    const Result back = rotule(std::string("ik leans.json --json --target arm@0,0,-0.5=-0.6,0,-0.8 --method ") + method);
+    EXPECT_TRUE(Json::parse(back.out)["reached"].get<bool>());
+    const Json beyond = Json::parse(rotule("ik leans.json --json --target arm@0,0,-0.5=1,0,0").out);
+    EXPECT_TRUE(beyond["closest"].get<bool>());
+    EXPECT_EQ(beyond["at_limits"], Json::array({"cone"}));
+  }
+}
+
+TEST_F(InverseCli, ABoundThatIsNeverMetChangesNoTorque) {
+  const std::string plain = file("arm.json", arm);
+  std::string text = arm;
+  const std::string last = R"("motion": {"amplitude": 0.6, "frequency": 4}}})";
+  text.replace(text.find(last), last.size(),
+               last + R"(, {"constraint": {"between": ["world", "lower"], "equation": "lower.z", "at_least": -100}})");
+  const std::string bounded = file("bounded.json", text);
+  ASSERT_EQ(rotule("run " + plain + " --quiet --record motion.h5").status, 0);
+  ASSERT_EQ(rotule("inverse " + plain + " --motion motion.h5 --csv plain.csv").status, 0);
+  ASSERT_EQ(rotule("inverse " + bounded + " --motion motion.h5 --csv bounded.csv").status, 0);
+  EXPECT_EQ(content(cwd() / "plain.csv"), content(cwd() / "bounded.csv"));
+}
+
 TEST_F(InverseCli, MistakesOfIk) {
   for (const auto& [arguments, expected] : std::vector<std::pair<std::string, std::string>>{
            {"ik mannequin", "nothing is asked for"},
