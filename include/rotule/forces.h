@@ -89,6 +89,22 @@ struct FlowSection {
   std::vector<std::string> in = {};  // flows; none: all of the scene's
 };
 
+/// What a fluid exerts on a round line between two points, such as a cable, a bar or a hanger: across it and along it apart, by
+/// the velocity of the fluid relative to each end, which bears half the length. With w_n and w_t the parts of that velocity
+/// across the line and along it (S. F. Hoerner's cosine law, or independence principle: a line that is inclined feels w_n alone),
+///   F per length = 1/2 density diameter across |w_n| w_n + 1/2 density pi diameter along |w_t| w_t.
+struct LineDrag {
+  std::string name = {};
+  Between between = {};
+  std::optional<Vec3> from = {};     // point of the first
+  std::optional<Vec3> to = {};       // point of the second
+  double diameter = 0.01;            // m
+  double density = 1.225;            // kg/m^3, of the fluid
+  double across = 1.2;               // coefficient of drag, by diameter
+  double along = 0;                  // coefficient of skin friction, by circumference
+  std::vector<std::string> in = {};  // flows; none: all of the scene's
+};
+
 /// The pressure of a fluid around a body (Archimedes, Froude and Krylov): F = density V (Du/Dt - g) at the centre of the volume V
 /// that is below the surface. Without a surface all of the body is below it. Waves raise and tilt it, as their plane is above the
 /// body's centre.
@@ -112,6 +128,21 @@ struct AddedMass {
   Mat3 rotation = Mat3::Zero();      // kg m^2
   Mat3 coupling = Mat3::Zero();      // kg m: momentum by angular velocity
   std::optional<Vec3> at = {};       // m; default: the centre of mass
+  std::vector<std::string> in = {};  // flows; none: all of the scene's
+};
+
+/// Fluid between bodies that are near each other, or between one and walls: who moves sets the others in motion. One symmetric
+/// matrix over the velocities of all bodies in turn, in the axes of the first of them, with which it turns:
+///   kinetic energy 1/2 u . M_a u,  u = (v, omega) of each,  M_a's parts by linear and angular velocities as of AddedMass.
+/// What lies between a body and itself is its own added mass. Bodies that are fixed take part by their axes: a dock that is named
+/// first. The matrix does not know how far the bodies are from where it holds.
+struct CoupledAddedMass {
+  std::string name = {};
+  std::vector<std::string> on = {};  // two bodies or more; n below
+  MatX translation = {};             // kg, 3n x 3n; none: zero
+  MatX rotation = {};                // kg m^2, 3n x 3n
+  MatX coupling = {};                // kg m, 3n x 3n: momentum by angular velocity
+  std::vector<Vec3> at = {};         // m, the points that it is about, one per body; none: the centres of mass
   std::vector<std::string> in = {};  // flows; none: all of the scene's
 };
 
@@ -201,6 +232,6 @@ struct UserForce {
 };
 
 using ForceDef = std::variant<Spring, AngleSpring, TorsionSpring, Drag, Air, Pressure, Gravitation, PenaltyPlane, Load,
-                              FlowSection, Buoyancy, AddedMass, UserForce>;
+                              FlowSection, LineDrag, Buoyancy, AddedMass, CoupledAddedMass, UserForce>;
 
 }  // namespace rotule

@@ -22,6 +22,14 @@ struct SectionCoefficients {
   double velocity_offset = 0;  // m, likewise to the point where the velocity is felt
 };
 
+/// What wind makes of cables, bars and hangers: LineDrag (forces.h) for every piece of them.
+struct LineCoefficients {
+  std::optional<double> diameter = {};  // m; default: that of a full round of the piece's area
+  double density = 1.225;               // kg/m^3, of the fluid
+  double across = 1.2;                  // coefficient of drag, by diameter
+  double along = 0;                     // coefficient of skin friction, by circumference
+};
+
 /// A beam of constant section as rigid elements with ball joints, and springs on all three rotations in them: E I / l about both
 /// axes of the section and G J / l about its own, twice that where it is clamped, half an element away from its neighbour's
 /// middle. It bends and twists, and neither stretches nor shears (Euler and Bernoulli). The error falls with the square of their
@@ -60,6 +68,7 @@ struct Cable {
   double density = 7850;              // kg/m^3
   double damping = 0;                 // s: every spring's damping over its stiffness
   std::string start_on = "world", end_on = "world";
+  std::optional<LineCoefficients> drag = {};
 };
 
 /// A box of bars with pins for joints, between two supports: two lower and two upper chords, posts and diagonals on all sides, as
@@ -76,6 +85,7 @@ struct Truss {
   double density = 7850;          // kg/m^3
   double floor_mass = 0;          // kg/m, carried by the lower nodes
   double damping = 0;             // s: every bar's damping over its stiffness
+  std::optional<LineCoefficients> drag = {};
 };
 
 /// A suspension bridge: a deck, which is a beam pinned at one end and rolling at the other, hung from two cables between the tops
@@ -86,21 +96,23 @@ struct SuspensionBridge {
   Vec3 to{200, 0, 0};
   Vec3 up{0, 0, 1};
   int elements = 32;
-  double width = 12;               // m, between the cables
-  double sag = 20;                 // m
-  double shortest_hanger = 3;      // m, in the middle
-  double deck_mass = 2000;         // kg/m
-  double deck_depth = 1;           // m, of the box that it is drawn and turns as
-  double youngs_modulus = 210e9;   // Pa, of deck, cables and hangers
-  double second_moment = 0.05;     // m^4, of bending up and down
-  double second_moment_side = 5;   // m^4
-  double torsion_constant = 0.05;  // m^4
-  double cable_area = 0.02;        // m^2, of each
-  double cable_density = 7850;     // kg/m^3
-  double hanger_area = 1e-3;       // m^2, of each; they have no mass
-  double gravity = 9.81;           // m/s^2, under which it hangs at rest, against `up`
-  double damping = 0;              // s: every spring's damping over its stiffness
+  double width = 12;                         // m, between the cables
+  double sag = 20;                           // m
+  double shortest_hanger = 3;                // m, in the middle
+  double deck_mass = 2000;                   // kg/m
+  double deck_depth = 1;                     // m, of the box that it is drawn and turns as
+  double youngs_modulus = 210e9;             // Pa, of deck, cables and hangers
+  std::optional<double> shear_modulus = {};  // Pa, of the deck; default: that of Poisson's ratio 0.3
+  double second_moment = 0.05;               // m^4, of bending up and down
+  double second_moment_side = 5;             // m^4
+  double torsion_constant = 0.05;            // m^4
+  double cable_area = 0.02;                  // m^2, of each
+  double cable_density = 7850;               // kg/m^3
+  double hanger_area = 1e-3;                 // m^2, of each; they have no mass
+  double gravity = 9.81;                     // m/s^2, under which it hangs at rest, against `up`
+  double damping = 0;                        // s: every spring's damping over its stiffness
   std::optional<SectionCoefficients> section = {};
+  std::optional<LineCoefficients> cable_drag = {}, hanger_drag = {};
 };
 
 using StructureDef = std::variant<Beam, Cable, Truss, SuspensionBridge>;

@@ -8,6 +8,7 @@
 #include "dynamics/forces/elasticity.h"
 #include "dynamics/forces/fluid.h"
 #include "dynamics/forces/gas.h"
+#include "dynamics/forces/line_drag.h"
 #include "dynamics/forces/loads.h"
 #include "dynamics/forces/pair_forces.h"
 #include "dynamics/forces/springs.h"
@@ -84,18 +85,22 @@ void add_all_springs(const Model& model, const State& s, VecX& f) {
 }  // namespace
 
 void add_inertia(const Model& model, const State& s, const VecX& udot, double times, MomentumRate& out) {
+  if (model.has_added_mass()) {
+    // Fluid that is moved along counts as the bodies' own: (P, p x P + L), and P runs along with the body's place.
+    VecX rate = VecX::Zero(s.u.size());
+    add_added_gyroscopic(model, motion_of(s), rate);
+    rate = -rate;
+    add_added_momentum(model, motion_of(s), udot, 1, rate);
+    rate *= times;
+    add_sum(model, s, rate, out);
+    add_to(out, Vec3::Zero(), times * torque_on_still_axes(model, s));
+  }
   for (int i = 0; i < model.body_count(); ++i) {
     if (!model.movable(i)) continue;
     const Quat& q = s.theta[i];
     const Vec3 F = times * model.bodies[i].mass * udot.segment<3>(6 * i), omega = s.omega(i);
     const auto inertia = [&](const Vec3& v) -> Vec3 { return q * (model.inertia[i] * (q.conjugate() * v)); };
     add_to(out, F, s.p[i].cross(F) + times * (inertia(udot.segment<3>(6 * i + 3)) + omega.cross(inertia(omega))));
-    if (!model.has_added_mass()) continue;
-    // Fluid that is moved along counts as the body's own: (P, p x P + L), and P runs along with the body's place.
-    const Mat3 R = q.toRotationMatrix();
-    const Vec6 rate = times * (added_mass_in_world(model, i, R) * udot.segment<6>(6 * i) -
-                               added_gyroscopic(model, i, R, s.u.segment<6>(6 * i)));
-    add_to(out, rate.head<3>(), s.p[i].cross(rate.head<3>()) + rate.tail<3>());
   }
   for (int k = 0; k < model.particle_count(); ++k) {
     if (!model.particles.movable(k)) continue;
@@ -106,14 +111,16 @@ void add_inertia(const Model& model, const State& s, const VecX& udot, double ti
 
 MomentumRate momentum_of(const Model& model, const State& s) {
   MomentumRate out{};
+  if (model.has_added_mass()) {
+    VecX added = VecX::Zero(s.u.size());
+    add_added_momentum(model, motion_of(s), s.u, 1, added);
+    add_sum(model, s, added, out);
+  }
   for (int i = 0; i < model.body_count(); ++i) {
     if (!model.movable(i)) continue;
     const Quat& q = s.theta[i];
     const Vec3 p = model.bodies[i].mass * s.v(i);
     add_to(out, p, s.p[i].cross(p) + q * (model.inertia[i] * (q.conjugate() * Vec3(s.omega(i)))));
-    if (!model.has_added_mass()) continue;
-    const Vec6 added = added_mass_in_world(model, i, q.toRotationMatrix()) * s.u.segment<6>(6 * i);
-    add_to(out, added.head<3>(), s.p[i].cross(added.head<3>()) + added.tail<3>());
   }
   for (int k = 0; k < model.particle_count(); ++k) {
     if (!model.particles.movable(k)) continue;
@@ -154,6 +161,12 @@ void add_force_flow(const Model& model, const VecX& external, const State& s, do
     out[air.flows.empty() ? Agent::drag : Agent::fluid] += f.dot(u);
     add_sum(model, s, f, out.applied);
   }
+  for (const LineDragForce& line : forces.lines) {
+    f.setZero();
+    add_line_drag(model, line, s, t, f);
+    out[line.flows.empty() ? Agent::drag : Agent::fluid] += f.dot(u);
+    add_sum(model, s, f, out.applied);
+  }
   if (has_fluid(forces)) {
     f.setZero();
     add_fluid(model, s, t, f);
@@ -191,6 +204,7 @@ void add_force_flow(const Model& model, const VecX& external, const State& s, do
     add_pair_forces(model, s, t, f);
     add_drag(model, s, t, f);
     add_air(model, s, t, f);
+    add_line_drag(model, s, t, f);
     add_gas(model, s, f);
     add_gravitation(model, s, threads, scratch.forces.attractors, f);
     out[Agent::guides] -= power_on_led(model, s, f, u);

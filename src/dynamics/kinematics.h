@@ -31,10 +31,16 @@ struct BodyLanes {
   Vec3L<L> omega = Vec3L<L>::Zero();
 };
 
+/// The mass of bodies that fluid couples, six rows each in the order of the model's group, in world axes.
+struct MassGroup {
+  MatX mass, inverse;
+};
+
 struct Kinematics {
   std::vector<BodyLanes<double>> bodies;  // and, behind them, the particles that joints hold, which do not turn
   std::vector<Mat3> inverse_inertia;      // of bodies, in world axes
   std::vector<Mat6> inverse_mass;         // of bodies in a fluid, with what it adds; none where no body has added mass
+  std::vector<MassGroup> groups;          // of the model's groups that fluid couples; M^-1 has blocks between their bodies
   BodyLanes<double> world;                // the partner that never moves
   std::vector<Vec6> given;                // accelerations of bodies that a motion is prescribed to; none where there are none
 
@@ -49,8 +55,10 @@ struct Kinematics {
     return u;
   }
   [[nodiscard]] Vec6 given_acceleration(int body) const { return given.empty() ? Vec6(Vec6::Zero()) : given[body]; }
-  /// The partner's block of M^-1, full where bodies have added mass (the problem is then `coupled`). No row of a particle has an
-  /// angular part: what stands there is never felt, but keeps the block regular.
+  /// out = M^-1 f for bodies, of the size of f; they may be the same. Particles are left to others.
+  void divide_by_mass(const Model& model, const VecX& f, VecX& out, Gang* gang = nullptr) const;
+  /// The partner's own block of M^-1, full where bodies have added mass (the problem is then `coupled`). No row of a particle has
+  /// an angular part: what stands there is never felt, but keeps the block regular.
   void write_inverse_mass(const Model& model, int partner, Mat6& W) const {
     if (!inverse_mass.empty() && !model.is_particle(partner)) {
       W = inverse_mass[partner];

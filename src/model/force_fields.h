@@ -181,6 +181,26 @@ struct SceneFields<FlowSection> {
 };
 
 template <>
+struct Kind<LineDrag> {
+  static constexpr std::string_view name = "line_drag", summary = "flow past a round line between two points: a cable, a bar";
+};
+template <>
+struct SceneFields<LineDrag> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"between", "", "two bodies, particles or \"world\""}, s.between, Need::required);
+    visit(Field{"from", "m", "point of the first, in the world; else its centre of mass"}, s.from);
+    visit(Field{"to", "m", "point of the second, in the world; else its centre of mass"}, s.to);
+    visit(Field{"diameter", "m", "of the line", 0, 1e30, true}, s.diameter, Need::required);
+    visit(Field{"density", "kg/m^3", "of the fluid", 0, 1e30}, s.density);
+    visit(Field{"across", "", "coefficient of drag of what comes across, by diameter", 0, 1e6}, s.across);
+    visit(Field{"along", "", "coefficient of skin friction of what comes along, by circumference", 0, 1e6}, s.along);
+    visit(Field{"in", "", "flows that it feels, by name; none: all of the scene's"}, s.in);
+  }
+};
+
+template <>
 struct Kind<Buoyancy> {
   static constexpr std::string_view name = "buoyancy", summary = "the pressure of a fluid around a body";
 };
@@ -212,6 +232,25 @@ struct SceneFields<AddedMass> {
     visit(Field{"rotation", "kg m^2", "angular momentum by angular velocity, in body axes"}, s.rotation);
     visit(Field{"coupling", "kg m", "momentum by angular velocity, in body axes"}, s.coupling);
     visit(Field{"at", "m", "the point that it is about, in the world; else the centre of mass"}, s.at);
+    visit(Field{"in", "", "flows that push it along, by name; none: all of the scene's"}, s.in);
+  }
+};
+
+template <>
+struct Kind<CoupledAddedMass> {
+  static constexpr std::string_view name = "coupled_added_mass",
+                                    summary = "the fluid between bodies, which makes one feel how the others speed up";
+};
+template <>
+struct SceneFields<CoupledAddedMass> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what reports call it"}, s.name);
+    visit(Field{"on", "", "n bodies, two or more; the matrices stand in the axes of the first"}, s.on, Need::required);
+    visit(Field{"translation", "kg", "momenta by velocities, 3n x 3n; none: zero"}, s.translation);
+    visit(Field{"rotation", "kg m^2", "angular momenta by angular velocities, 3n x 3n; none: zero"}, s.rotation);
+    visit(Field{"coupling", "kg m", "momenta by angular velocities, 3n x 3n; none: zero"}, s.coupling);
+    visit(Field{"at", "m", "points that they are about, one per body, in the world; none: the centres of mass"}, s.at);
     visit(Field{"in", "", "flows that push it along, by name; none: all of the scene's"}, s.in);
   }
 };

@@ -275,6 +275,17 @@ struct Adder {
     model.forces.sections.push_back(std::move(out));
   }
 
+  void operator()(const LineDrag& def) const {
+    LineDragForce out{held_at(find(def.between[0]), def.from, state), held_at(find(def.between[1]), def.to, state)};
+    if ((place_of(out.a, state) - place_of(out.b, state)).norm() == 0)
+      throw Error(place, "its ends are in the same place, where a line has no direction; move one of them apart");
+    out.across = 0.5 * def.density * def.diameter * def.across;
+    out.along = 0.5 * def.density * std::numbers::pi * def.diameter * def.along;
+    out.flows = flows_of(def.in);
+    out.source = source;
+    model.forces.lines.push_back(std::move(out));
+  }
+
   void operator()(const Buoyancy& def) const {
     const ForceEnd end = find(def.on);
     const Body& body = model.bodies[end.index];
@@ -296,19 +307,55 @@ struct Adder {
 
   void operator()(const AddedMass& def) const {
     const ForceEnd end = held_at(find(def.on), def.at, state);
-    // About the centre of mass: a point at r moves by v + omega x r = v - [r]x omega.
-    Mat6 at_point, G = Mat6::Identity();
-    at_point << def.translation, def.coupling, def.coupling.transpose(), def.rotation;
-    G.topRightCorner<3, 3>() = -skew(end.r);
-    AddedMassForce out{.name = def.name, .body = end.index, .mass = G.transpose() * at_point * G};
-    const double least = symmetric_eigen(out.mass).values.minCoeff();
-    if (!def.translation.isApprox(def.translation.transpose()) || !def.rotation.isApprox(def.rotation.transpose()) ||
-        least < -1e-9 * out.mass.cwiseAbs().maxCoeff())
-      throw Error(place, "must be symmetric and must not have negative directions: fluid that is set in motion has an energy");
+    AddedMassForce out{
+        .name = def.name, .bodies = {end.index}, .mass = MatX::Zero(6, 6), .flows = flows_of(def.in), .source = source};
+    out.mass << def.translation, def.coupling, def.coupling.transpose(), def.rotation;
     if (!model.movable(end.index)) throw Error(place + "/on", "must be a body that forces can move");
-    out.flows = flows_of(def.in);
-    out.source = source;
-    model.forces.added_masses.push_back(std::move(out));
+    add_mass(std::move(out), {end.r});
+  }
+
+  void operator()(const CoupledAddedMass& def) const {
+    AddedMassForce out{.name = def.name, .bodies = {}, .mass = {}, .flows = flows_of(def.in), .source = source};
+    const auto count = static_cast<Eigen::Index>(def.on.size());
+    std::vector<Vec3> at;  // from centres of mass, in the axes of the first
+    bool movable = false;
+    for (std::size_t k = 0; k < def.on.size(); ++k) {
+      const int body = find(def.on[k]).index;
+      if (model.kinematic(body))
+        throw Error(fmt::format("{}/on/{}", place, k), "must not be a body whose motion is given; fix it, or let forces move it");
+      movable = movable || model.movable(body);
+      out.bodies.push_back(body);
+      at.push_back(def.at.empty() ? Vec3(Vec3::Zero())
+                                  : Vec3(state.theta[out.bodies.front()].conjugate() * (def.at[k] - state.p[body])));
+    }
+    if (!movable) throw Error(place + "/on", "must name a body that forces can move");
+    out.mass.setZero(6 * count, 6 * count);
+    const auto put = [&](const MatX& part, int row, int column) {
+      for (Eigen::Index i = 0; i < count && part.size() > 0; ++i)
+        for (Eigen::Index j = 0; j < count; ++j)
+          out.mass.block<3, 3>(6 * i + row, 6 * j + column) = part.block<3, 3>(3 * i, 3 * j);
+    };
+    put(def.translation, 0, 0);
+    put(def.rotation, 3, 3);
+    put(def.coupling, 0, 3);
+    put(def.coupling.transpose(), 3, 0);
+    add_mass(std::move(out), at);
+  }
+
+  /// What is said about points `at` from the centres of mass, about those: a point at r moves by v + omega x r = v - [r]x omega.
+  void add_mass(AddedMassForce added, const std::vector<Vec3>& at) const {
+    const Eigen::Index size = added.mass.rows();
+    if (!added.mass.isApprox(added.mass.transpose()))
+      throw Error(place, "must be symmetric: fluid that is set in motion has an energy");
+    MatX G = MatX::Identity(size, size);
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      const auto first = static_cast<Eigen::Index>(6 * k);
+      G.block<3, 3>(first, first + 3) = -skew(at[k]);
+    }
+    added.mass = G.transpose() * added.mass * G;
+    if (symmetric_eigenvalues(added.mass).minCoeff() < -1e-9 * added.mass.cwiseAbs().maxCoeff())
+      throw Error(place, "must be symmetric and must not have negative directions: fluid that is set in motion has an energy");
+    model.forces.added_masses.push_back(std::move(added));
   }
 
   void operator()(const UserForce& def) const {
@@ -343,6 +390,7 @@ void Forces::remove_body(int index) {
   };
   drop(springs);
   drop(torsions);
+  drop(lines);
   drop(users);
   const auto drop_one = [index](auto& pool) {
     std::erase_if(pool, [index](const auto& f) { return holds(f.at, index); });
@@ -351,8 +399,11 @@ void Forces::remove_body(int index) {
   for (SectionForce& section : sections) renumber(section.feels, index);
   drop_one(sections);
   drop_one(buoyancies);
-  std::erase_if(added_masses, [index](const AddedMassForce& added) { return added.body == index; });
-  for (AddedMassForce& added : added_masses) added.body -= added.body > index;
+  std::erase_if(added_masses, [index](const AddedMassForce& added) {
+    return std::find(added.bodies.begin(), added.bodies.end(), index) != added.bodies.end();
+  });
+  for (AddedMassForce& added : added_masses)
+    for (int& body : added.bodies) body -= body > index;
   std::erase_if(loads, [index](const LoadForce& load) { return holds(load.a, index); });
   for (LoadForce& load : loads) renumber(load.a, index);
   std::erase_if(angles, [index](const AngleSpringForce& f) {
@@ -371,7 +422,7 @@ bool Forces::contains(int source) const {
     return std::any_of(pool.begin(), pool.end(), [source](const auto& force) { return force.source == source; });
   };
   return in(springs) || in(angles) || in(torsions) || in(drags) || in(airs) || in(gases) || in(gravitations) || in(planes) ||
-         in(loads) || in(sections) || in(buoyancies) || in(added_masses) || in(users) ||
+         in(loads) || in(sections) || in(lines) || in(buoyancies) || in(added_masses) || in(users) ||
          std::find(particle_springs.source.begin(), particle_springs.source.end(), source) != particle_springs.source.end();
 }
 
@@ -387,6 +438,7 @@ void Forces::remove(int source) {
   drop(planes);
   drop(loads);
   drop(sections);
+  drop(lines);
   drop(buoyancies);
   drop(added_masses);
   drop(users);

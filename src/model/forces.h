@@ -204,6 +204,13 @@ struct SectionForce {
   int source = no_source;
 };
 
+struct LineDragForce {
+  ForceEnd a, b;
+  double across = 0, along = 0;  // kg/m^2: force per length by speed squared
+  std::vector<int> flows = {};
+  int source = no_source;
+};
+
 /// The surface of what a fluid presses on: a ball, or triangles, from the body's centre of mass in body axes.
 struct WettedShape {
   double radius = 0;  // of a ball
@@ -223,10 +230,11 @@ struct BuoyancyForce {
   int source = no_source;
 };
 
+/// Of one body, or of several that the fluid couples.
 struct AddedMassForce {
   std::string name;
-  int body = -1;
-  Mat6 mass = Mat6::Zero();  // about the centre of mass, in body axes
+  std::vector<int> bodies;  // in the order of the matrix, which stands in the axes of the first
+  MatX mass;                // over their velocities, linear and angular of the centre of mass, one body after the other
   std::vector<int> flows = {};
   int source = no_source;
 };
@@ -251,6 +259,7 @@ struct Forces {
   std::vector<PlaneForce> planes;  // normals of length one
   std::vector<LoadForce> loads;
   std::vector<SectionForce> sections;
+  std::vector<LineDragForce> lines;
   std::vector<BuoyancyForce> buoyancies;
   std::vector<AddedMassForce> added_masses;
   std::vector<UserForceEntry> users;
@@ -259,7 +268,7 @@ struct Forces {
   [[nodiscard]] bool empty() const {
     return springs.empty() && particle_springs.count() == 0 && elements.empty() && angles.empty() && torsions.empty() &&
            drags.empty() && airs.empty() && gases.empty() && gravitations.empty() && planes.empty() && loads.empty() &&
-           sections.empty() && buoyancies.empty() && added_masses.empty() && users.empty();
+           sections.empty() && lines.empty() && buoyancies.empty() && added_masses.empty() && users.empty();
   }
   /// Drops what holds on to the body, and renumbers those behind it. Wakes are left to `settle_wakes`.
   void remove_body(int index);

@@ -7,6 +7,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <algorithm>
+#include <tuple>
 
 #include "base/text.h"
 #include "base/union_find.h"
@@ -41,10 +42,49 @@ void Model::add(Body body) {
 }
 
 void Model::settle_added_mass() {
-  added_mass.clear();
+  added_mass = {};
   if (forces.added_masses.empty()) return;
-  added_mass.assign(bodies.size(), Mat6::Zero());
-  for (const AddedMassForce& added : forces.added_masses) added_mass[added.body] += added.mass;
+  added_mass.group_of.assign(bodies.size(), -1);
+  std::vector<AddedMassBlock>& blocks = added_mass.blocks;
+  const auto before = [](const AddedMassBlock& x, const AddedMassBlock& y) {
+    return std::tie(x.body, x.by, x.axes) < std::tie(y.body, y.by, y.axes);
+  };
+  UnionFind coupled(bodies.size());
+  std::vector<char> shared(bodies.size(), 0);
+  for (const AddedMassForce& added : forces.added_masses) {
+    const auto count = static_cast<Eigen::Index>(added.bodies.size());
+    int first = -1;
+    for (Eigen::Index i = 0; i < count; ++i) {
+      const int body = added.bodies[static_cast<std::size_t>(i)];
+      if (!movable(body)) continue;
+      if (first < 0) first = body;
+      coupled.join(first, body);
+      if (count > 1) shared[body] = 1;
+      for (Eigen::Index j = 0; j < count; ++j) {
+        const AddedMassBlock block{.body = body,
+                                   .by = added.bodies[static_cast<std::size_t>(j)],
+                                   .axes = added.bodies.front(),
+                                   .mass = added.mass.block<6, 6>(6 * i, 6 * j)};
+        if (!movable(block.by)) continue;
+        const auto at = std::lower_bound(blocks.begin(), blocks.end(), block, before);
+        if (at != blocks.end() && !before(block, *at))
+          at->mass += block.mass;
+        else
+          blocks.insert(at, block);
+      }
+    }
+  }
+  for (int i = 0; i <= body_count(); ++i)
+    added_mass.first.push_back(static_cast<int>(std::ranges::lower_bound(blocks, i, {}, &AddedMassBlock::body) - blocks.begin()));
+  for (int i = 0; i < body_count(); ++i)
+    if (shared[i]) shared[coupled.root(i)] = 1;
+  for (int i = 0; i < body_count(); ++i) {
+    const int root = coupled.root(i);
+    if (!shared[root] || !movable(i)) continue;
+    if (root == i) added_mass.groups.emplace_back();
+    added_mass.group_of[i] = root == i ? static_cast<int>(added_mass.groups.size()) - 1 : added_mass.group_of[root];
+    added_mass.groups[static_cast<std::size_t>(added_mass.group_of[i])].push_back(i);
+  }
 }
 
 void Model::add(const FlowDef& flow, const std::string& place) {

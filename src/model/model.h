@@ -127,6 +127,21 @@ struct Wear {
   std::shared_ptr<const Untouched> untouched;  // what it was before
 };
 
+/// What the fluid's momentum at one body has from the motion of another, or from its own: six by six numbers in the axes of a
+/// third, or of one of them.
+struct AddedMassBlock {
+  int body = -1, by = -1, axes = -1;
+  Mat6 mass = Mat6::Zero();
+};
+
+/// The mass of the fluid that bodies set in motion, M_a: a sum of blocks.
+struct AddedMasses {
+  std::vector<AddedMassBlock> blocks;    // of bodies that can be moved; by body, then by whose motion, then by axes
+  std::vector<int> first;                // per body, and one more: where its blocks begin
+  std::vector<std::vector<int>> groups;  // movable bodies, rising, that fluid couples or whose blocks stand in axes not their own
+  std::vector<int> group_of;             // per body; -1: it stands alone
+};
+
 struct Model {
   std::vector<Body> bodies;
   std::vector<Joint> joints;
@@ -146,8 +161,7 @@ struct Model {
   // Hot copies, one per body; zero inverses for fixed bodies.
   std::vector<double> inverse_mass;
   std::vector<Mat3> inertia, inverse_inertia;
-  std::vector<Mat6>
-      added_mass;  // of the fluid around each body, about its centre of mass in body axes; none where no body has any
+  AddedMasses added_mass;
 
   [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }
   [[nodiscard]] int particle_count() const { return particles.count(); }
@@ -187,8 +201,10 @@ struct Model {
   std::uint32_t layer_bit(const std::string& name);
   /// Whether their layers and groups let the two touch, or one sense the other.
   [[nodiscard]] bool may_meet(int a, int b) const;
-  [[nodiscard]] bool has_added_mass() const { return !added_mass.empty(); }
-  /// Sums what forces add to each body's mass.
+  [[nodiscard]] bool has_added_mass() const { return !forces.added_masses.empty(); }
+  /// The first body that forces add mass to.
+  [[nodiscard]] const std::string& added_mass_name() const { return bodies[forces.added_masses.front().bodies.front()].name; }
+  /// Sums what forces add to the masses.
   void settle_added_mass();
   /// Appends a flow; throws Error with the place where its expressions make no sense.
   void add(const FlowDef& flow, const std::string& place);

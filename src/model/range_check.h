@@ -70,9 +70,11 @@ struct RangeCheck {
       visit_fields(items[i], RangeCheck{item});
     }
   }
-  void operator()(const Field& field, const SectionCoefficients& section, Need = {}) const {
+  template <class T>
+  void operator()(const Field& field, const T& coefficients, Need = {}) const
+      requires(std::is_same_v<T, SectionCoefficients> || std::is_same_v<T, LineCoefficients>) {
     const Place here = place / field.name;
-    visit_fields(section, RangeCheck{here});
+    visit_fields(coefficients, RangeCheck{here});
   }
   void operator()(const Field& field, const ElasticMaterial& material, Need = {}) const {
     const Place here = place / field.name;
@@ -94,6 +96,9 @@ struct RangeCheck {
     for (std::size_t i = 0; i < points.size(); ++i) check_vector(here / i, field, points[i], Need::optional);
   }
   void operator()(const Field& field, const Mat3& value, Need = {}) const {
+    if (!value.allFinite()) fail(place / field.name, "must be finite numbers");
+  }
+  void operator()(const Field& field, const MatX& value, Need = {}) const {
     if (!value.allFinite()) fail(place / field.name, "must be finite numbers");
   }
   void operator()(const Field& field, const Quat& value, Need = {}) const {

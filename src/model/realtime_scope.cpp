@@ -30,7 +30,7 @@ std::string wake(const std::string& body) { return "wakes of unsteady sections (
 std::string unknown_to_realtime(const Model& model) {
   if (model.particle_count() > 0) return "particles";
   if (!model.walls.empty()) return "walls";
-  if (model.has_added_mass()) return added_mass(model.bodies[model.forces.added_masses.front().body].name);
+  if (model.has_added_mass()) return added_mass(model.added_mass_name());
   for (const SectionForce& section : model.forces.sections)
     if (section.wake != no_wake) return wake(model.bodies[section.at.index].name);
   for (const Body& body : model.bodies) {
@@ -47,7 +47,10 @@ std::string unknown_to_realtime(const Scene& scene) {
   if (!scene.particles.empty() || !scene.solids.empty()) return "particles";
   if (!scene.walls.empty()) return "walls";
   for (const ForceDef& force : scene.forces)
-    if (const auto* added = std::get_if<AddedMass>(&force)) return added_mass(added->on);
+    if (const auto* added = std::get_if<AddedMass>(&force))
+      return added_mass(added->on);
+    else if (const auto* coupled = std::get_if<CoupledAddedMass>(&force); coupled != nullptr && !coupled->on.empty())
+      return added_mass(coupled->on.front());
   for (const ForceDef& force : scene.forces)
     if (const auto* section = std::get_if<FlowSection>(&force); section != nullptr && section->unsteady) return wake(section->on);
   for (const BodyDef& body : scene.bodies) {

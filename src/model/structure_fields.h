@@ -25,6 +25,17 @@ struct SceneFields<SectionCoefficients> {
 };
 
 template <>
+struct SceneFields<LineCoefficients> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"diameter", "m", "that the flow meets; else that of a full round of the area", 0, 1e30, true}, s.diameter);
+    visit(Field{"density", "kg/m^3", "of the fluid", 0, 1e30}, s.density);
+    visit(Field{"across", "", "coefficient of drag of what comes across, by diameter", 0, 1e6}, s.across);
+    visit(Field{"along", "", "coefficient of skin friction of what comes along, by circumference", 0, 1e6}, s.along);
+  }
+};
+
+template <>
 struct Kind<Beam> {
   static constexpr std::string_view name = "beam", summary = "rigid elements with springs on bending and torsion between them";
 };
@@ -72,6 +83,7 @@ struct SceneFields<Cable> {
     visit(Field{"damping", "s", "of every spring, over its stiffness", 0, 1e30}, s.damping);
     visit(Field{"start_on", "", "who holds its start: \"world\", a body, or \"\" for nobody"}, s.start_on);
     visit(Field{"end_on", "", "who holds its end, likewise"}, s.end_on);
+    visit(Field{"drag", "", "what a flow past it does"}, s.drag);
   }
 };
 
@@ -95,6 +107,7 @@ struct SceneFields<Truss> {
     visit(Field{"density", "kg/m^3", "of the material", 0, 1e30, true}, s.density);
     visit(Field{"floor_mass", "kg/m", "carried by the nodes of the floor", 0, 1e30}, s.floor_mass);
     visit(Field{"damping", "s", "of every bar, over its stiffness", 0, 1e30}, s.damping);
+    visit(Field{"drag", "", "what a flow past its bars does"}, s.drag);
   }
 };
 
@@ -117,6 +130,7 @@ struct SceneFields<SuspensionBridge> {
     visit(Field{"deck_mass", "kg/m", "of the deck", 0, 1e30, true}, s.deck_mass);
     visit(Field{"deck_depth", "m", "of the box that it is drawn and turns as", 0, 1e30, true}, s.deck_depth);
     visit(Field{"youngs_modulus", "Pa", "of deck, cables and hangers", 0, 1e30, true}, s.youngs_modulus);
+    visit(Field{"shear_modulus", "Pa", "of the deck; else that of Poisson's ratio 0.3", 0, 1e30, true}, s.shear_modulus);
     visit(Field{"second_moment", "m^4", "of the deck, of bending up and down", 0, 1e30, true}, s.second_moment);
     visit(Field{"second_moment_side", "m^4", "of the deck, of bending to the side", 0, 1e30, true}, s.second_moment_side);
     visit(Field{"torsion_constant", "m^4", "of the deck", 0, 1e30, true}, s.torsion_constant);
@@ -126,6 +140,8 @@ struct SceneFields<SuspensionBridge> {
     visit(Field{"gravity", "m/s^2", "under which it hangs at rest, against up", 0, 1e6, true}, s.gravity);
     visit(Field{"damping", "s", "of every spring, over its stiffness", 0, 1e30}, s.damping);
     visit(Field{"section", "", "what a flow across the deck does"}, s.section);
+    visit(Field{"cable_drag", "", "what a flow past the cables does"}, s.cable_drag);
+    visit(Field{"hanger_drag", "", "what a flow past the hangers does"}, s.hanger_drag);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "base/text.h"
 #include "model/names.h"
@@ -87,6 +88,22 @@ void add_section(const SectionCoefficients& section, const BodyDef& body, const 
                                         .unsteady = section.unsteady});
 }
 
+/// What has no shear modulus of its own has Poisson's ratio 0.3.
+double shear_modulus(const std::optional<double>& given, double youngs_modulus) { return given.value_or(youngs_modulus / 2.6); }
+
+/// A flow past a piece of that area between two ends, `to` being a point of the second where that is a body.
+void add_line(const std::optional<LineCoefficients>& drag, double area, const std::string& name, const Between& between,
+              const std::optional<Vec3>& to, Scene& scene) {
+  if (!drag) return;
+  scene.forces.emplace_back(LineDrag{.name = name + "/drag",
+                                     .between = between,
+                                     .to = to,
+                                     .diameter = drag->diameter.value_or(std::sqrt(4 * area / std::numbers::pi)),
+                                     .density = drag->density,
+                                     .across = drag->across,
+                                     .along = drag->along});
+}
+
 /// Rigid elements with springs between them: stiffness times length of twist, bending along up and bending to the side.
 struct Chain {
   const StructureFrame& frame;
@@ -140,7 +157,7 @@ struct Chain {
 void build(const Beam& def, const Place& place, Scene& scene) {
   const StructureFrame frame(def.from, def.to, def.up, place);
   const std::string name = structure_name(def.name, "beam", place, scene);
-  const double G = def.shear_modulus.value_or(def.youngs_modulus / 2.6), I = def.second_moment,
+  const double G = shear_modulus(def.shear_modulus, def.youngs_modulus), I = def.second_moment,
                I_side = def.second_moment_side.value_or(I), J = def.torsion_constant.value_or(I + I_side);
   const double l = frame.length / def.elements, mass = def.density * def.area * l;
   const Chain chain{.frame = frame,
@@ -201,8 +218,8 @@ std::vector<Vec3> hanging_points(const Cable& def, double length, const Vec3& gr
 
 /// A cable through those points; the first and last particle belong to who holds them.
 void add_cable(const std::string& name, const std::vector<Vec3>& points, const std::vector<double>& masses,
-               const std::vector<double>& rest_lengths, double E_A, double damping, const std::array<std::string, 2>& held_by,
-               Scene& scene) {
+               const std::vector<double>& rest_lengths, double E, double area, double damping,
+               const std::optional<LineCoefficients>& drag, const std::array<std::string, 2>& held_by, Scene& scene) {
   ParticleGroup group{.name = name, .positions = points, .masses = masses};
   const int last = static_cast<int>(points.size()) - 1;
   for (const bool at_end : {false, true}) {
@@ -215,13 +232,15 @@ void add_cable(const std::string& name, const std::vector<Vec3>& points, const s
   }
   scene.particles.push_back(std::move(group));
   for (int k = 0; k < last; ++k) {
-    const double rest = rest_lengths[static_cast<std::size_t>(k)];
+    const double rest = rest_lengths[static_cast<std::size_t>(k)], stiffness = E * area / rest;
+    const Between between{part(name, k), part(name, k + 1)};
     scene.forces.emplace_back(Spring{.name = part(name, k),
-                                     .between = {part(name, k), part(name, k + 1)},
-                                     .stiffness = E_A / rest,
-                                     .damping = damping * E_A / rest,
+                                     .between = between,
+                                     .stiffness = stiffness,
+                                     .damping = damping * stiffness,
                                      .rest_length = rest,
                                      .slack = true});
+    add_line(drag, area, part(name, k), between, {}, scene);
   }
 }
 
@@ -233,8 +252,8 @@ void build(const Cable& def, const Place& place, Scene& scene) {
   std::vector<double> masses(static_cast<std::size_t>(def.elements) + 1, mass);
   masses.front() = masses.back() = mass / 2;
   add_cable(name, hanging_points(def, length, scene.gravity), masses,
-            std::vector<double>(static_cast<std::size_t>(def.elements), rest), def.youngs_modulus * def.area, def.damping,
-            {def.start_on, def.end_on}, scene);
+            std::vector<double>(static_cast<std::size_t>(def.elements), rest), def.youngs_modulus, def.area, def.damping,
+            def.drag, {def.start_on, def.end_on}, scene);
 }
 
 void build(const Truss& def, const Place& place, Scene& scene) {
@@ -257,6 +276,8 @@ void build(const Truss& def, const Place& place, Scene& scene) {
       length = (group.positions[static_cast<std::size_t>(a)] - group.positions[static_cast<std::size_t>(b)]).norm();
       for (const int node : {a, b}) group.masses[static_cast<std::size_t>(node)] += 0.5 * def.density * def.area * length;
       set.pairs.push_back({a, b});
+      add_line(def.drag, def.area, fmt::format("{}-{}", part(group.name, a), b), {part(group.name, a), part(group.name, b)}, {},
+               scene);
     }
     set.stiffness = def.youngs_modulus * def.area / length;
     set.damping = def.damping * set.stiffness;
@@ -282,7 +303,8 @@ void build(const SuspensionBridge& def, const Place& place, Scene& scene) {
   const Chain chain{.frame = frame,
                     .from = def.from,
                     .elements = def.elements,
-                    .rigidity = Vec3(E / 2.6 * def.torsion_constant, E * def.second_moment, E * def.second_moment_side),
+                    .rigidity = Vec3(shear_modulus(def.shear_modulus, E) * def.torsion_constant, E * def.second_moment,
+                                     E * def.second_moment_side),
                     .damping = def.damping,
                     .mass = mass,
                     .inertia = mass / 12 * Vec3(w * w + d * d, l * l + d * d, l * l + w * w),
@@ -322,14 +344,17 @@ void build(const SuspensionBridge& def, const Place& place, Scene& scene) {
       points.emplace_back(points.back() + step);
       rest.push_back(step.norm() / (1 + tension / E_A));
     }
-    add_cable(cable, points, masses, rest, E_A, def.damping, {"world", "world"}, scene);
+    add_cable(cable, points, masses, rest, E, def.cable_area, def.damping, def.cable_drag, {"world", "world"}, scene);
     for (int k = 0; k < def.elements; ++k) {
       const Vec3 at = 0.5 * (chain.node(k) + chain.node(k + 1)) + sign * 0.5 * w * frame.side;
       const Vec3& hook = points[static_cast<std::size_t>(k) + 1];
       const double length = (hook - at).norm(), tension = 0.5 * def.gravity * mass, area = E * def.hanger_area,
                    slack_length = length / (1 + tension / area);
-      scene.forces.emplace_back(Spring{.name = part(cable + "_hanger", k),
-                                       .between = {part(cable, k + 1), part(deck, k)},
+      const Between between{part(cable, k + 1), part(deck, k)};
+      const std::string hanger = part(cable + "_hanger", k);
+      add_line(def.hanger_drag, def.hanger_area, hanger, between, at, scene);
+      scene.forces.emplace_back(Spring{.name = hanger,
+                                       .between = between,
                                        .to = at,
                                        .stiffness = area / slack_length,
                                        .damping = def.damping * area / slack_length,

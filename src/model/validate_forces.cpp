@@ -84,7 +84,9 @@ void check_table(const std::vector<double>& angles, const std::vector<double>& d
   }
 }
 
-void check_details(const Spring& force, const Place& here, const PartnerNames& partners) {
+/// The ends of a spring or a line, with a point of each.
+template <class Force>
+void check_points(const Force& force, const Place& here, const PartnerNames& partners) {
   check_ends(force, here, partners);
   const std::array<const std::optional<Vec3>*, 2> points{&force.from, &force.to};
   constexpr std::array<std::string_view, 2> keys{"from", "to"};
@@ -94,6 +96,13 @@ void check_details(const Spring& force, const Place& here, const PartnerNames& p
       fail(here / keys[k], "is not for particles: they have no other point than their own");
   }
   if (force.between[0] == force.between[1]) fail(here / "between", "must name two different ends");
+}
+
+void check_details(const LineDrag& force, const Place& here, const PartnerNames& partners) {
+  check_points(force, here, partners);
+}
+void check_details(const Spring& force, const Place& here, const PartnerNames& partners) {
+  check_points(force, here, partners);
   if (force.stiffness == 0 && force.damping == 0) fail(here / "stiffness", "give stiffness or damping; this spring does nothing");
 }
 void check_details(const AngleSpring& force, const Place& here, const PartnerNames& partners) {
@@ -149,6 +158,28 @@ void check_details(const Buoyancy& force, const Place& here, const PartnerNames&
 }
 void check_details(const AddedMass& force, const Place& here, const PartnerNames& partners) {
   check_body(force.on, here, partners);
+}
+void check_details(const CoupledAddedMass& force, const Place& here, const PartnerNames& partners) {
+  const Place on = here / "on";
+  const std::size_t count = force.on.size();
+  if (count < 2) fail(on, fmt::format("must name two bodies or more, names {}; added_mass is for one", count));
+  for (std::size_t k = 0; k < count; ++k) {
+    partners.check(on / k, force.on[k]);
+    if (force.on[k] == "world" || partners.is_particle(force.on[k]))
+      fail(on / k, "must be a body; what never moves is a body that is fixed");
+    if (std::find(force.on.begin(), force.on.begin() + static_cast<std::ptrdiff_t>(k), force.on[k]) !=
+        force.on.begin() + static_cast<std::ptrdiff_t>(k))
+      fail(on / k, fmt::format("names {} again", in_quotes(force.on[k])));
+  }
+  const auto size = static_cast<Eigen::Index>(3 * count);
+  for (const auto& [key, matrix] : {std::pair("translation", &force.translation), std::pair("rotation", &force.rotation),
+                                    std::pair("coupling", &force.coupling)})
+    if (matrix->size() > 0 && (matrix->rows() != size || matrix->cols() != size))
+      fail(here / key,
+           fmt::format("must be {0} x {0} numbers for {1} bodies, is {2} x {3}", size, count, matrix->rows(), matrix->cols()));
+  if (force.translation.size() + force.rotation.size() == 0) fail(here, "needs translation, rotation or both");
+  if (!force.at.empty() && force.at.size() != count)
+    fail(here / "at", fmt::format("must be one point for each of the {} bodies, has {}", count, force.at.size()));
 }
 void check_details(const UserForce& force, const Place& here, const PartnerNames& partners) {
   check_ends(force, here, partners);

@@ -54,6 +54,8 @@ void apply_impulses(const ConstraintProblem& problem, std::span<const double> x,
 }
 
 void BlocksOfBodies::find(const ConstraintProblem& problem) {
+  if (!start_.empty() && structure_.matches(problem)) return;
+  structure_.keep(problem);
   start_.assign(problem.bodies() + 1, 0);
   for (const ConstraintBlock& block : problem.blocks)
     for_each_body(problem, block, [&](int body, const JacobianRows&, int) { ++start_[body + 1]; });
@@ -73,12 +75,9 @@ void BlocksOfBodies::apply_impulses(const ConstraintProblem& problem, std::span<
                                     Gang* gang) const {
   share_pieces(gang, problem.bodies(), [&](int from, int to) {
     for (int body = from; body < to; ++body)
-      for (int k = start_[body]; k < start_[body + 1]; ++k) {
-        const Side& side = sides_[k];
-        const double* const row = (problem.*side.J).data() + 6 * side.first;
+      for (const Side& side : of(body))
         Eigen::Map<Vec6>(velocities.data() + 6 * body) +=
-            multiply_inverse_mass(problem, body, transposed_product(row, x.data() + side.first_row, side.rows));
-      }
+            multiply_inverse_mass(problem, body, transposed_product(side.row(problem), x.data() + side.first_row, side.rows));
   });
 }
 

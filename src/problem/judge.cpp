@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/gang.h"
+#include "problem/blocks_of_bodies.h"
 #include "problem/cone.h"
 #include "problem/laws.h"
 #include "problem/operators.h"
@@ -31,8 +33,17 @@ double bounded_psi(double d, double x, double w, double lower, double upper) {
 
 }  // namespace
 
-void Judge::begin(const ConstraintProblem& problem) {
+template <class Visit>
+void Judge::for_each_block(Visit&& visit) const {
+  share_pieces(gang_, static_cast<int>(problem_->blocks.size()), [&](int first, int end) {
+    for (int n = first; n < end; ++n) visit(problem_->blocks[static_cast<std::size_t>(n)]);
+  });
+}
+
+void Judge::begin(const ConstraintProblem& problem, const BlocksOfBodies* of_bodies, Gang* gang) {
   problem_ = &problem;
+  of_bodies_ = of_bodies;
+  gang_ = gang;
   const int n = problem.rows();
   for (auto* v : {&d_, &w_, &stake_, &size_}) v->resize(n);
   u_.resize(6 * problem.bodies());
@@ -47,7 +58,7 @@ void Judge::begin(const ConstraintProblem& problem) {
     }
   } else {
     reach_.resize(n);
-    for (const ConstraintBlock& block : problem.blocks)
+    for_each_block([&](const ConstraintBlock& block) {
       for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
         d_[r] = problem.C[r] + diagonal_entry(problem, block, r);
         const auto length = [&](const JacobianRows& J, bool there, int first) {
@@ -56,6 +67,7 @@ void Judge::begin(const ConstraintProblem& problem) {
         const bool a = block.body_a >= 0, b = block.body_b >= 0;
         reach_[r] = {length(problem.J_a, a, 0), length(problem.J_a, a, 3), length(problem.J_b, b, 0), length(problem.J_b, b, 3)};
       }
+    });
   }
   // One size for all rows under one cone, so that it stays a cone.
   const auto even_out = [&](int first, int count) {
@@ -118,25 +130,40 @@ void Judge::velocities(std::span<const double> x) {
     }
     return;
   }
-  std::fill(u_.begin(), u_.end(), 0.0);
-  std::fill(single_.begin(), single_.end(), Motion{});
-  for (const ConstraintBlock& block : p.blocks) {
-    const double* const x_block = x.data() + block.first_row;
-    for_each_body(p, block, [&](int body, const JacobianRows& J, int first) {
-      const double* row = J.data() + 6 * first;
-      Vec6 impulse = Eigen::Map<const Vec6>(row) * x_block[0];
-      for (int r = 1; r < block.rows; ++r) impulse += Eigen::Map<const Vec6>(row + 6 * r) * x_block[r];
-      const Vec6 step = multiply_inverse_mass(p, body, impulse);
-      Eigen::Map<Vec6>(u_.data() + 6 * body) += step;
-      single_[body].linear += step.head<3>().norm();
-      single_[body].angular += step.tail<3>().norm();
-    });
-  }
-  for (int body = 0; body < p.bodies(); ++body) {
+  const auto push = [&](int body, const double* row, const double* x_block, int rows) {
+    Vec6 impulse = Eigen::Map<const Vec6>(row) * x_block[0];
+    for (int r = 1; r < rows; ++r) impulse += Eigen::Map<const Vec6>(row + 6 * r) * x_block[r];
+    const Vec6 step = multiply_inverse_mass(p, body, impulse);
+    Eigen::Map<Vec6>(u_.data() + 6 * body) += step;
+    single_[body].linear += step.head<3>().norm();
+    single_[body].angular += step.tail<3>().norm();
+  };
+  const auto rest = [&](int body) {
+    Eigen::Map<Vec6>(u_.data() + 6 * body).setZero();
+    single_[body] = {};
+  };
+  const auto measure = [&](int body) {
     const Eigen::Map<const Vec6> u(u_.data() + 6 * body);
     whole_[body] = {u.head<3>().norm(), u.tail<3>().norm()};
+  };
+  if (gang_) {
+    share_pieces(gang_, p.bodies(), [&](int first, int end) {
+      for (int body = first; body < end; ++body) {
+        rest(body);
+        for (const BlocksOfBodies::Side& side : of_bodies_->of(body))
+          push(body, side.row(p), x.data() + side.first_row, side.rows);
+        measure(body);
+      }
+    });
+  } else {
+    for (int body = 0; body < p.bodies(); ++body) rest(body);
+    for (const ConstraintBlock& block : p.blocks)
+      for_each_body(p, block, [&](int body, const JacobianRows& J, int first) {
+        push(body, J.data() + 6 * first, x.data() + block.first_row, block.rows);
+      });
+    for (int body = 0; body < p.bodies(); ++body) measure(body);
   }
-  for (const ConstraintBlock& block : p.blocks)
+  for_each_block([&](const ConstraintBlock& block) {
     for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
       const double soft = p.C[r] * x[r];
       w_[r] = soft + row_velocity(p, block, r, u_) - p.b[r];
@@ -160,6 +187,7 @@ void Judge::velocities(std::span<const double> x) {
       stake_[r] = stake;
       size_[r] = size;
     }
+  });
 }
 
 /// psi in the place of w.

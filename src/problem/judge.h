@@ -23,10 +23,15 @@
 
 namespace rotule {
 
+class BlocksOfBodies;
+class Gang;
+
 class Judge {
  public:
   /// Sizes of the problem's rows: once per problem, before any word.
-  void begin(const ConstraintProblem& problem);
+  void begin(const ConstraintProblem& problem) { begin(problem, nullptr, nullptr); }
+  /// With threads that help, who are to know the blocks of every body.
+  void begin(const ConstraintProblem& problem, const BlocksOfBodies* of_bodies, Gang* gang);
 
   /// The scale-free residual of x.
   double judge(std::span<const double> x);
@@ -48,6 +53,8 @@ class Judge {
     double linear = 0, angular = 0;
   };
 
+  template <class Visit>
+  void for_each_block(Visit&& visit) const;
   void velocities(std::span<const double> x);
   void psi(std::span<const double> x, std::span<double> w) const;
   [[nodiscard]] double excess(std::span<const double> x) const;
@@ -56,6 +63,8 @@ class Judge {
   [[nodiscard]] double cone_alone(const FrictionRows& f, double x_normal) const;
 
   const ConstraintProblem* problem_ = nullptr;
+  const BlocksOfBodies* of_bodies_ = nullptr;
+  Gang* gang_ = nullptr;
   std::vector<double> d_, w_, stake_, size_, u_;
   std::vector<Reach> reach_;
   std::vector<Motion> whole_, single_;  // per body

@@ -167,14 +167,36 @@ Mat6 by_pose(const Vec3& p, const Quat& theta, double length, Function&& functio
   return out;
 }
 
+/// What a block of added mass pushes with, beyond fluid at rest: on its body, and on the one whose axes it is in.
+struct Push {
+  Vec6 on_body;
+  Vec3 on_axes;
+};
+
 /// M_a Du/Dt, and what gyroscopic forces differ by because it is the velocity relative to the fluid that counts.
-Vec6 fluid_push(const Model& model, const AddedMassForce& added, const Vec3& p, const Mat3& R, const Vec6& u, double t) {
-  const FlowAt fluid = flow_at(model.flows, added.flows, p, t);
-  Mat6 turned = Mat6::Zero();
-  turned.topLeftCorner<3, 3>() = turned.bottomRightCorner<3, 3>() = R;
-  const Mat6 mass = turned * added.mass * turned.transpose();
-  const Vec3 v = u.head<3>(), omega = u.tail<3>();
-  return mass.leftCols<3>() * fluid.acceleration() + gyroscopic_of(mass, v - fluid.u, omega) - gyroscopic_of(mass, v, omega);
+Push fluid_push(const Model& model, const AddedMassForce& added, const Mat6& block, const PushedBlock& at, double t) {
+  const FlowAt here = flow_at(model.flows, added.flows, at.p, t), there = flow_at(model.flows, added.flows, at.by_p, t);
+  const Mat6 mass = in_world(block, at.axes.toRotationMatrix());
+  Vec6 u = at.u, by = at.by_u;
+  u.head<3>() -= here.u;
+  by.head<3>() -= there.u;
+  const AddedGyroscopic relative = gyroscopic_of(mass, u, by, at.omega), own = gyroscopic_of(mass, at.u, at.by_u, at.omega);
+  return {mass.leftCols<3>() * there.acceleration() + relative.on_body - own.on_body, relative.on_axes - own.on_axes};
+}
+
+/// Differences by three numbers of `at`, which change(at, k, by) moves.
+template <class Change>
+void add_columns(const Model& model, const AddedMassForce& added, const Mat6& block, const PushedBlock& at, double t,
+                 double small, double times, int column, FluidPush& out, Change&& change) {
+  Eigen::Matrix<double, 9, 3>& to = out.by[static_cast<std::size_t>(column)];
+  for (int k = 0; k < 3; ++k) {
+    PushedBlock more = at, less = at;
+    change(more, k, small);
+    change(less, k, -small);
+    const Push up = fluid_push(model, added, block, more, t), down = fluid_push(model, added, block, less, t);
+    to.col(k).head<6>() += times / (2 * small) * (up.on_body - down.on_body);
+    to.col(k).tail<3>() += times / (2 * small) * (up.on_axes - down.on_axes);
+  }
 }
 
 }  // namespace
@@ -253,24 +275,28 @@ FluidForce buoyancy_force(const Model& model, const BuoyancyForce& buoyancy, con
   return out;
 }
 
-FluidForce added_mass_force(const Model& model, const AddedMassForce& added, const State& s, double t, bool derivatives) {
-  FluidForce out;
-  out.body = added.body;
-  const Vec3& p = s.p[out.body];
-  const Quat& theta = s.theta[out.body];
-  const Vec6 u = s.u.segment<6>(6 * out.body);
-  const Mat3 R = theta.toRotationMatrix();
-  out.value = fluid_push(model, added, p, R, u, t);
-  if (!derivatives) return out;
-  out.position =
-      by_pose(p, theta, 1, [&](const Vec3& x, const Mat3& turned) { return fluid_push(model, added, x, turned, u, t); });
-  // The difference of two quadratic forms in u: its derivative is exact by differences of any width.
-  for (int k = 0; k < 6; ++k) {
-    Vec6 more = u, less = u;
-    more[k] += 0.5;
-    less[k] -= 0.5;
-    out.velocity.col(k) = fluid_push(model, added, p, R, more, t) - fluid_push(model, added, p, R, less, t);
-  }
+FluidPush added_mass_push(const Model& model, const AddedMassForce& added, int body, int by, const State& s, double t, double a,
+                          double b) {
+  const Mat6 block = added.mass.block<6, 6>(6 * body, 6 * by);
+  const int i = added.bodies[static_cast<std::size_t>(body)], j = added.bodies[static_cast<std::size_t>(by)],
+            axes = added.bodies.front();
+  const PushedBlock at{s.p[i], s.p[j], s.theta[axes], s.u.segment<6>(6 * i), s.u.segment<6>(6 * j), s.omega(axes)};
+  const Push push = fluid_push(model, added, block, at, t);
+  FluidPush out{.on_body = push.on_body, .on_axes = push.on_axes};
+  if (a == 0 && b == 0) return out;
+  const auto columns = [&](double small, double times, int column, auto&& change) {
+    if (times != 0) add_columns(model, added, block, at, t, small, times, column, out, change);
+  };
+  constexpr double small = 1e-5;
+  columns(small, b, FluidPush::body_linear, [](PushedBlock& x, int k, double d) { x.p[k] += d; });
+  columns(small, b, FluidPush::by_linear, [](PushedBlock& x, int k, double d) { x.by_p[k] += d; });
+  columns(small, b, FluidPush::axes_angular, [](PushedBlock& x, int k, double d) { x.axes = turn(x.axes, d * Vec3::Unit(k)); });
+  // The difference of two quadratic forms in velocities: derivatives are exact by differences of any width.
+  columns(0.5, a, FluidPush::body_linear, [](PushedBlock& x, int k, double d) { x.u[k] += d; });
+  columns(0.5, a, FluidPush::body_angular, [](PushedBlock& x, int k, double d) { x.u[3 + k] += d; });
+  columns(0.5, a, FluidPush::by_linear, [](PushedBlock& x, int k, double d) { x.by_u[k] += d; });
+  columns(0.5, a, FluidPush::by_angular, [](PushedBlock& x, int k, double d) { x.by_u[3 + k] += d; });
+  columns(0.5, a, FluidPush::axes_angular, [](PushedBlock& x, int k, double d) { x.omega[k] += d; });
   return out;
 }
 

@@ -45,15 +45,49 @@ struct WakeLags {
 FluidForce section_force(const Model& model, const SectionForce& section, const State& s, double t, bool derivatives);
 /// Derivatives are differences: how much of a shape is below a plane has kinks, but no steep places.
 FluidForce buoyancy_force(const Model& model, const BuoyancyForce& buoyancy, const State& s, double t, bool derivatives);
-/// Of fluid that moves: nothing where it is at rest.
-FluidForce added_mass_force(const Model& model, const AddedMassForce& added, const State& s, double t, bool derivatives);
+/// How the bodies of a block of added mass stand and move: one, that by whose motion it is, and its axes.
+struct PushedBlock {
+  Vec3 p, by_p;
+  Quat axes;
+  Vec6 u, by_u;
+  Vec3 omega;
+};
+
+/// Of fluid that moves, on the body of a block of added mass and on the one whose axes it is in; nothing where it is at rest.
+struct FluidPush {
+  Vec6 on_body;
+  Vec3 on_axes;
+  /// How both change (six rows, then three) by what moves: a times by its velocity, b times by its place, where they are wanted.
+  enum Column { body_linear, body_angular, by_linear, by_angular, axes_angular, columns };
+  std::array<Eigen::Matrix<double, 9, 3>, columns> by = zeros();
+
+  static std::array<Eigen::Matrix<double, 9, 3>, columns> zeros() {
+    std::array<Eigen::Matrix<double, 9, 3>, columns> out;
+    out.fill(Eigen::Matrix<double, 9, 3>::Zero());
+    return out;
+  }
+};
+/// For the places of body and partner in the force's list.
+FluidPush added_mass_push(const Model& model, const AddedMassForce& added, int body, int by, const State& s, double t, double a,
+                          double b);
 
 template <class Visitor>
 void visit_fluid_forces(const Model& model, const State& s, double t, bool derivatives, Visitor&& visit) {
   for (const SectionForce& section : model.forces.sections) visit(section_force(model, section, s, t, derivatives));
   for (const BuoyancyForce& buoyancy : model.forces.buoyancies) visit(buoyancy_force(model, buoyancy, s, t, derivatives));
-  for (const AddedMassForce& added : model.forces.added_masses)
-    if (!added.flows.empty()) visit(added_mass_force(model, added, s, t, derivatives));
+}
+
+/// Calls visit(body, by, axes, push) for every block that fluid in motion pushes along.
+template <class Visitor>
+void visit_fluid_pushes(const Model& model, const State& s, double t, double a, double b, Visitor&& visit) {
+  for (const AddedMassForce& added : model.forces.added_masses) {
+    if (added.flows.empty()) continue;
+    const auto count = static_cast<int>(added.bodies.size());
+    for (int i = 0; i < count; ++i)
+      for (int j = 0; j < count; ++j)
+        visit(added.bodies[static_cast<std::size_t>(i)], added.bodies[static_cast<std::size_t>(j)], added.bodies.front(),
+              added_mass_push(model, added, i, j, s, t, a, b));
+  }
 }
 
 /// Wakes of a motion that was always what it is now.
@@ -66,6 +100,10 @@ inline void add_fluid(const Model& model, const State& s, double t, VecX& f) {
   visit_fluid_forces(model, s, t, false, [&](const FluidForce& force) {
     f.segment<6>(6 * force.body) += force.value;
     if (force.wake >= 0) f.segment<3>(3 * wake_triple(s, force.wake)) += force.rate;
+  });
+  visit_fluid_pushes(model, s, t, 0, 0, [&](int body, int, int axes, const FluidPush& push) {
+    f.segment<6>(6 * body) += push.on_body;
+    f.segment<3>(6 * axes + 3) += push.on_axes;
   });
 }
 
@@ -83,6 +121,14 @@ void add_fluid_derivatives(const Model& model, const State& s, double t, double 
       sink(wake, 2 * force.body + i, Mat3(rates.middleCols<3>(3 * i)));
     }
     sink(wake, wake, Mat3(a * force.rate_by_wake));
+  });
+  visit_fluid_pushes(model, s, t, a, b, [&](int body, int by, int axes, const FluidPush& push) {
+    const std::array<int, FluidPush::columns> column{2 * body, 2 * body + 1, 2 * by, 2 * by + 1, 2 * axes + 1};
+    for (std::size_t k = 0; k < column.size(); ++k) {
+      sink(2 * body, column[k], Mat3(push.by[k].topRows<3>()));
+      sink(2 * body + 1, column[k], Mat3(push.by[k].middleRows<3>(3)));
+      sink(2 * axes + 1, column[k], Mat3(push.by[k].bottomRows<3>()));
+    }
   });
 }
 

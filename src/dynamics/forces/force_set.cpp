@@ -6,6 +6,7 @@
 #include "dynamics/forces/fluid.h"
 #include "dynamics/forces/gas.h"
 #include "dynamics/forces/gravitation.h"
+#include "dynamics/forces/line_drag.h"
 #include "dynamics/forces/loads.h"
 #include "dynamics/forces/pair_forces.h"
 #include "dynamics/forces/springs.h"
@@ -20,6 +21,7 @@ void add_forces(const Model& model, const State& s, double t, int threads, Force
   add_drag(model, s, t, f);
   add_fluid(model, s, t, f);
   add_air(model, s, t, f);
+  add_line_drag(model, s, t, f);
   add_gas(model, s, f);
   add_penalty_planes(model, s, f);
   add_loads(model, s, t, f);
@@ -39,6 +41,7 @@ void add_force_derivatives(const Model& model, const State& s, double t, double 
   add_drag_derivatives(model, s, t, a, b, sink);
   add_fluid_derivatives(model, s, t, a, b, sink);
   add_air_derivatives(model, s, t, a, sink);
+  add_line_drag_derivatives(model, s, t, a, b, positive, sink);
   add_gas_derivatives(model, s, b, positive, sink);
   add_penalty_derivatives(model, s, a, b, sink);
   add_load_derivatives(model, s, t, b, sink);

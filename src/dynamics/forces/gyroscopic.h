@@ -4,13 +4,7 @@
 
 namespace rotule {
 
-/// f += what the momentum of the fluid around it does to a body.
-inline void add_added_gyroscopic(const Model& model, const Kinematics& kinematics, int body, VecX& f) {
-  const BodyLanes<double>& at = kinematics.bodies[body];
-  if (model.movable(body)) f.segment<6>(6 * body) += gyroscopic_of(added_mass_in_world(model, body, at.R), at.v, at.omega);
-}
-
-/// f += (0, -omega x I omega), computed in body axes, where I is constant.
+/// f += (0, -omega x I omega), computed in body axes, where I is constant, and what the fluid's momentum does.
 inline void add_gyroscopic(const Model& model, const Kinematics& kinematics, VecX& f, Gang* gang = nullptr) {
   share_pieces(gang, model.body_count(), [&](int first, int end) {
     for (int i = first; i < end; ++i) {
@@ -18,9 +12,9 @@ inline void add_gyroscopic(const Model& model, const Kinematics& kinematics, Vec
       const Vec3 omega_B = body.R.transpose() * body.omega;
       const Vec3 L_B = model.inertia[i] * omega_B;
       f.segment<3>(6 * i + 3).noalias() -= body.R * omega_B.cross(L_B);
-      if (model.has_added_mass()) add_added_gyroscopic(model, kinematics, i, f);
     }
   });
+  if (model.has_added_mass()) add_added_gyroscopic(model, motion_of(kinematics), f);
 }
 
 /// The angular velocity after h seconds of free rotation by one implicit Euler step in body axes (one Newton iteration from

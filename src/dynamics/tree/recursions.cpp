@@ -128,7 +128,7 @@ ArticulatedBodies::ArticulatedBodies(ArticulatedBodies&&) noexcept = default;
 ArticulatedBodies& ArticulatedBodies::operator=(ArticulatedBodies&&) noexcept = default;
 ArticulatedBodies::~ArticulatedBodies() = default;
 
-ROTULE_WIDE void ArticulatedBodies::factor(const Tree& tree, const LinkPoses& poses) {
+ROTULE_WIDE void ArticulatedBodies::factor(const Tree& tree, const LinkPoses& poses, const double* weights) {
   factors_.resize(tree.links.size());
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const TreeLink& link = tree.links[i];
@@ -162,16 +162,17 @@ ROTULE_WIDE void ArticulatedBodies::factor(const Tree& tree, const LinkPoses& po
       }
       case TreeLink::Kind::hinge:
       case TreeLink::Kind::slider: {
+        const double geared = link.rotor + (weights ? weights[link.velocity] : 0.0);
         if (link.travels) {  // nothing before it turns: of the articulated body M alone is asked for
           at.U_f = at.M * z;
-          at.inverse_D = 1 / (dot3(z, at.U_f) + link.rotor);
+          at.inverse_D = 1 / (dot3(z, at.U_f) + geared);
           at.M -= outer(at.inverse_D * at.U_f, at.U_f);
           break;
         }
         const bool turns = link.kind == TreeLink::Kind::hinge;
         at.U_f = turns ? at.H * z : at.M * z;
         at.U_n = turns ? at.J * z : transposed_times(at.H, z);
-        at.inverse_D = 1 / (dot3(z, turns ? at.U_n : at.U_f) + link.rotor);
+        at.inverse_D = 1 / (dot3(z, turns ? at.U_n : at.U_f) + geared);
         const Lanes3 w_f = at.inverse_D * at.U_f, w_n = at.inverse_D * at.U_n;
         at.M -= outer(w_f, at.U_f);
         at.H -= outer(w_f, at.U_n);

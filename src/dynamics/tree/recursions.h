@@ -71,7 +71,8 @@ class ArticulatedBodies {
   ArticulatedBodies& operator=(ArticulatedBodies&&) noexcept;
   ~ArticulatedBodies();
 
-  void factor(const Tree& tree, const LinkPoses& poses);
+  /// `weights`: what axes weigh besides, by rates; those of balls are not asked for. Null: nothing.
+  void factor(const Tree& tree, const LinkPoses& poses, const double* weights = nullptr);
   /// Accelerations under tau and forces on bodies (null: none) at rates u (null: at rest); links stand as they were factored.
   void accelerations(const Tree& tree, const LinkPoses& poses, const Vec3& gravity, const double* u, const double* tau,
                      const double* forces, double* udot);

@@ -259,8 +259,7 @@ std::string misfit_of_tree(const Model& model) {
       return "joint \"" + joint.name + "\" stands on \"" + model.name(kinematic) +
              "\", which is kinematic, and trees stand on what never moves";
   }
-  if (model.has_added_mass())
-    return "body \"" + model.bodies[model.forces.added_masses.front().body].name + "\" has added mass, which trees do not know";
+  if (model.has_added_mass()) return "body \"" + model.added_mass_name() + "\" has added mass, which trees do not know";
   for (const SectionForce& section : model.forces.sections)
     if (section.wake != no_wake) return "section \"" + section.name + "\" remembers its wake, which trees do not know";
   return {};
