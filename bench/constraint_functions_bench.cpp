@@ -244,5 +244,32 @@ int main() {
              return wrap(3.0 * angle(q[1]) + 2.0 * angle(q[0])) / 3.0;
            });
          })));
+  // With a parameter, against a straight line by hand, two rows each; on velocities nothing is written by hand: against the rod.
+  const auto line = measure(with([](Scene& s, const std::string&, const std::string& b, int k) {
+    s.add(PointOnLine{.between = {"world", b}, .at = Vec3(k + 1, 0, 0.1 * ((k + 1) % 3)), .axis = Vec3(0, 0, 1)});
+  }));
+  report("helix, with its parameter", line, measure(with([](Scene& s, const std::string&, const std::string& b, int k) {
+           const double x = k + 0.5, z = 0.1 * ((k + 1) % 3);
+           s.add_constraint({b},
+                            [=](auto q, auto, auto p) {
+                              return q[0].point() - MovingVec3(x + 0.5 * cos(p[0]), 0.5 * sin(p[0]), z + 0.2 * p[0]);
+                            },
+                            {.parameters = {{.name = "s", .from = -20, .to = 20}}});
+         })));
+  report(
+      "helix, as text", line, measure(with([](Scene& s, const std::string&, const std::string& b, int k) {
+        s.add(Constraint{.between = {"world", b},
+                         .parameters = {{.name = "s", .from = -20, .to = 20}},
+                         .equation = {fmt::format("{}.x - {} - 0.5 * cos(s)", b, k + 0.5), fmt::format("{}.y - 0.5 * sin(s)", b),
+                                      fmt::format("{}.z - {} - 0.2 * s", b, 0.1 * ((k + 1) % 3))}});
+      })));
+  report("blade, on velocities", rod, measure(with([](Scene& s, const std::string&, const std::string& b, int) {
+           s.add_constraint({b}, [](auto q, auto) { return q[0].direction(Vec3::UnitY()).dot(q[0].velocity(Vec3(0.1, 0, 0))); });
+         })));
+  report("blade, as text", rod, measure(with([](Scene& s, const std::string&, const std::string& b, int) {
+           s.add(Constraint{.between = {"world", b},
+                            .equation = fmt::format("{0}.axis_y.x * p.vx + {0}.axis_y.y * p.vy + {0}.axis_y.z * p.vz", b),
+                            .points = {{"p", b, Vec3(0.1, 0, 0)}}});
+         })));
   report_steps();
 }

@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
       const Result ours[] = {solve_ours<BlockGaussSeidelSettings>(p, goal), solve_ours<NncgSettings>(p, goal),
                              solve_ours<ProxNewtonSettings>(p, goal), solve_ours<InteriorPointSettings>(p, goal)};
       double best_peer = infinity, best_ours = infinity, best_first = infinity;
-      const auto look = [&](const Result& r, double& best) {
+      const auto look = [&, name = name](const Result& r, double& best) {
         if (r.reached) best = std::min(best, r.seconds);
         if (!options.json)
           fmt::print("{:.0e}  {:<42} {:<20} {:>11.3f} ms  {:.2e}{}\n", goal, name, r.name, 1e3 * r.seconds, r.residual,

@@ -1,5 +1,5 @@
-// What it costs to add a body to a world, and to take one away, against a step of that world: balls that rest on a floor, and
-// pendulums above them.
+// What it costs to add a body to a world, and to take one away, against a step of that world, in both steppers: balls that rest
+// on a floor, and pendulums above them.
 #include <benchmark/benchmark.h>
 #include <rotule/world.h>
 
@@ -8,9 +8,9 @@
 namespace rotule {
 namespace {
 
-World resting_world(int bodies) {
+World resting_world(int bodies, const Recipe& recipe) {
   Scene scene;
-  scene.recipe = recipes::realtime();
+  scene.recipe = recipe;
   scene.add({.name = "floor", .fixed = true, .shape = Plane{}});
   const int side = static_cast<int>(std::ceil(std::sqrt(bodies)));
   for (int k = 0; k < bodies; ++k) {
@@ -25,13 +25,13 @@ World resting_world(int bodies) {
   return world;
 }
 
-void step(benchmark::State& state) {
-  World world = resting_world(static_cast<int>(state.range(0)));
+void step(benchmark::State& state, const Recipe& recipe) {
+  World world = resting_world(static_cast<int>(state.range(0)), recipe);
   for (auto _ : state) world.step();
 }
 
-void add_a_body(benchmark::State& state) {
-  World world = resting_world(static_cast<int>(state.range(0)));
+void add_a_body(benchmark::State& state, const Recipe& recipe) {
+  World world = resting_world(static_cast<int>(state.range(0)), recipe);
   for (auto _ : state) {
     const BodyId id = world.add(BodyDef{.mass = 1.0, .position = Vec3(-5, -5, 5), .shape = Sphere{0.5}});
     state.PauseTiming();
@@ -40,8 +40,8 @@ void add_a_body(benchmark::State& state) {
   }
 }
 
-void remove_a_body(benchmark::State& state) {
-  World world = resting_world(static_cast<int>(state.range(0)));
+void remove_a_body(benchmark::State& state, const Recipe& recipe) {
+  World world = resting_world(static_cast<int>(state.range(0)), recipe);
   for (auto _ : state) {
     state.PauseTiming();
     const BodyId id = world.add(BodyDef{.mass = 1.0, .position = Vec3(-5, -5, 5), .shape = Sphere{0.5}});
@@ -50,8 +50,8 @@ void remove_a_body(benchmark::State& state) {
   }
 }
 
-void tie_a_joint(benchmark::State& state) {
-  World world = resting_world(static_cast<int>(state.range(0)));
+void tie_a_joint(benchmark::State& state, const Recipe& recipe) {
+  World world = resting_world(static_cast<int>(state.range(0)), recipe);
   for (auto _ : state) {
     const JointId id = world.add(Rod{.between = {"body_1", "body_3"}});
     state.PauseTiming();
@@ -60,10 +60,16 @@ void tie_a_joint(benchmark::State& state) {
   }
 }
 
-BENCHMARK(step)->RangeMultiplier(10)->Range(100, 10000)->Unit(benchmark::kMicrosecond);
-BENCHMARK(add_a_body)->RangeMultiplier(10)->Range(100, 10000)->Unit(benchmark::kMicrosecond);
-BENCHMARK(remove_a_body)->RangeMultiplier(10)->Range(100, 10000)->Unit(benchmark::kMicrosecond);
-BENCHMARK(tie_a_joint)->RangeMultiplier(10)->Range(100, 10000)->Unit(benchmark::kMicrosecond);
+void sizes(benchmark::internal::Benchmark* of) { of->RangeMultiplier(10)->Range(100, 10000)->Unit(benchmark::kMicrosecond); }
+
+BENCHMARK_CAPTURE(step, reference, recipes::realtime())->Apply(sizes);
+BENCHMARK_CAPTURE(add_a_body, reference, recipes::realtime())->Apply(sizes);
+BENCHMARK_CAPTURE(remove_a_body, reference, recipes::realtime())->Apply(sizes);
+BENCHMARK_CAPTURE(tie_a_joint, reference, recipes::realtime())->Apply(sizes);
+BENCHMARK_CAPTURE(step, realtime, recipes::fastest())->Apply(sizes);
+BENCHMARK_CAPTURE(add_a_body, realtime, recipes::fastest())->Apply(sizes);
+BENCHMARK_CAPTURE(remove_a_body, realtime, recipes::fastest())->Apply(sizes);
+BENCHMARK_CAPTURE(tie_a_joint, realtime, recipes::fastest())->Apply(sizes);
 
 }  // namespace
 }  // namespace rotule

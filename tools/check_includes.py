@@ -41,7 +41,7 @@ PUBLIC = {
     "jet.h": "math",
     "moving.h": "math",
     "problem.h": "problem",
-    "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model",
+    "recipe.h": "model", "shapes.h": "model", "joints.h": "model", "scene.h": "model", "results.h": "model", "step_report.h": "base",
     "flow.h": "base", "structures.h": "model", "forces.h": "model", "formula.h": "base", "particles.h": "model", "mass_properties.h": "model",
     "fluid.h": "model", "fluid_grid.h": "fluid",
     "meshes.h": "collide", "robots.h": "robot", "parareal.h": "base",

@@ -19,6 +19,9 @@ std::string_view name_of(Remark::Grade grade) {
   return grade == Remark::Grade::grave ? "grave" : grade == Remark::Grade::warning ? "warning" : "note";
 }
 
+/// What there would be if no equation followed from others.
+int nominal(const Checkup& c) { return 6 * (c.bodies - c.fixed) + 3 * c.particles - c.rows; }
+
 std::string report(const NamedScene& named, const Checkup& c) {
   const std::string& name = named.name;
   const Recipe& recipe = named.scene.recipe;
@@ -26,8 +29,10 @@ std::string report(const NamedScene& named, const Checkup& c) {
       fmt::format("{}: bodies {} ({} fixed), joints {}, islands {}\n", shown(name), c.bodies, c.fixed, c.joints, c.islands);
   int redundant = 0;
   for (const Redundancy& r : c.redundant) redundant += r.rows;
-  out += fmt::format("  degrees of freedom   {} = 6 x {}{} - {}\n", c.degrees_of_freedom, c.bodies - c.fixed,
-                     c.particles ? fmt::format(" + 3 x {}", c.particles) : "", c.rank);
+  const std::string motions =
+      fmt::format("6 x {}{}", c.bodies - c.fixed, c.particles ? fmt::format(" + 3 x {}", c.particles) : "");
+  out += fmt::format("  degrees of freedom   {} = {} - {}\n", c.degrees_of_freedom, motions, c.rank);
+  if (redundant > 0) out += fmt::format("  by counting alone    {} = {} - {} (Gruebler)\n", nominal(c), motions, c.rows);
   out += fmt::format("  equations            {}, {} redundant\n", c.rows, redundant);
   constexpr std::size_t most_named = 12;
   for (const Redundancy& r : std::span(c.redundant).first(std::min(c.redundant.size(), most_named)))
@@ -76,6 +81,7 @@ Json as_json(const NamedScene& named, const Checkup& c) {
               {"equations", c.rows},
               {"rank", c.rank},
               {"degrees_of_freedom", c.degrees_of_freedom},
+              {"nominal_degrees_of_freedom", nominal(c)},
               {"redundant", std::move(redundant)},
               {"open", std::move(open)},
               {"conflicting", std::move(conflicts)},

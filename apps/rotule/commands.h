@@ -249,7 +249,8 @@ std::optional<RecordedPlane> recorded_plane(const World& world, const std::strin
 /// What the steps of a run did to the fluid.
 class FluidTally {
  public:
-  void add(const World& world);
+  /// After a step that took so many seconds.
+  void add(const World& world, double seconds);
   [[nodiscard]] Json result(const World& world) const;
   /// For runs that go on another time.
   [[nodiscard]] Json save() const;
@@ -257,6 +258,7 @@ class FluidTally {
 
  private:
   std::int64_t substeps_ = 0, iterations_ = 0;
+  double seconds_ = 0;
   double residual_ = 0, cfl_ = 0, divergence_ = 0;
   double momentum_left_over_ = 0;  // kg m/s, in a step
   Vec3 left_over_before_ = Vec3::Zero();

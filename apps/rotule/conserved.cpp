@@ -21,8 +21,8 @@ bool is_free(const Scene& scene) {
   if (std::any_of(scene.forces.begin(), scene.forces.end(), [](const ForceDef& force) {
         return std::holds_alternative<Drag>(force) || std::holds_alternative<Air>(force) ||
                std::holds_alternative<PenaltyPlane>(force) || std::holds_alternative<Load>(force) ||
-               std::holds_alternative<FlowSection>(force) || std::holds_alternative<Buoyancy>(force) ||
-               std::holds_alternative<UserForce>(force);
+               std::holds_alternative<FlowSection>(force) || std::holds_alternative<LineDrag>(force) ||
+               std::holds_alternative<Buoyancy>(force) || std::holds_alternative<UserForce>(force);
       }))
     return false;
   std::unordered_set<std::string> immovable{"world"};
@@ -37,6 +37,10 @@ bool is_free(const Scene& scene) {
         },
         force);
     if (held) return false;
+    // Walls of a dock take momentum from what moves between them.
+    if (const auto* coupled = std::get_if<CoupledAddedMass>(&force);
+        coupled != nullptr && std::any_of(coupled->on.begin(), coupled->on.end(), fixed))
+      return false;
     if (std::holds_alternative<Gravitation>(force) &&
         std::any_of(scene.bodies.begin(), scene.bodies.end(), [](const BodyDef& body) { return body.fixed && body.mass; }))
       return false;
@@ -66,8 +70,8 @@ bool keeps_energy(const Scene& scene, const Recipe& recipe) {
                    if constexpr (requires { f.damping; }) return f.damping > 0;
                    using Force = std::decay_t<decltype(f)>;
                    return std::is_same_v<Force, Drag> || std::is_same_v<Force, Air> || std::is_same_v<Force, Load> ||
-                          std::is_same_v<Force, FlowSection> || std::is_same_v<Force, Buoyancy> ||
-                          std::is_same_v<Force, UserForce>;
+                          std::is_same_v<Force, FlowSection> || std::is_same_v<Force, LineDrag> ||
+                          std::is_same_v<Force, Buoyancy> || std::is_same_v<Force, UserForce>;
                  },
                  force);
            });

@@ -509,7 +509,14 @@ int command_line(int argc, char** argv) {
   try {
     if (argc < 2) return print(start_page(app)), 0;
     if (std::string_view(argv[1]) == "help") {
-      app.parse(argc > 2 ? fmt::format("{} --help", argv[2]) : "--help");
+      --argc;
+      ++argv;
+      const auto is_named = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
+      const std::vector<CLI::App*> commands = app.get_subcommands({});
+      // What is no command is refused as it would be without "help".
+      app.parse(argc < 2                                                  ? "--help"
+                : std::any_of(commands.begin(), commands.end(), is_named) ? fmt::format("{} --help", argv[1])
+                                                                          : argv[1]);
     } else {
       app.parse(argc, argv);
     }

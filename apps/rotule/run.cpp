@@ -442,7 +442,7 @@ void run(const RunOptions& given) {
       now = about_scene([&] { return world.diagnostics(); });
       about_scene([&] { require_finite_sums(world, now); });
       tallies.add({report, taken.count()}, now);
-      fluid.add(world);
+      fluid.add(world, 1e-3 * taken.count());
       if (second) about_scene([&] { second->follow(world); });
       if (chooses) count_picks(world, picks);
       if (trajectory) record();

@@ -134,6 +134,7 @@ Checkup examine(const Scene& given, bool measure) {
   look_at_particles(patient, out.remarks);
   look_at_groups(patient, out.remarks);
   look_at_gravity(patient, out.remarks);
+  look_at_fluid(patient, out.remarks);
   look_at_supports(patient, out.remarks);
   look_at_drives(patient, out.remarks);
   look_at_strength(patient, out.remarks);

@@ -31,6 +31,8 @@ Balance World::balance(double force_tolerance, double speed_tolerance) const {
   JointedMechanism& mechanism = w.judge->mechanism;
   mechanism.external = w.external;
   mechanism.begin_step(s, w.time);
+  // Stops, dry friction and constraints of one side carry what rests on them.
+  mechanism.drives.decide(mechanism, s, w.time);
   const VecX& udot = w.judge->udot;
   mechanism.accelerations(w.time, s, w.judge->udot);
 
@@ -55,6 +57,12 @@ Balance World::balance(double force_tolerance, double speed_tolerance) const {
                         std::move(one));
     if (out.restless.size() > most) out.restless.pop_back();
   };
+  VecX of_fluid = VecX::Zero(s.u.size());
+  if (model.has_added_mass()) {
+    add_added_gyroscopic(model, motion_of(s), of_fluid);
+    of_fluid = -of_fluid;
+    add_added_momentum(model, motion_of(s), udot, 1, of_fluid);
+  }
   for (int i = 0; i < model.body_count(); ++i) {
     if (!model.movable(i)) continue;
     const Quat to_body = s.theta[i].conjugate();
@@ -63,11 +71,8 @@ Balance World::balance(double force_tolerance, double speed_tolerance) const {
     Vec3 force = model.bodies[i].mass * udot.segment<3>(6 * i);
     Vec3 torque = model.inertia[i] * alpha + omega.cross(model.inertia[i] * omega);
     if (model.has_added_mass()) {
-      const Mat3 R = s.theta[i].toRotationMatrix();
-      const Vec6 fluid =
-          added_mass_in_world(model, i, R) * udot.segment<6>(6 * i) - added_gyroscopic(model, i, R, s.u.segment<6>(6 * i));
-      force += fluid.head<3>();
-      torque += to_body * Vec3(fluid.tail<3>());
+      force += of_fluid.segment<3>(6 * i);
+      torque += to_body * Vec3(of_fluid.segment<3>(6 * i + 3));
     }
     look({{}, force.norm(), torque.norm(), s.v(i).norm(), omega.norm()}, [&] { return model.bodies[i].name; });
   }

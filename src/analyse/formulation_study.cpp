@@ -189,8 +189,11 @@ std::vector<FormulationTrial> compare_formulations(const Scene& scene, const For
   require(!scene.fluid, "knows nothing of a fluid on a grid");
   require(model.walls.empty(), "knows nothing of walls");
   require(std::holds_alternative<NoContactSettings>(recipe_of(scene).contacts), "knows nothing of contacts");
-  for (const Joint& joint : model.joints)
+  for (const Joint& joint : model.joints) {
     require(joint.drives.empty(), fmt::format("joint \"{}\" is driven, which it knows nothing of", joint.name));
+    require(!joint.equations || !joint.equations->one_sided,
+            fmt::format("joint \"{}\" may not be less or more than something, which it knows nothing of", joint.name));
+  }
   require(StudyRun(world, recipe).has_joints(), "the scene has no joints: nothing to compare");
 
   std::vector<FormulationTrial> out;

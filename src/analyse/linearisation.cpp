@@ -76,8 +76,10 @@ Linearisation linearise(const World& world, const LinearisationSettings& setting
     const Mat3& R = mechanism.kinematics.bodies[i].R;
     out.M.block<3, 3>(6 * place[i], 6 * place[i]).diagonal().setConstant(model.bodies[i].mass);
     out.M.block<3, 3>(6 * place[i] + 3, 6 * place[i] + 3) = R * model.inertia[i] * R.transpose();
-    if (model.has_added_mass()) out.M.block<6, 6>(6 * place[i], 6 * place[i]) += added_mass_in_world(model, i, R);
   }
+  visit_added_masses(model, motion_of(mechanism.kinematics), [&](const AddedMassBlock& block, const Mat6& mass) {
+    out.M.block<6, 6>(6 * place[block.body], 6 * place[block.by]) += mass;
+  });
 
   for (const int k : out.particles) {
     const Eigen::Index c = column[2 * model.body_count() + k];

@@ -4,8 +4,9 @@
 
 #include <cmath>
 
+#include "integrate/adaptive/adaptive.h"
 #include "integrate/parareal.h"
-#include "step/reference/reference_stepper.h"
+#include "step/stepper.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -31,12 +32,12 @@ struct Propagator {
   /// Closes the joints again, as the recipe would.
   void close(State& s, double t) {
     const auto* projection = std::get_if<ProjectionSettings>(&recipe.correction);
-    if (projection && stepper) stepper->mechanism.project(*projection, s, t);
+    if (projection && stepper) stepper->project(*projection, s, t);
   }
 
   const WorldImplementation& world;
   Recipe recipe;
-  std::optional<ReferenceStepper> stepper;
+  std::optional<Stepper> stepper;
 };
 
 double distance(const State& a, const State& b) {

@@ -59,6 +59,11 @@ Relaxation::Relaxation(const World& world, const RelaxationSettings& settings)
       throw Error(
           "joint \"" + joint.name + "\"",
           "relax knows nothing of motors, limits and friction; let the motion come to rest instead (--until-equilibrium)");
+  for (const Joint& joint : model_.joints)
+    if (joint.equations && joint.equations->one_sided)
+      throw Error("joint \"" + joint.name + "\"",
+                  "relax knows nothing of what may not be less or more (cones, ropes that may be slack); let the motion come to "
+                  "rest instead (--until-equilibrium)");
   s_.u.setZero();
   mechanism_.external = implementation_of(world).external;
   mechanism_.h = settings.step;
@@ -83,8 +88,8 @@ void Relaxation::times_mass(const VecX& v, VecX& out) const {
       out.segment<3>(6 * i + 3) = R * (model_.inertia[i] * (R.transpose() * v.segment<3>(6 * i + 3)));
     else
       out.segment<3>(6 * i + 3).setZero();
-    if (movable && model_.has_added_mass()) out.segment<6>(6 * i) += added_mass_in_world(model_, i, R) * v.segment<6>(6 * i);
   }
+  if (model_.has_added_mass()) add_added_momentum(model_, motion_of(mechanism_.kinematics), v, 1, out);
   const int first = 6 * model_.body_count();
   for (int k = 0; k < model_.particle_count(); ++k)
     out.segment<3>(first + 3 * k) = (model_.particles.movable(k) ? model_.particles.mass[k] : 0.0) * v.segment<3>(first + 3 * k);

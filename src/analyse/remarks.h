@@ -40,6 +40,8 @@ double look_at_stability(const Patient& patient, const World& world, bool closel
 void look_at_velocities(const Patient& patient, const World& world, std::vector<Remark>& out);
 /// Gravity that leads away from, or along, all ground that there is.
 void look_at_gravity(const Patient& patient, std::vector<Remark>& out);
+/// What a fluid on a grid does not know: particles, and bodies that are no obstacles in it.
+void look_at_fluid(const Patient& patient, std::vector<Remark>& out);
 /// Mechanisms that nothing holds.
 void look_at_supports(const Patient& patient, std::vector<Remark>& out);
 /// Motors that cannot hold what hangs on them.

@@ -12,6 +12,7 @@
 #include "analyse/remarks.h"
 #include "base/text.h"
 #include "base/union_find.h"
+#include "fluid/signed_distance.h"
 #include "model/names.h"
 #include "model/support.h"
 #include "world/world_implementation.h"
@@ -179,10 +180,32 @@ void look_at_gravity(const Patient& patient, std::vector<Remark>& out) {
        .edits = {{"/gravity", json_of(in_short(Vec3(Vec3::Zero() - g * normal)))}}});
 }
 
+void look_at_fluid(const Patient& patient, std::vector<Remark>& out) {
+  const Scene& scene = patient.scene;
+  if (!scene.fluid) return;
+  std::vector<std::string> dry;
+  for (const ParticleGroup& group : scene.particles) dry.push_back(group.name);
+  for (const SolidDef& solid : scene.solids) dry.push_back(name_of(solid));
+  // Those that a scene leaves out by name are meant to be.
+  if (scene.fluid->obstacles.empty())
+    for (const BodyDef& body : scene.bodies)
+      if (!body.immovable() && !body.sensor && !is_closed(body.shape)) dry.push_back(body.name);
+  if (dry.empty()) return;
+  out.push_back(
+      {.kind = "outside_fluid",
+       .grade = Remark::Grade::warning,
+       .text = fmt::format("the fluid on a grid knows bodies with closed shapes alone: {}{} neither feel{} it nor push{} it",
+                           in_quotes(dry.front()), dry.size() > 1 ? fmt::format(" and {} more", dry.size() - 1) : "",
+                           dry.size() > 1 ? "" : "s", dry.size() > 1 ? "" : "es"),
+       .flags = {},
+       .edits = {}});
+}
+
 void look_at_supports(const Patient& patient, std::vector<Remark>& out) {
   const Scene& scene = patient.scene;
-  const bool forces = std::any_of(scene.forces.begin(), scene.forces.end(),
-                                  [](const ForceDef& force) { return !std::holds_alternative<Drag>(force); });
+  const bool forces = std::any_of(scene.forces.begin(), scene.forces.end(), [](const ForceDef& force) {
+    return !std::holds_alternative<Drag>(force) && !std::holds_alternative<LineDrag>(force);
+  });
   const bool ground = std::any_of(scene.bodies.begin(), scene.bodies.end(), [](const BodyDef& body) {
     return body.immovable() && !std::holds_alternative<std::monostate>(body.shape) && !body.sensor;
   });

@@ -9,13 +9,12 @@
 #include "base/text.h"
 #include "constraint/joint_coordinates.h"
 #include "linalg/decompositions.h"
+#include "model/joint_kinds.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
 
 namespace {
-
-constexpr std::array state_axis_names{"x", "y", "z", "rx", "ry", "rz"};
 
 struct StateAxis {
   int joint = 0, axis = 0;
@@ -33,7 +32,7 @@ std::vector<StateAxis> find_axes(const Model& model, std::span<const std::string
     bool any = false;
     for (const StateAxis& each : all) {
       const std::string& joint = model.joints[each.joint].name;
-      if (text != joint && text != joint + "." + state_axis_names[each.axis]) continue;
+      if (text != joint && text != fmt::format("{}.{}", joint, axis_names[each.axis])) continue;
       out.push_back(each);
       any = true;
     }
@@ -92,7 +91,7 @@ StateSpace state_space(const World& world, std::span<const std::string> wanted, 
     const auto row = static_cast<Eigen::Index>(k);
     if (model.movable(joint.a)) G.row(row).segment<6>(column[joint.a]) << at.linear_a.transpose(), at.angular_a.transpose();
     if (model.movable(joint.b)) G.row(row).segment<6>(column[joint.b]) << at.linear_b.transpose(), at.angular_b.transpose();
-    out.inputs.push_back(fmt::format("{}.{}", joint.name, state_axis_names[axes[k].axis]));
+    out.inputs.push_back(fmt::format("{}.{}", joint.name, axis_names[axes[k].axis]));
   }
   const MatX Phi = modes.shapes, seen = G * Phi;
   const Eigen::Index n = Phi.cols(), m = seen.rows();

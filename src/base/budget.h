@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <limits>
 
 namespace rotule {
@@ -27,18 +28,28 @@ class Bell {
   std::atomic<bool> rung_ = false;
 };
 
+/// s, that this thread has had of the processor.
+inline double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// What seconds of a budget are: of the clock; or what a thread that works alone has of the processor, so that what other
+/// programs take is not counted.
+enum class BudgetTime : std::uint8_t { clock, processor };
+
 class Budget {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// In force on this thread until it goes. `seconds` for all that is done meanwhile, and `iterations` for each solve
   /// (SolveBudget); 0: without end.
-  explicit Budget(const Bell& bell, double seconds = 0, int iterations = 0)
-      : bell_(&bell), outer_(current_), timed_(seconds > 0), iterations_(iterations) {
+  explicit Budget(const Bell& bell, double seconds = 0, int iterations = 0, BudgetTime time = BudgetTime::clock)
+      : bell_(&bell), outer_(current_), timed_(seconds > 0), time_(time), iterations_(iterations), seconds_(seconds), share_(1) {
     if (timed_) {
       begin_ = Clock::now();
-      seconds_ = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-      end_ = begin_ + seconds_;
+      if (time == BudgetTime::processor) processor_begin_ = processor_seconds();
     }
     current_ = this;
   }
@@ -65,7 +76,7 @@ class Budget {
     for (const Budget* budget = current_; budget; budget = budget->outer_) {
       if (budget->bell_->rung()) [[unlikely]]
         throw Interrupted();
-      up = up || (budget->timed_ && Clock::now() >= budget->end_);
+      up = up || (budget->timed_ && budget->left() <= 0);
     }
     return up;
   }
@@ -74,7 +85,7 @@ class Budget {
   [[nodiscard]] static double seconds_left() {
     double left = std::numeric_limits<double>::infinity();
     for (const Budget* budget = current_; budget; budget = budget->outer_)
-      if (budget->timed_) left = std::min(left, std::chrono::duration<double>(budget->end_ - Clock::now()).count());
+      if (budget->timed_) left = std::min(left, budget->left());
     return left;
   }
 
@@ -92,8 +103,11 @@ class Budget {
   static void count(int iterations = 1) { iterations_left_ -= iterations; }
 
  private:
-  void share(double part) {
-    if (timed_) end_ = begin_ + std::chrono::duration_cast<Clock::duration>(part * seconds_);
+  /// s. A thread has no more of the processor than of the clock: who asks the latter need not ask further before it is up.
+  [[nodiscard]] double left() const {
+    const double limit = share_ * seconds_, by_clock = limit - std::chrono::duration<double>(Clock::now() - begin_).count();
+    if (by_clock > 0 || time_ == BudgetTime::clock) return by_clock;
+    return limit - (processor_seconds() - processor_begin_);
   }
 
   friend class TimeShare;
@@ -106,9 +120,10 @@ class Budget {
   const Bell* bell_;
   Budget* outer_;
   bool timed_;
+  BudgetTime time_;
   int iterations_;
-  Clock::time_point begin_, end_;
-  Clock::duration seconds_ = {};
+  double seconds_, share_, processor_begin_ = 0;
+  Clock::time_point begin_;
   std::atomic<bool> cut_ = false;
 };
 
@@ -116,10 +131,10 @@ class Budget {
 class TimeShare {
  public:
   explicit TimeShare(double part) : budget_(Budget::current()) {
-    if (budget_) budget_->share(part);
+    if (budget_) budget_->share_ = part;
   }
   ~TimeShare() {
-    if (budget_) budget_->share(1);
+    if (budget_) budget_->share_ = 1;
   }
   TimeShare(const TimeShare&) = delete;
   TimeShare& operator=(const TimeShare&) = delete;

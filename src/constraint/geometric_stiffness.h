@@ -8,6 +8,15 @@ namespace rotule {
 /// Per body of the island, what K puts on its own translations and rotations.
 struct LumpedStiffness {
   std::vector<Mat3> linear, angular;
+
+  /// What a block over two bodies has for translation and rotation of the first, then of the second.
+  struct Share {
+    std::array<Mat3, 4> own;
+    std::array<double, 4> coupling;
+    std::array<int, 2> owner;
+    bool known = false;
+  };
+  std::vector<Share> shares;  // scratch: found by threads together, summed in the order of the blocks
 };
 
 /// K lumped onto the bodies' own blocks and made positive. Exact where K has only such blocks and is positive already: a chain

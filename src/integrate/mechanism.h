@@ -52,6 +52,15 @@ concept BookKeeper = requires(M m, const typename M::State& s, typename M::Flow&
   m.book(flow, t);           // so many times
 };
 
+/// out = an expression over all velocities, number by number: large mechanisms have it shared out by their threads.
+template <class M, class Expression>
+void combine(M& m, VecX& out, const Expression& expression) {
+  if constexpr (requires { m.combine(out, expression); })
+    m.combine(out, expression);
+  else
+    out = expression;
+}
+
 template <class M>
 bool keeps_books(M& m) {
   if constexpr (BookKeeper<M>)

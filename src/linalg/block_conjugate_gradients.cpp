@@ -75,9 +75,9 @@ ConjugateGradientsReport ConjugateGradients::solve(const Block3Matrix& A, const 
   if (scale == 0) return report;
   p_ = z_;
   report.residual = 1;
+  Budget::listen();
   while (report.residual > tolerance) {
-    Budget::listen();
-    if (report.iterations == max_iterations) {
+    if (report.iterations == max_iterations || (report.iterations > 0 && Budget::spent())) {
       report.converged = false;
       break;
     }

@@ -13,6 +13,8 @@ namespace rotule {
 
 namespace {
 
+constexpr double least_shared_cost = 2e5;  // multiplications: some 100 microseconds; less is not worth waking anybody
+
 /// One row of L inside a column: u = a L_D^-T, then l = u D^-1. The row is overwritten by l; u is what updates need.
 template <int S>
 inline void eliminate_row(const double* L, double* a, double* u, int size) {
@@ -96,25 +98,62 @@ std::vector<std::int32_t> BlockLdlt::find_pattern(const Graph& adjacency, std::s
   return start;
 }
 
-std::vector<int> BlockLdlt::find_branches(std::span<const Node> nodes, std::span<const int> order,
-                                          std::span<const std::int32_t> start, int threads) {
-  constexpr double least_cost = 2e5;  // multiplications: some 100 microseconds; less is not worth waking anybody
+BlockLdlt::Tree BlockLdlt::find_tree(std::span<const Node> nodes, std::span<const int> order,
+                                     std::span<const std::int32_t> start) const {
   constexpr double least_of_a_column = 50;
   const int n = static_cast<int>(order.size());
-  part_start_ = {0, n};
-  if (threads <= 1) return {};
-  std::vector<int> parent(n, -1);
-  std::vector<double> cost(n);
-  double total = 0;
+  Tree tree{.parent = std::vector<int>(n, -1), .cost = std::vector<double>(n)};
   for (int p = 0; p < n; ++p) {
     double rows = nodes[order[p]].size;
     for (int k = start[p]; k < start[p + 1]; ++k) rows += nodes[order[pattern_[k]]].size;
-    cost[p] = least_of_a_column + 0.5 * nodes[order[p]].size * rows * rows;
-    total += cost[p];
-    if (start[p + 1] > start[p]) parent[p] = pattern_[start[p]];
+    tree.cost[p] = least_of_a_column + 0.5 * nodes[order[p]].size * rows * rows;
+    tree.total += tree.cost[p];
+    if (start[p + 1] > start[p]) tree.parent[p] = pattern_[start[p]];
   }
-  if (total < least_cost) return {};
-  const Branches branches = rotule::find_branches(parent, cost, threads);
+  return tree;
+}
+
+void BlockLdlt::turn_to_middle(std::span<const Node> nodes, const Graph& adjacency, std::vector<int>& order,
+                               std::vector<std::int32_t>& start) {
+  constexpr double dearer = 1.01;  // that one thread may take longer by it
+  const Tree tree = find_tree(nodes, order, start);
+  if (tree.total < least_shared_cost || std::ranges::any_of(nodes, [](const Node& node) { return node.negative; })) return;
+  const int n = static_cast<int>(order.size()), middle = middle_of(tree.parent, tree.cost);
+  enum Place : char { elsewhere, above, last };
+  std::vector<Place> place(n, elsewhere);
+  for (int p = tree.parent[middle]; p >= 0; p = tree.parent[p]) place[p] = above;
+  place[middle] = last;
+  for (int k = start[middle]; k < start[middle + 1]; ++k) place[pattern_[k]] = last;
+  std::vector<int> turned;
+  turned.reserve(n);
+  for (int p = 0; p < n; ++p)
+    if (place[p] == elsewhere) turned.push_back(order[p]);
+  for (int p = n - 1; p >= 0; --p)
+    if (place[p] == above) turned.push_back(order[p]);
+  for (int p = 0; p < n; ++p)
+    if (place[p] == last) turned.push_back(order[p]);
+  if (turned == order) return;
+
+  // Two threads tell, even where there is one: bits must not depend on it.
+  const double before = rotule::find_branches(tree.parent, tree.cost, 2).time;
+  std::vector<std::int32_t> turned_start = find_pattern(adjacency, turned);
+  const Tree other = find_tree(nodes, turned, turned_start);
+  if (other.total < dearer * tree.total && rotule::find_branches(other.parent, other.cost, 2).time < before) {
+    order = std::move(turned);
+    start = std::move(turned_start);
+  } else {
+    start = find_pattern(adjacency, order);
+  }
+}
+
+std::vector<int> BlockLdlt::find_branches(std::span<const Node> nodes, std::span<const int> order,
+                                          std::span<const std::int32_t> start, int threads) {
+  const int n = static_cast<int>(order.size());
+  part_start_ = {0, n};
+  if (threads <= 1) return {};
+  const Tree tree = find_tree(nodes, order, start);
+  if (tree.total < least_shared_cost) return {};
+  const Branches branches = rotule::find_branches(tree.parent, tree.cost, threads);
   if (branches.tasks == 0) return {};
 
   // Task by task, and the trunk; within each as it was, so that fill is what it was.
@@ -127,10 +166,11 @@ std::vector<int> BlockLdlt::find_branches(std::span<const Node> nodes, std::span
   return sequence;
 }
 
-void BlockLdlt::analyse(std::span<const Node> nodes, const Graph& adjacency, std::span<const int> order, int threads) {
+void BlockLdlt::analyse(std::span<const Node> nodes, const Graph& adjacency, std::span<const int> wanted, int threads) {
   const int n = static_cast<int>(nodes.size());
+  std::vector<int> order(wanted.begin(), wanted.end()), reordered;
   std::vector<std::int32_t> start = find_pattern(adjacency, order);
-  std::vector<int> reordered;
+  turn_to_middle(nodes, adjacency, order, start);
   const std::vector<int> sequence = find_branches(nodes, order, start, threads);
   if (!sequence.empty()) {
     for (const int p : sequence) reordered.push_back(order[p]);

@@ -13,6 +13,10 @@
 // Over several threads (A12) branches of the elimination tree (branches.h) are worked on at the same time. Right-looking columns
 // would then write into the trunk at any time; there each column fetches by itself what those before it take from it, in the
 // order in which one thread would have subtracted it. So sums do not depend on the number of threads, down to the last bit.
+//
+// An order by minimum degree eats a mechanism from one end: its last columns stand in one long line above the column in which
+// large subtrees meet, and nobody can share them. Large systems are turned towards that column: it and its rows, which cut the
+// mechanism in parts, come last, and the line is eliminated from its far end, as one more branch.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -95,7 +99,19 @@ class BlockLdlt {
     std::int32_t targets;  // where the products are subtracted, in targets_
   };
 
+  /// The elimination tree of a pattern, and what its columns cost in multiplications.
+  struct Tree {
+    std::vector<int> parent;
+    std::vector<double> cost;
+    double total = 0;
+  };
+
   [[nodiscard]] std::vector<std::int32_t> find_pattern(const Graph& adjacency, std::span<const int> order);
+  [[nodiscard]] Tree find_tree(std::span<const Node> nodes, std::span<const int> order,
+                               std::span<const std::int32_t> start) const;
+  /// Turns an order, and its pattern, towards the middle where several threads gain by it, however many there are.
+  void turn_to_middle(std::span<const Node> nodes, const Graph& adjacency, std::vector<int>& order,
+                      std::vector<std::int32_t>& start);
   /// A better order of storage for several threads; none where one does as well. `start` of the pattern.
   std::vector<int> find_branches(std::span<const Node> nodes, std::span<const int> order, std::span<const std::int32_t> start,
                                  int threads);

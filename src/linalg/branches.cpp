@@ -53,7 +53,9 @@ Branches find_branches(std::span<const int> parent, std::span<const double> cost
   double soonest = 0;
   Heap all, chosen;
   const int cuts = cut(n, all, soonest);
+  out.time = total;
   if (soonest > largest_share * total) return out;
+  out.time = soonest;
   cut(cuts, chosen, soonest);
 
   // The largest first, each to the thread, and there to the task, that has least to do.
@@ -72,6 +74,20 @@ Branches find_branches(std::span<const int> parent, std::span<const double> cost
   for (int p = n - 1; p >= 0; --p)
     if (parent[p] >= 0 && out.task[parent[p]] >= 0) out.task[p] = out.task[parent[p]];
   return out;
+}
+
+int middle_of(std::span<const int> parent, std::span<const double> cost) {
+  const int n = static_cast<int>(parent.size());
+  std::vector<double> below(cost.begin(), cost.end());
+  double total = 0;
+  for (int p = 0; p < n; ++p) {
+    total += cost[p];
+    if (parent[p] >= 0) below[parent[p]] += below[p];
+  }
+  // The first, from the leaves on, that has more than half of all below it and in itself: at most one child has as much.
+  for (int p = 0; p < n; ++p)
+    if (below[p] > 0.5 * total) return p;
+  return n - 1;
 }
 
 }  // namespace rotule

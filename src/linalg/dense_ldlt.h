@@ -1,8 +1,10 @@
 #pragma once
 // A = L D L^T of a dense symmetric positive semidefinite matrix, row by row, without square roots or pivoting.
 // A pivot not above `tolerance` times its entry of `scale` belongs to a row that depends on earlier ones: its inverse is taken
-// as 0, which leaves that unknown at 0. Fails on indefinite matrices (negative pivots count as dependent rows).
+// as 0, which leaves that unknown at 0. So is that of one so small that it has no inverse among numbers. Fails on indefinite
+// matrices (negative pivots count as dependent rows).
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace rotule {
@@ -26,7 +28,7 @@ double factor_dense_ldlt(double* A, int n, double tolerance, const double* scale
       row[k] = work[k] * A[static_cast<std::ptrdiff_t>(k) * n + k];
       pivot -= work[k] * row[k];
     }
-    if (pivot <= tolerance * scale[j]) {
+    if (pivot <= std::max(tolerance * scale[j], std::numeric_limits<double>::min())) {
       row[j] = 0;
       on_dependent(j);
     } else {

@@ -76,9 +76,10 @@ TruncatedGradients::Report TruncatedGradients::solve(const Block3Matrix& H, cons
   }
   p_ = z_;
   report.residual = 1;
+  Budget::listen();
   while (report.residual > tolerance) {
-    Budget::listen();
-    if (report.iterations == max_iterations) {
+    // Any part of the way leads down: what the budget allows of it is better than none.
+    if (report.iterations == max_iterations || (report.iterations > 0 && Budget::spent())) {
       report.converged = false;
       break;
     }

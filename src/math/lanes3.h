@@ -5,7 +5,7 @@
 #include <rotule/types.h>
 
 // Nothing here is called: it is part of who uses it, and how it would be handed over is no concern.
-#if defined(__GNUC__) && !defined(__clang__)
+#ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 

@@ -365,8 +365,9 @@ void DriveLaws::decide(JointedMechanism& mechanism, const State& s, double t) {
       continue;
     }
     Candidate c{k, at.q, stops ? 0 : speed, at.line, 0, 0};
-    if (at_lower) c.q = *drive.lower;
-    if (at_upper) c.q = *drive.upper;
+    // What has met its stop stays where it met it: drawing it in, by what is left of the room, were work that nobody does.
+    if (at_lower) c.q = std::max(c.q, *drive.lower);
+    if (at_upper) c.q = std::min(c.q, *drive.upper);
     if (stops) {
       c.low -= F;
       c.high += F;

@@ -10,6 +10,7 @@
 #include "integrate/mechanism.h"
 #include "mechanism/course.h"
 #include "mechanism/jointed_mechanism.h"
+#include "mechanism/shock.h"
 
 namespace rotule {
 
@@ -114,6 +115,19 @@ class DrivenMotion {
   template <class Stretches>
   Located first_event(JointedMechanism& mechanism, Stretches& stretches, const State& s, double t, double length);
 
+  static double strike_stops(JointedMechanism& mechanism, State& s, double t, bool bounce) {
+    const JointedMechanism::Jump jump(mechanism, s);
+    return mechanism.drives.strike(mechanism, s, t, bounce);
+  }
+  /// What has just come to rest, or to its motor's speed, stands there from here on. The instant was found up to rounding of the
+  /// forces that led to it: the small jump that is left is an impact of the drive.
+  static void catch_axes(JointedMechanism& mechanism, State& s, double t) {
+    const JointedMechanism::Jump jump(mechanism, s);
+    const double before = mechanism.books ? kinetic_energy(mechanism.model, s) : 0;
+    mechanism.project_velocities(s, t);
+    if (mechanism.books) mechanism.now.flow[Agent::impacts] += kinetic_energy(mechanism.model, s) - before;
+  }
+
   State trial_;
   VecX a_start_, a_end_, a_, sigma_end_, rate_end_, sigma_, u_end_;
 };
@@ -182,11 +196,11 @@ void DrivenMotion::advance(JointedMechanism& mechanism, Stretches& stretches, St
   int events = 0, at_once = 0, made_so_far = 0;
   bool locating = true;
   mechanism.begin_step(s, t);
-  lost += drives.strike(mechanism, s, t, true);
+  lost += strike_stops(mechanism, s, t, true);
   while (t < last) {
     mechanism.begin_step(s, t);
     drives.decide(mechanism, s, t);
-    if (drives.holding()) mechanism.project_velocities(s, t);  // what has just stopped stands still from here on
+    if (drives.holding()) catch_axes(mechanism, s, t);
     const double made = stretches.make(s, t, last - t);
     ++made_so_far;
     const Located found = locating ? first_event(mechanism, stretches, s, t, made) : Located{};
@@ -198,7 +212,7 @@ void DrivenMotion::advance(JointedMechanism& mechanism, Stretches& stretches, St
     // The instant has come: what it was is found anew from the state itself.
     stretches.forget();
     if (found.wall) stretches.strike_wall(s, t);
-    if (found.cause == DriveLaws::Cause::stop) lost += drives.strike(mechanism, s, t, events < most_events);
+    if (found.cause == DriveLaws::Cause::stop) lost += strike_stops(mechanism, s, t, events < most_events);
     at_once = found.share * made < no_time * h ? at_once + 1 : 0;
     if (++events == most_events) ++report.late_shocks;
     if (events >= 2 * most_events || at_once >= most_at_once) {
@@ -207,7 +221,7 @@ void DrivenMotion::advance(JointedMechanism& mechanism, Stretches& stretches, St
       report.converged = false;
     }
   }
-  if (!locating) lost += drives.strike(mechanism, s, t, false);
+  if (!locating) lost += strike_stops(mechanism, s, t, false);
   report.inner_steps = made_so_far;
 }
 

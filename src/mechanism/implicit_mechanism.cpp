@@ -148,6 +148,10 @@ void ImplicitSystem::solve_mechanism(const VecX& r, VecX& out, bool rows) {
   const Block3Matrix& S = mechanism_.S;
   if (S.rows() == 0) return;
   rhs_.setZero();
+  if (model_.has_added_mass()) {
+    of_fluid_.setZero(r.size());
+    add_added_momentum(model_, motion_of(*kinematics_), r, 1, of_fluid_);
+  }
   for (int n = 0; n < S.rows(); ++n) {
     const int triple = mechanism_.triple[n], bodies = model_.body_count();
     const Vec3 x = r.segment<3>(3 * triple);
@@ -161,11 +165,7 @@ void ImplicitSystem::solve_mechanism(const VecX& r, VecX& out, bool rows) {
       const Mat3& R = kinematics_->bodies[triple / 2].R;
       rhs_.segment<3>(3 * n) = R * (model_.inertia[triple / 2] * (R.transpose() * x));
     }
-    if (model_.has_added_mass() && triple < 2 * bodies) {
-      const int body = triple / 2;
-      const Vec6 fluid = added_mass_in_world(model_, body, kinematics_->bodies[body].R) * r.segment<6>(6 * body);
-      rhs_.segment<3>(3 * n) += fluid.segment<3>(3 * (triple % 2));
-    }
+    if (model_.has_added_mass() && triple < 2 * bodies) rhs_.segment<3>(3 * n) += of_fluid_.segment<3>(3 * triple);
   }
   if (rows && !std::holds_alternative<PenaltySettings>(recipe_.formulation)) {
     int row = 3 * S.rows();

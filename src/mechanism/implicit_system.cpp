@@ -51,11 +51,16 @@ template <class Visitor>
 void visit_couplings(const Model& model, const Ties& ties, Visitor&& visit) {
   const Forces& f = model.forces;
   for (const auto& spring : f.springs) visit(ties.node(spring.a), ties.node(spring.b));
+  for (const auto& line : f.lines) visit(ties.node(line.a), ties.node(line.b));
   for (const auto& spring : f.torsions) visit(ties.node(spring.a), ties.node(spring.b));
   for (const auto& user : f.users) visit(ties.node(user.a), ties.node(user.b));
   for (const auto& angle : f.angles)
     for (int k = 0; k < 3; ++k) visit(ties.node(angle.ends[k]), ties.node(angle.ends[(k + 1) % 3]));
   visit_element_pairs(f.elements, [&](int i, int j) { visit(ties.particle(i), ties.particle(j)); });
+  for (const std::vector<int>& group : model.added_mass.groups)
+    for (const int i : group)
+      for (const int j : group)
+        if (i < j) visit(i, j);
   for (const SectionForce& section : f.sections)
     if (section.wake != no_wake) visit(ties.node(section.at), ties.wake(section.wake));
   for (const AirForce& air : f.airs)
@@ -209,15 +214,12 @@ void ImplicitSystem::assemble_bodies(double a, double b) {
     const Mat3 by_turn = skew(body.omega) * (skew(L) - I * skew(body.omega));
     add(2 * i, 2 * i, model_.bodies[i].mass * Mat3::Identity());
     add(2 * i + 1, 2 * i + 1, I - a * by_omega - b * (by_turn + skew(torque) - I * skew(alpha)));
-    if (!model_.has_added_mass()) continue;
-    // Likewise of the fluid: M_a u' less its gyroscopic force.
-    const Mat6 mass = added_mass_in_world(model_, i, body.R);
-    Vec6 u;
-    u << body.v, body.omega;
-    const Mat6 fluid = mass - added_gyroscopic_derivative(mass, u, a, b) + b * turning_of(mass, udot_.segment<6>(6 * i));
-    for (int p = 0; p < 2; ++p)
-      for (int q = 0; q < 2; ++q) add(2 * i + p, 2 * i + q, Mat3(fluid.block<3, 3>(3 * p, 3 * q)));
   }
+  // Likewise of the fluid: M_a u' less its gyroscopic force.
+  visit_added_derivatives(model_, *kinematics_, udot_, a, b, [&](int body, int by, const Mat6& part) {
+    for (int p = 0; p < 2; ++p)
+      for (int q = 0; q < 2; ++q) add(2 * body + p, 2 * by + q, Mat3(part.block<3, 3>(3 * p, 3 * q)));
+  });
   // Constraint forces, lambda held: they turn with their bodies.
   for (const Island& island : islands_)
     for (std::size_t n = 0; n < island.problem.blocks.size(); ++n) {

@@ -111,6 +111,7 @@ class ImplicitSystem {
   std::vector<int> order_;
   EntrySolver<double> solver_;
   VecX rhs_, solution_;
+  VecX of_fluid_;  // M_a times a right-hand side
 
   // Its parts, one number per entry; and one factor for each a that was asked for last.
   template <class Scalar>

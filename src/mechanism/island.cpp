@@ -4,9 +4,11 @@
 
 #include <Eigen/LU>
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/budget.h"
+#include "base/shares.h"
 #include "base/spans.h"
 #include "dynamics/forces/added_mass.h"
 #include "linalg/decompositions.h"
@@ -20,7 +22,8 @@ void Island::assemble(const IslandParts& parts, std::span<const int> local_of, R
   problem.friction.clear();
   one_sided_.clear();
   any_one_sided_ = false;
-  of_bodies_.forget();
+  of_bodies_known_ = false;
+  split.forget_blocks();
   const auto place = [&](int body) { return body == world_body ? -1 : local_of[body]; };
   int row = 0, more_row = 0;
   for (const int j : linkages) {
@@ -74,7 +77,7 @@ void Island::assemble(const IslandParts& parts, std::span<const int> local_of, R
     else
       write_laws(parts.contacts[contacts[k]], parts.cone, contact_block(k), problem);
   }
-  space.assemble(parts.trees, parts.linkages, linkages, local_of, problem);
+  space.assemble(parts.trees, parts.linkages, linkages, local_of, parts.drives, drives, first_drive_, problem);
 }
 
 void Island::take_parts(const Island& other) {
@@ -90,7 +93,10 @@ void Island::evaluate(std::span<const Linkage> all, const Model& model, const Ki
   for (const int j : linkages) {
     const ConstraintSet& constraints = all[j].constraints;
     constraints.evaluate(kinematics, t, problem, values, row, more_row, gang);
-    problem.C.segment(row, constraints.rows()) = all[j].compliance;
+    auto compliance = problem.C.segment(row, constraints.rows());
+    share_evenly(gang, constraints.rows(), [&](std::int64_t first, std::int64_t end) {
+      compliance.segment(first, end - first) = all[j].compliance.segment(first, end - first);
+    });
     row += constraints.rows();
     more_row += constraints.more_rows();
   }
@@ -99,6 +105,7 @@ void Island::evaluate(std::span<const Linkage> all, const Model& model, const Ki
   });
   problem.coupled = model.has_added_mass();
   space.forget_matrix();
+  take_groups(model, kinematics, bodies, split);
   // What is at least zero may have no gradient where it has room, as in the middle of a cone: such a row can do nothing.
   constexpr double no_gradient = 1e-24;
   for (std::size_t n = 0; any_one_sided_ && n < first_drive_; ++n) {
@@ -137,22 +144,53 @@ void Island::scatter(VecX& global) const {
   });
 }
 
+const ConstraintProblem& Island::solved() {
+  if (space.in_use()) return space.problem;
+  return split.in_use() ? split.form(problem) : problem;
+}
+
+void Island::take_masses(const Island& other) {
+  problem.inverse_mass = other.problem.inverse_mass;
+  split.groups = other.split.groups;
+  split.forget_matrix();
+}
+
+void Island::measure_by_length(const Model& model) {
+  for (std::size_t i = 0; i < bodies.size(); ++i) problem.inverse_mass[i] *= model.mass(bodies[i]);
+  for (SplitMass::Group& group : split.groups)
+    for (std::size_t i = 0; i < group.places.size(); ++i)
+      for (std::size_t k = 0; k < group.places.size(); ++k)
+        group.inverse.block<6, 6>(static_cast<Eigen::Index>(6 * i), static_cast<Eigen::Index>(6 * k)) *=
+            std::sqrt(model.mass(bodies[static_cast<std::size_t>(group.places[i])]) *
+                      model.mass(bodies[static_cast<std::size_t>(group.places[k])]));
+  split.forget_matrix();
+}
+
 void Island::solve(const SolverChoice& solver) {
   const SolveBudget budget;
   if (space.in_use()) {
-    space.form(problem);
-    // Direct solvers of joints read the structure of bodies, which this problem has none of: its matrix is dense.
-    if (space.problem.rows() == 0)
-      report = {};
-    else if (solver.traits().exact && !solver.traits().bounds)
-      rotule::solve(space.problem, DenseLdltSettings{}, workspace, view(space.x), report);
-    else
-      rotule::solve(space.problem, solver, workspace, view(space.x), report);
-    space.spread(x);
+    int iterations = 0;
+    do {
+      solve_by_rates(solver);
+      iterations += report.iterations;
+    } while (space.is_overrun(problem, x));
+    report.iterations = iterations;
   } else {
-    rotule::solve(problem, solver, workspace, view(x), report);
+    rotule::solve(solved(), solver, workspace, view(x), report);
   }
   if (!report.converged && !(drives.empty() && contacts.empty())) shorten();
+}
+
+void Island::solve_by_rates(const SolverChoice& solver) {
+  space.form(problem);
+  // Direct solvers of joints read the structure of bodies, which this problem has none of: its matrix is dense.
+  if (space.problem.rows() == 0)
+    report = {};
+  else if (solver.traits().exact && !solver.traits().bounds)
+    rotule::solve(space.problem, DenseLdltSettings{}, workspace, view(space.x), report);
+  else
+    rotule::solve(space.problem, solver, workspace, view(space.x), report);
+  space.spread(problem, x);
 }
 
 void Island::shorten() {
@@ -166,9 +204,20 @@ void Island::shorten() {
   if (length > wanted) x *= std::max(0.0, wanted / length);
 }
 
+double Island::largest_error() const {
+  return share_largest(gang, values.C.size(), [&](Eigen::Index first, Eigen::Index end) {
+    double largest = 0;
+    for (Eigen::Index r = first; r < end; ++r) {
+      const double own = error(r);
+      largest = std::isnan(own) ? infinity : std::max(largest, own);
+    }
+    return largest;
+  });
+}
+
 void Island::keep() {
   if (space.in_use()) space.gather(x);
-  kept_problem = space.in_use() ? space.problem : problem;
+  kept_problem = solved();
   kept_x = space.in_use() ? space.x : x;
 }
 
@@ -178,13 +227,15 @@ void Island::judge() {
     return;
   }
   if (space.in_use()) space.gather(x);
-  rows_judge.begin(space.in_use() ? space.problem : problem);
+  const bool shared = gang != nullptr && !space.in_use() && !split.in_use();
+  if (shared) find_blocks_of_bodies();
+  rows_judge.begin(solved(), &of_bodies_, shared ? gang : nullptr);
   residual = rows_judge.judge(view(space.in_use() ? space.x : x));
 }
 
 void Island::weigh_rows() {
   if (space.in_use()) space.form(problem);
-  rows_judge.begin(space.in_use() ? space.problem : problem);
+  rows_judge.begin(solved());
 }
 
 double Island::entry(int row) const {
@@ -194,9 +245,18 @@ double Island::entry(int row) const {
 
 void Island::apply_impulses(VecX& velocities) {
   if (space.in_use()) return space.apply_impulses(problem, x, view(velocities));
+  if (split.in_use()) {
+    static_cast<void>(solved());
+    return split.apply_impulses(view(x), velocities);
+  }
   if (!gang) return rotule::apply_impulses(problem, view(x), view(velocities));
-  if (!of_bodies_.known()) of_bodies_.find(problem);
+  find_blocks_of_bodies();
   of_bodies_.apply_impulses(problem, view(x), view(velocities), gang);
+}
+
+void Island::find_blocks_of_bodies() {
+  if (!of_bodies_known_) of_bodies_.find(problem);
+  of_bodies_known_ = true;
 }
 
 void Island::apply_impulses() { apply_impulses(local); }
@@ -240,7 +300,10 @@ void soften(const Model& model, const Kinematics& kinematics, const Linkage& lin
     const Mat3 inertia = I + h * h * K.angular[k];
     Mat6& W = island.problem.inverse_mass[place];
     if (model.has_added_mass() && !model.is_particle(body)) {
-      Mat6 whole = added_mass_in_world(model, body, R);
+      if (model.added_mass.group_of[body] >= 0) return;
+      Mat6 whole = Mat6::Zero();
+      if (const int block = model.added_mass.first[body]; block < model.added_mass.first[body + 1])
+        whole = in_world(model.added_mass.blocks[block].mass, R);
       whole.topLeftCorner<3, 3>().diagonal().array() += m;
       whole.bottomRightCorner<3, 3>() += I;
       const Vec6 momentum = whole * island.local.segment<6>(6 * place);
@@ -261,6 +324,29 @@ void soften(const Model& model, const Kinematics& kinematics, const Linkage& lin
   share_pieces(island.gang, count, [&](int first, int end) {
     for (int k = first; k < end; ++k) soften_one(k);
   });
+  for (SplitMass::Group& group : island.split.groups) {
+    const std::vector<int>& members = model.added_mass.groups[static_cast<std::size_t>(group.source)];
+    if (!std::ranges::binary_search(linkage.bodies, members.front())) continue;
+    MatX whole = kinematics.groups[static_cast<std::size_t>(group.source)].mass;
+    VecX own(whole.rows());
+    for (std::size_t i = 0; i < members.size(); ++i)
+      own.segment<6>(static_cast<Eigen::Index>(6 * i)) = island.local.segment<6>(6 * group.places[i]);
+    const VecX momentum = whole * own;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const auto at = static_cast<Eigen::Index>(6 * i);
+      const auto k = static_cast<std::size_t>(std::ranges::lower_bound(linkage.bodies, members[i]) - linkage.bodies.begin());
+      whole.block<3, 3>(at, at) += h * h * K.linear[k];
+      whole.block<3, 3>(at + 3, at + 3) += h * h * K.angular[k];
+    }
+    group.inverse = inverse_of(whole);
+    own = group.inverse * momentum;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const auto at = static_cast<Eigen::Index>(6 * i);
+      island.local.segment<6>(6 * group.places[i]) = own.segment<6>(at);
+      island.problem.inverse_mass[static_cast<std::size_t>(group.places[i])] = group.inverse.block<6, 6>(at, at);
+    }
+  }
+  island.split.forget_matrix();
 }
 
 }  // namespace rotule

@@ -14,6 +14,7 @@
 #include "constraint/geometric_stiffness.h"
 #include "constraint/pool/contact.h"
 #include "constraint/pool/drive.h"
+#include "mechanism/coupled_masses.h"
 #include "mechanism/linkage.h"
 #include "mechanism/reduced/joint_space.h"
 #include "problem/blocks_of_bodies.h"
@@ -52,6 +53,7 @@ struct Island {
   ConstraintProblem kept_problem;  // the last dynamic solve and its answer, where asked for
   VecX kept_x;
   JointSpace space;  // what is solved in the place of `problem` where linkages go by coordinates
+  SplitMass split;   // likewise where fluid couples bodies, whose masses in `problem` are their own blocks alone
   Workspace workspace;
   Gang* gang = nullptr;  // who helps, where the island is large; solvers find it among their memory
   Judge rows_judge;
@@ -76,6 +78,10 @@ struct Island {
     gang = helpers;
     workspace.get<Helpers>().gang = helpers;
   }
+  /// Masses in place of the mechanism's: those of another island of the same bodies; or, where positions move by least lengths,
+  /// as if a kilogram of any body weighed the same.
+  void take_masses(const Island& other);
+  void measure_by_length(const Model& model);
   /// Solves `problem` into `x`, iterations starting from problem.x0. What a solver did not finish does at least no harm.
   void solve(const SolverChoice& solver);
   /// Copies the problem and its answer aside.
@@ -97,12 +103,8 @@ struct Island {
   [[nodiscard]] double error(Eigen::Index row) const {
     return problem.lower[row] == 0 ? std::max(-values.C[row], 0.0) : std::abs(values.C[row]);
   }
-  [[nodiscard]] double largest_error() const {
-    double largest = 0;
-    for (Eigen::Index r = 0; r < values.C.size(); ++r)
-      if (const double own = error(r); !(own <= largest)) largest = own;  // what is no number counts
-    return largest;
-  }
+  /// What is no number counts as without end.
+  [[nodiscard]] double largest_error() const;
   /// Rows of joints come first.
   [[nodiscard]] int joint_rows() const { return static_cast<int>(values.C.size()); }
   [[nodiscard]] std::span<const ConstraintBlock> joint_blocks() const { return {problem.blocks.data(), first_drive_}; }
@@ -111,10 +113,16 @@ struct Island {
   [[nodiscard]] const ConstraintBlock& contact_block(std::size_t k) const { return problem.blocks[first_contact_ + k]; }
 
  private:
+  /// What solvers and judge are given.
+  const ConstraintProblem& solved();
+  void solve_by_rates(const SolverChoice& solver);
+
   std::size_t first_drive_ = 0, first_contact_ = 0;
   std::vector<char> one_sided_;  // of the joints' blocks
   bool any_one_sided_ = false;
+  void find_blocks_of_bodies();
   BlocksOfBodies of_bodies_;  // where threads share the work
+  bool of_bodies_known_ = false;
 };
 
 /// One island per linkage. Where `stood` tells at which places linkages were before, their islands go with them, memory of

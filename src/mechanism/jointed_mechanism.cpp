@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/budget.h"
+#include "base/shares.h"
 #include "base/spans.h"
 #include "constraint/joint_coordinates.h"
 #include "dynamics/forces/gyroscopic.h"
@@ -20,6 +21,7 @@ namespace rotule {
 JointedMechanism::JointedMechanism(const Model& m, const Recipe& r)
     : model(m), recipe(r), external(VecX::Zero(m.velocity_count())), h(r.dt) {
   find_linkages(m, linkages, now.joints, !by_impulses());
+  coupled_ = m.added_mass.groups;
   make_islands(m, linkages, islands);
   share_work();
   drives.find(m, linkages, !by_impulses());
@@ -50,6 +52,9 @@ void JointedMechanism::share_work() {
 
 void JointedMechanism::look_at_loops() {
   if (std::holds_alternative<TreePlacementSettings>(recipe.correction)) placements_ = placement_order(model);
+  if (recipe.solver.holds<ArticulatedBodySettings>() && !model.added_mass.groups.empty())
+    throw Error("solver articulated_body",
+                "knows no fluid that couples bodies (\"" + model.added_mass_name() + "\"); use solver ldlt or schur");
   if (recipe.solver.holds<ArticulatedBodySettings>())
     if (const auto j = loop_closing_joint(model))
       throw Error("solver articulated_body", "joint \"" + model.joints[*j].name + "\" closes a loop; use solver ldlt or schur");
@@ -58,6 +63,7 @@ void JointedMechanism::look_at_loops() {
 void JointedMechanism::model_changed(std::span<const int> body, std::span<const int> joint) {
   for (Linkage& linkage : linkages) renumber(linkage, body, joint);
   const std::vector<int> stood = find_linkages(model, linkages, now.joints, !by_impulses());
+  coupled_ = model.added_mass.groups;
   make_islands(model, linkages, islands, stood);
   share_work();
   drives.find(model, linkages, !by_impulses());
@@ -127,9 +133,9 @@ void JointedMechanism::begin_step(const State& s, double t) {
 
 void JointedMechanism::sum_forces(double t, const State& s) {
   const StageClock::Scope stage(clock, Stage::forces);
-  forces_ = external;
+  share_numbers(gang_.get(), forces_, external);
   if (contact_forces.size() == forces_.size()) forces_ += contact_forces;
-  add_weight(model, forces_);
+  add_weight(model, forces_, gang_.get());
   if (!model.motions.empty()) {
     given_state_ = s;
     follow_given_motions(model, t, given_state_);
@@ -139,21 +145,16 @@ void JointedMechanism::sum_forces(double t, const State& s) {
   if (drives.any()) drives.add_forces(model, kinematics, at.u, forces_);
 }
 
-void JointedMechanism::divide_by_mass(VecX& forces) const {
-  share_pieces(gang_.get(), model.body_count(), [&](int from, int to) {
-    for (int i = from; i < to; ++i) {
-      if (model.has_added_mass()) {
-        const Vec6 force = forces.segment<6>(6 * i);
-        forces.segment<6>(6 * i).noalias() = kinematics.inverse_mass[i] * force;
-        continue;
-      }
-      forces.segment<3>(6 * i) *= model.inverse_mass[i];
-      const Vec3 torque = forces.segment<3>(6 * i + 3);
-      forces.segment<3>(6 * i + 3).noalias() = kinematics.inverse_inertia[i] * torque;
-    }
-  });
+void JointedMechanism::divide_by_mass(VecX& forces) const { divide_by_mass(forces, forces); }
+
+void JointedMechanism::divide_by_mass(const VecX& forces, VecX& out) const {
+  out.resize(forces.size());
+  kinematics.divide_by_mass(model, forces, out, gang_.get());
   const int first = 6 * model.body_count();
-  for (int k = 0; k < model.particle_count(); ++k) forces.segment<3>(first + 3 * k) *= model.particles.inverse_mass[k];
+  for (int k = 0; k < model.particle_count(); ++k)
+    out.segment<3>(first + 3 * k) = forces.segment<3>(first + 3 * k) * model.particles.inverse_mass[k];
+  const Eigen::Index wakes = forces.size() - first - 3 * static_cast<Eigen::Index>(model.particle_count());
+  if (&out != &forces) out.tail(wakes) = forces.tail(wakes);
 }
 
 void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
@@ -164,8 +165,7 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
   // Free accelerations M^-1 f.
   sum_forces(t, s);
   add_gyroscopic(model, kinematics, forces_, gang_.get());
-  udot = forces_;
-  divide_by_mass(udot);
+  divide_by_mass(forces_, udot);
 
   // What the joints add, island by island.
   const StageClock::Scope stage(clock, Stage::solve);
@@ -182,19 +182,20 @@ void JointedMechanism::accelerations(double t, const State& s, VecX& udot) {
         held_rows(island.values, island.u, held_g_, island.problem);
       }
       formulate_acceleration(island.values, island.local, island.pull, island.problem, island.gang);
-      leave_room(island.values, 2 / (h * h), island.problem);
-      island.problem.x0 = answer.x;
+      leave_room(island.values, 2 / (h * h), island.problem, island.gang);
+      share_numbers(island.gang, island.problem.x0, answer.x);
       island.solve(recipe.solver);
       if (keep_problems) island.keep();
     }
     island.apply_impulses();
     island.scatter(udot);
-    answer.x = answer.lambda = island.x;
+    share_numbers(island.gang, answer.lambda, island.x);
+    share_numbers(island.gang, answer.x, island.x);
     answer.known = true;
   });
   for (const BodyMotion& motion : model.motions) udot.segment<6>(6 * motion.body) = kinematics.given_acceleration(motion.body);
   if (!penalty) count_solves();
-  last_accelerations_ = udot;
+  share_numbers(gang_.get(), last_accelerations_, udot);
 }
 
 void JointedMechanism::hold_joints(const VecX& u_0, double g) {
@@ -305,7 +306,7 @@ void JointedMechanism::free_velocities(const ImpulseFormulation& formulation, co
   // alone.
   if (model.has_added_mass()) add_gyroscopic(model, kinematics, forces_);
   divide_by_mass(forces_);
-  free = s.u + step * forces_;
+  share_numbers(gang_.get(), free, s.u + step * forces_);
   if (model.has_added_mass()) return;
   share_pieces(gang_.get(), model.body_count(), [&](int first, int end) {
     for (int i = first; i < end; ++i)
@@ -355,11 +356,20 @@ void JointedMechanism::close_velocities(State& s) {
 void JointedMechanism::close_velocities(Island& island, State& s) {
   island.gather(s.u, island.local);
   formulate_velocity(island.values, island.local, 0, island.problem, island.gang);
-  leave_room(island.values, 1 / h, island.problem);
+  leave_room(island.values, 1 / h, island.problem, island.gang);
   island.problem.x0.setZero();
   island.solve(recipe.solver);
   island.apply_impulses();
   island.scatter(s.u);
+}
+
+double JointedMechanism::furthest() const {
+  return share_largest(gang_.get(), std::ssize(kinematics.bodies), [&](std::int64_t first, std::int64_t end) {
+    double reach = 0;
+    for (std::int64_t i = first; i < end; ++i)
+      reach = std::max(reach, kinematics.bodies[static_cast<std::size_t>(i)].p.cwiseAbs().maxCoeff());
+    return reach;
+  });
 }
 
 int JointedMechanism::project(const ProjectionSettings& settings, State& s, double t) {
@@ -373,7 +383,7 @@ int JointedMechanism::project(const ProjectionSettings& settings, State& s, doub
     evaluate(s, t);
     double error = 0, reach = 0;
     for (const Island& island : islands) error = std::max(error, island.largest_error());
-    for (const BodyLanes<double>& body : kinematics.bodies) reach = std::max(reach, body.p.cwiseAbs().maxCoeff());
+    reach = furthest();
     // Closed, or as closed as rounding at this distance from the origin allows, or no longer getting better.
     const double rounding = 4 * std::numeric_limits<double>::epsilon() * reach;
     if (!(error > std::max(settings.tolerance, rounding))) break;

@@ -9,6 +9,7 @@
 
 #include "base/gang.h"
 #include "base/parallel.h"
+#include "base/shares.h"
 #include "base/stage_clock.h"
 #include "constraint/formulation/formulations.h"
 #include "constraint/tree_placement.h"
@@ -38,6 +39,10 @@ class JointedMechanism {
 
   /// M u' = f + J^T lambda by the recipe's formulation and solver.
   void accelerations(double t, const State& s, VecX& udot);
+  template <class Expression>
+  void combine(VecX& out, const Expression& expression) const {
+    share_numbers(gang_.get(), out, expression);
+  }
   void displace(const State& base, const VecX& sigma, State& out) const { rotule::displace(base, sigma, out, gang_.get()); }
   void rate(const VecX& sigma, const VecX& u, VecX& out) const { chart_rate(model.body_count(), sigma, u, out, gang_.get()); }
   void difference(const State& q, const State& base, VecX& sigma) const { rotule::difference(q, base, sigma); }
@@ -60,6 +65,8 @@ class JointedMechanism {
     std::optional<Gang::Shift> shift_;
   };
 
+  /// How far any body is from the origin along any axis, m.
+  [[nodiscard]] double furthest() const;
   /// Who they are; null where there are none.
   [[nodiscard]] Gang* helpers() const { return gang_.get(); }
 
@@ -199,6 +206,8 @@ class JointedMechanism {
   /// Bodies, joints or forces of the model came or went: new numbers of those that were there (-1: it left), by old ones; empty
   /// where numbers stay. Linkages that are not concerned stay as they are. Throws Error where a joint does not fit the recipe.
   void model_changed(std::span<const int> body, std::span<const int> joint);
+  /// Whether fluid couples other bodies than when linkages were last found.
+  [[nodiscard]] bool coupled_otherwise() const { return coupled_ != model.added_mass.groups; }
   /// Drops what was made for the model's present shape when it was first asked for; the next question makes it anew.
   void forget_shape();
 
@@ -239,6 +248,7 @@ class JointedMechanism {
   void sum_forces(double t, const State& s);
   /// Overwrites forces with M^-1 times them; the kinematics must be those of the state.
   void divide_by_mass(VecX& forces) const;
+  void divide_by_mass(const VecX& forces, VecX& out) const;
   void close_velocities(State& s);
   [[nodiscard]] bool by_impulses() const { return rotule::by_impulses(recipe.formulation); }
   void count_solves();
@@ -259,8 +269,9 @@ class JointedMechanism {
   void book_drift();
 
   bool wants_trees_ = false, trees_settled_ = false;
-  std::unique_ptr<Gang> gang_;      // where some linkage is large
-  std::vector<int> large_, small_;  // linkages; none are listed where none is large
+  std::unique_ptr<Gang> gang_;             // where some linkage is large
+  std::vector<int> large_, small_;         // linkages; none are listed where none is large
+  std::vector<std::vector<int>> coupled_;  // by fluid, when linkages were found
   VecX forces_, sigma_;
   FlowScratch flow_scratch_;
   VecX mean_;          // velocities of a kick
@@ -287,6 +298,6 @@ class JointedMechanism {
 };
 
 /// Throws where the state holds something that is not a number, with the body's name.
-void require_finite(const Model& model, const State& s);
+void require_finite(const Model& model, const State& s, Gang* gang = nullptr);
 
 }  // namespace rotule

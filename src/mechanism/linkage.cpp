@@ -9,33 +9,35 @@ namespace rotule {
 
 namespace {
 
-/// Whether the joints are more than a tree needs: a tree has one joint fewer than bodies, the world counting as a body.
-bool closes_loops(const Model& model, const std::vector<int>& joints, const std::vector<int>& bodies) {
-  // A joint of k partners counts as k - 1 joints of two, all that cannot move being one.
-  bool grounded = false;
-  std::size_t ties = 0;
+/// Whether joints tie together what hangs together without them, all that cannot move being one.
+bool closes_loops(const Model& model, const std::vector<int>& joints) {
+  UnionFind tied(static_cast<std::size_t>(model.partner_count()) + 1);
+  const int ground = model.partner_count();
+  std::vector<int> partners;
+  bool loops = false;
   for (const int j : joints) {
-    bool on_ground = false;
-    std::size_t moving = 0;
+    partners.clear();
     for_each_partner(model.joints[j], [&](int partner) {
-      moving += model.movable(partner);
-      on_ground = on_ground || !model.movable(partner);
+      const int node = model.movable(partner) ? partner : ground;
+      if (node != ground || std::ranges::find(partners, ground) == partners.end()) partners.push_back(node);
     });
-    ties += moving + on_ground - 1;
-    grounded = grounded || on_ground;
+    for (std::size_t k = 1; k < partners.size(); ++k) loops = !tied.join(partners.front(), partners[k]) || loops;
   }
-  return ties > bodies.size() - (grounded ? 0 : 1);
+  return loops;
 }
 
+/// A lever that is rounding alone, as poses that were computed leave it, is none.
 double longest_reach(const Model& model, const std::vector<int>& joints) {
-  double longest = 0;
+  constexpr double rounding = 1e-12, least = 1e-15;  // of the farthest joint; m
+  double longest = 0, farthest = 0;
   for (const int j : joints) {
     const Joint& joint = model.joints[j];
+    farthest = std::max({farthest, joint.X_A.position.norm(), joint.X_B.position.norm()});
     if (joint.a != world_body) longest = std::max(longest, joint.X_A.position.norm());
     if (joint.b != world_body) longest = std::max(longest, joint.X_B.position.norm());
     longest = std::max(longest, joint.length);
   }
-  return longest > 0 ? longest : infinity;
+  return longest > std::max(rounding * farthest, least) ? longest : infinity;
 }
 
 Linkage make_linkage(const Model& model, std::vector<int> joints, std::vector<int> bodies, std::vector<int>& local,
@@ -44,7 +46,7 @@ Linkage make_linkage(const Model& model, std::vector<int> joints, std::vector<in
   linkage.bodies = std::move(bodies);
   linkage.joints = std::move(joints);
   for (std::size_t k = 0; k < linkage.bodies.size(); ++k) local[linkage.bodies[k]] = static_cast<int>(k);
-  linkage.has_loops = closes_loops(model, linkage.joints, linkage.bodies);
+  linkage.has_loops = closes_loops(model, linkage.joints);
   linkage.reach = longest_reach(model, linkage.joints);
   linkage.constraints = ConstraintSet(model, linkage.joints, local, switching);
   linkage.compliance.setZero(linkage.constraints.rows());
@@ -110,6 +112,9 @@ std::vector<int> find_linkages(const Model& model, std::vector<Linkage>& linkage
       if (model.movable(partner)) tied.join(first, partner);
     });
   }
+  // What fluid couples answers together.
+  for (const std::vector<int>& group : model.added_mass.groups)
+    for (const int body : group) tied.join(group.front(), body);
 
   std::vector<std::vector<int>> joints_of(model.partner_count()), bodies_of(model.partner_count());
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {

@@ -10,7 +10,8 @@
 namespace rotule {
 
 struct Linkage {
-  std::vector<int> bodies;  // movable partners, by their numbers, rising; blocks of `constraints` name places in this list
+  std::vector<int> bodies;  // movable partners, by their numbers, rising, and what fluid couples to them; blocks of `constraints`
+                            // name places in this list
   std::vector<int> joints;  // by their numbers, rising
   ConstraintSet constraints;
   VecX compliance;          // per row: zero, but for those that are set aside, and idle ones

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "base/budget.h"
+#include "base/shares.h"
 #include "base/spans.h"
 #include "mechanism/loop_rows.h"
 #include "problem/operators.h"
@@ -102,10 +103,17 @@ void RedundantRows::set_aside(ConstraintProblem& problem, Workspace& workspace, 
 
   // Dependence is a matter of geometry: equal masses, and lengths measured by the longest lever, keep heavy and light or large
   // and small parts from looking dependent.
+  Gang* const gang = workspace.get<Helpers>().gang;
   double longest = 0;
-  for (const JacobianRows* J : {&problem.J_a, &problem.J_b, &problem.J_more})
-    for (int r = 0; r < J->rows(); ++r)
-      if (J->row(r).head<3>().squaredNorm() > 0) longest = std::max(longest, J->row(r).tail<3>().norm());
+  for (const JacobianRows* J : {&problem.J_a, &problem.J_b, &problem.J_more}) {
+    const double own = share_largest(gang, J->rows(), [&](Eigen::Index first, Eigen::Index end) {
+      double square = 0;
+      for (Eigen::Index r = first; r < end; ++r)
+        if (J->row(r).head<3>().squaredNorm() > 0) square = std::max(square, J->row(r).tail<3>().squaredNorm());
+      return std::sqrt(square);
+    });
+    longest = std::max(longest, own);
+  }
   dependent_pivot_ = dependent_pivot_of(longest > 0 ? open / std::min(longest, 1.0) : open);
   Mat6 unit = Mat6::Identity();
   if (longest > 0) unit.diagonal().tail<3>().setConstant(1 / (longest * longest));

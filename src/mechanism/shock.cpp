@@ -16,7 +16,7 @@ double kinetic_energy(const Model& model, const State& s) {
   for (int i = 0; i < model.body_count(); ++i) {
     const Vec3 omega_B = s.theta[i].conjugate() * Vec3(s.omega(i));
     twice += model.bodies[i].mass * s.v(i).squaredNorm() + omega_B.dot(model.inertia[i] * omega_B);
-    if (model.has_added_mass()) twice += twice_added_energy(model, i, s.theta[i], s.u.segment<6>(6 * i));
+    if (model.has_added_mass()) twice += twice_added_energy(model, s, i);
   }
   for (int k = 0; k < model.particle_count(); ++k) twice += model.particles.mass[k] * s.particle_velocity(k).squaredNorm();
   return 0.5 * twice + rotor_energy(model, s);
@@ -45,14 +45,22 @@ double ShockSolver::apply(JointedMechanism& mechanism, State& s, double t, std::
     for (const int body : island.bodies) in_island[body] = 1;
     take([&](const ShockPoint& p) { return std::binary_search(island.bodies.begin(), island.bodies.end(), p.body); }, &island);
   }
-  for (int i = 0; i < model.body_count(); ++i)
-    if (!in_island[i]) take([i](const ShockPoint& p) { return p.body == i; }, nullptr);
+  for (int i = 0; i < model.body_count(); ++i) {
+    if (in_island[i]) continue;
+    const int group = model.has_added_mass() ? model.added_mass.group_of[i] : -1;
+    if (group < 0)
+      take([i](const ShockPoint& p) { return p.body == i; }, nullptr);
+    else if (model.added_mass.groups[group].front() == i)
+      take([&](const ShockPoint& p) { return model.added_mass.group_of[p.body] == group; }, nullptr);
+  }
   return before - kinetic_energy(model, s);
 }
 
 void ShockSolver::apply_together(const Model& model, const Kinematics& kinematics, const Island* island, State& s,
                                  std::vector<ShockPoint>& points, bool one_sided) {
-  const std::vector<int> bodies = island ? island->bodies : std::vector<int>{points.front().body};
+  const int first = points.front().body, group = model.has_added_mass() ? model.added_mass.group_of[first] : -1;
+  const std::vector<int> bodies =
+      island ? island->bodies : (group < 0 ? std::vector<int>{first} : model.added_mass.groups[group]);
   const int joint_rows = island ? island->problem.rows() : 0;
   const auto local = [&](int body) {
     return static_cast<int>(std::lower_bound(bodies.begin(), bodies.end(), body) - bodies.begin());
@@ -83,6 +91,8 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
       kinematics.write_inverse_mass(model, bodies[i], problem_.inverse_mass[i]);
     }
     problem_.coupled = model.has_added_mass();
+    take_groups(model, kinematics, bodies, split_);
+    split_.forget_blocks();
     if (island) {
       problem_.J_a.topRows(joint_rows) = island->problem.J_a;
       problem_.J_b.topRows(joint_rows) = island->problem.J_b;
@@ -102,7 +112,8 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
         if (r < joint_rows) problem_.b[r] -= island->values.C_t[r];
       }
     x_.resize(rows);
-    solve(problem_, solver_named("ldlt"), workspace_, {x_.data(), static_cast<std::size_t>(rows)}, report_);
+    solve(split_.in_use() ? split_.form(problem_) : problem_, solver_named("ldlt"), workspace_,
+          {x_.data(), static_cast<std::size_t>(rows)}, report_);
     if (!one_sided) break;
 
     // A wall pushes and never pulls.
@@ -123,7 +134,10 @@ void ShockSolver::apply_together(const Model& model, const Kinematics& kinematic
   double restitution = 1;
   for (const ShockPoint& p : points) restitution = std::min(restitution, p.restitution);
   x_ *= 1 + restitution;
-  apply_impulses(problem_, {x_.data(), static_cast<std::size_t>(x_.size())}, velocities);
+  if (split_.in_use())
+    split_.apply_impulses({x_.data(), static_cast<std::size_t>(x_.size())}, velocities_);
+  else
+    apply_impulses(problem_, {x_.data(), static_cast<std::size_t>(x_.size())}, velocities);
   for (std::size_t i = 0; i < bodies.size(); ++i) model.slot(bodies[i]).write(velocities_.segment<6>(6 * i), s.u);
 }
 

@@ -39,10 +39,11 @@ class ShockSolver {
   }
 
  private:
-  /// All points on one island's bodies (or on one free body, with no island) at once.
+  /// All points on one island's bodies (or, with no island, on one free body or those that fluid couples) at once.
   void apply_together(const Model& model, const Kinematics& kinematics, const Island* island, State& s,
                       std::vector<ShockPoint>& points, bool one_sided);
   ConstraintProblem problem_;
+  SplitMass split_;
   Workspace workspace_;
   SolveReport report_;
   VecX x_, velocities_;

@@ -8,6 +8,7 @@
 #include "dynamics/forces/air.h"
 #include "dynamics/forces/drag.h"
 #include "dynamics/forces/elasticity.h"
+#include "dynamics/forces/line_drag.h"
 #include "dynamics/forces/loads.h"
 #include "dynamics/forces/springs.h"
 #include "dynamics/forces/weight.h"
@@ -81,7 +82,7 @@ StageMinimiser::StageMinimiser(const Model& model, const Recipe& recipe) : model
             std::any_of(forces.planes.begin(), forces.planes.end(), damped) || has_viscosity(forces.elements) ||
             std::any_of(forces.particle_springs.damping.begin(), forces.particle_springs.damping.end(),
                         [](double damping) { return damping > 0; });
-  lossy_ = damped_ || !forces.drags.empty() || !forces.airs.empty();
+  lossy_ = damped_ || !forces.drags.empty() || !forces.airs.empty() || !forces.lines.empty();
   find_pattern();
 }
 
@@ -109,6 +110,8 @@ void StageMinimiser::find_pattern() {
   for (const SpringForce& spring : forces.springs)  // slack ones may tie particles
     if (spring.a.kind == ForceEnd::Kind::particle && spring.b.kind == ForceEnd::Kind::particle)
       couple(spring.a.index, spring.b.index);
+  for (const LineDragForce& line : forces.lines)
+    if (line.a.kind == ForceEnd::Kind::particle && line.b.kind == ForceEnd::Kind::particle) couple(line.a.index, line.b.index);
   for (const AngleSpringForce& angle : forces.angles)
     for (std::size_t k = 0; k < 3; ++k)
       if (const ForceEnd& a = angle.ends[k], &b = angle.ends[(k + 1) % 3];
@@ -150,6 +153,7 @@ void StageMinimiser::evaluate(Point& at) {
   if (lossy_) {
     add_drag(model_, s, t_, at.f);
     add_air(model_, s, t_, at.f);
+    add_line_drag(model_, s, t_, at.f);
     if (damped_) {
       rest_.x = s.x;
       at.loss = at.f - dead_;
@@ -160,6 +164,7 @@ void StageMinimiser::evaluate(Point& at) {
       at.loss.setZero();
       add_drag(model_, s, t_, at.loss);
       add_air(model_, s, t_, at.loss);
+      add_line_drag(model_, s, t_, at.loss);
     }
   }
   double inertia = 0, dead = 0;
@@ -301,7 +306,7 @@ void StageMinimiser::by_newton(const StageSettings& settings, StageMinimum& out,
   bool renew = true;                 // whether it is to be made
   double largest = 0;                // of the corrections so far, as velocities: what the stage is about
   double last = 0, left_before = 0;  // of the last correction and residual; 0: none that says much
-  while (out.iterations < settings.minimum_iterations) {
+  while (out.iterations < settings.minimum_iterations && !(out.iterations > 0 && Budget::spent())) {
     residual(here_, local_r_);
     const double left = local_r_.norm();
     if (left == 0) {
@@ -361,7 +366,7 @@ void StageMinimiser::by_local_global(const StageSettings& settings, int memory, 
   local_global_->prepare(g_);
   local_global_->begin();
   double largest = 0, last = 0;
-  while (out.iterations < settings.minimum_iterations) {
+  while (out.iterations < settings.minimum_iterations && !(out.iterations > 0 && Budget::spent())) {
     residual(here_, local_r_);
     if (local_r_.isZero(0)) {
       out.converged = true;

@@ -129,6 +129,19 @@ void read(const Json& json, const Place& place, Mat3& out) {
   }
 }
 
+void read(const Json& json, const Place& place, MatX& out) {
+  if (!json.is_array() || json.empty()) wrong_type(place, "a list of rows", json);
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const Json& row = json[i];
+    if (!row.is_array()) wrong_type(place / i, "a row, a list of numbers", row);
+    if (i == 0) out.resize(static_cast<Eigen::Index>(json.size()), static_cast<Eigen::Index>(row.size()));
+    if (static_cast<Eigen::Index>(row.size()) != out.cols())
+      fail(place / i, fmt::format("must have {} numbers as the first row has, has {}", out.cols(), row.size()));
+    for (std::size_t k = 0; k < row.size(); ++k)
+      read(row[k], place / i / k, out(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(k)));
+  }
+}
+
 void read(const Json& json, const Place& place, std::array<bool, 6>& out) {
   if (!json.is_array()) wrong_type(place, "a list of x, y, z, rx, ry, rz", json);
   out.fill(false);

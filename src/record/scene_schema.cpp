@@ -47,6 +47,7 @@ Json schema_of(const Field&, const std::string&) { return {{"type", "string"}}; 
 Json schema_of(const Field& field, const Vec3&) { return fixed_list(bounded("number", field), 3); }
 Json schema_of(const Field&, const Quat&) { return reference("orientation"); }
 Json schema_of(const Field&, const Mat3&) { return reference("inertia"); }
+Json schema_of(const Field&, const MatX&) { return list_of(list_of({{"type", "number"}})); }
 Json schema_of(const Field&, const Between&) { return fixed_list({{"type", "string"}}, 2); }
 Json schema_of(const Field& field, const std::array<int, 3>&) {
   Json items = bounded("integer", field);
@@ -69,6 +70,7 @@ Json schema_of(const Field&, const SolidDef&) { return reference("solid"); }
 Json schema_of(const Field&, const ForceDef&) { return reference("force"); }
 Json schema_of(const Field&, const FlowDef&) { return reference("flow"); }
 Json schema_of(const Field&, const SectionCoefficients&) { return object_schema<SectionCoefficients>(); }
+Json schema_of(const Field&, const LineCoefficients&) { return object_schema<LineCoefficients>(); }
 Json schema_of(const Field&, const ParticleGroup&) { return reference("particles"); }
 Json schema_of(const Field&, const SpringSet&) { return reference("spring_set"); }
 Json schema_of(const Field&, const TetrahedronSet&) { return reference("tetrahedron_set"); }

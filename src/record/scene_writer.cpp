@@ -85,6 +85,11 @@ std::string text_of(const Mat3& m) {
   if (diagonal) return text_of(Vec3(m.diagonal()));
   return list_text(std::array{0, 1, 2}, [&](int i) { return text_of(Vec3(m.row(i).transpose())); });
 }
+std::string text_of(const MatX& m) {
+  std::vector<VecX> rows;
+  for (Eigen::Index i = 0; i < m.rows(); ++i) rows.emplace_back(m.row(i).transpose());
+  return list_text(rows, [](const VecX& row) { return list_text(row, [](double x) { return text_of(x); }); });
+}
 std::string text_of(const std::array<bool, 6>& locked) {
   std::vector<std::string> names;
   for (std::size_t k = 0; k < 6; ++k)

@@ -345,11 +345,11 @@ class Assembly {
     const double middle = 0.5 * (*drive.lower + *drive.upper);
     joint.element.remark(
         remarks_, what,
-        fmt::format("its stops reach beyond half a turn: its angle is measured from the middle, {} of the file being 0",
-                    shortest(middle)));
+        fmt::format("its stops reach beyond half a turn: its angle is measured from the middle, {:.6g} of the file being 0",
+                    middle));
     drive.lower = *drive.lower - middle;
     drive.upper = *drive.upper - middle;
-    drive.rest -= middle;
+    if (drive.stiffness > 0) drive.rest -= middle;
     return middle;
   }
 

@@ -50,6 +50,7 @@ concept AnyStepper = requires(S stepper, const S& asked, State& s, const State& 
   stepper.carry_on(StepTotals{}, asked.evaluations());
   stepper.set_external(VecX{});
   stepper.force_changed(i, VecX{});
+  stepper.keep_plan(static_cast<StepPlan*>(nullptr));
   stepper.keep_problems(true);
   { stepper.clock() } -> std::same_as<StageClock&>;
   { stepper.totals } -> std::convertible_to<StepTotals>;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/shares.h"
 #include "dynamics/forces/weight.h"
 #include "mechanism/shock.h"
 #include "model/content.h"
@@ -32,7 +33,7 @@ void check_drives(const Model& model, const Recipe& recipe) {
 void check_surroundings(const Model& model, const Recipe& recipe) {
   const bool splits = std::visit([](const auto& method) { return method.traits.constrained; }, recipe.integrator);
   if (model.has_added_mass() && splits)
-    throw Error("body \"" + model.bodies[model.forces.added_masses.front().body].name + "\"",
+    throw Error("body \"" + model.added_mass_name() + "\"",
                 "has added mass, and rattle turns bodies by their own inertia alone; --set integrator=rk4 runs it");
   if (!splits && !std::holds_alternative<VerletSettings>(recipe.integrator)) return;
   for (const SectionForce& section : model.forces.sections)
@@ -49,51 +50,85 @@ constexpr double largest_of_motion = 1e100;
 /// Also false for what is no number.
 bool is_within(const auto& numbers) { return (numbers.array().abs() <= largest_of_motion).all(); }
 
+/// Whether anything is there that can be too stiff for a step: springs, dampers, elastic material, gas, planes, forces of users.
+bool has_springs_or_dampers(const Model& model) {
+  const Forces& f = model.forces;
+  if (!f.springs.empty() || !f.angles.empty() || !f.torsions.empty() || !f.drags.empty() || !f.gases.empty() ||
+      !f.planes.empty() || !f.users.empty() || f.particle_springs.count() > 0 || !f.elements.empty())
+    return true;
+  return std::any_of(model.joints.begin(), model.joints.end(), [](const Joint& joint) {
+    return std::any_of(joint.drives.begin(), joint.drives.end(),
+                       [](const Joint::AxisDrive& axis) { return axis.drive.stiffness > 0 || axis.drive.damping > 0; });
+  });
+}
+
 /// What is said of something that is not within.
-std::string words_on_overflow(bool finite, const Vec3& position, const auto& velocity, std::string_view remedy) {
+std::string words_on_overflow(const Model& model, bool finite, const Vec3& position, const auto& velocity,
+                              std::string_view method) {
+  const std::string remedy =
+      has_springs_or_dampers(model)
+          ? fmt::format(
+                "springs or dampers are too stiff for this step, as a rule (rotule check says how long it may be): take a "
+                "smaller one or {}",
+                method)
+          : fmt::format("take a smaller step or {}", method);
   if (!finite || !position.allFinite() || !velocity.allFinite())
-    return fmt::format("its motion is no longer a number; take a smaller step or {}", remedy);
+    return fmt::format("its motion is no longer a number; {}", remedy);
   if (!is_within(position))
-    return fmt::format(
-        "it is {:.3g} m from the origin, and sums overflow beyond {:g}; if it was not put there, take a smaller step or {}",
-        position.stableNorm(), largest_of_motion, remedy);
-  return fmt::format(
-      "its speed is {:.3g} m/s (or rad/s), and sums overflow beyond {:g}; if it was not given, take a smaller step or {}",
-      velocity.stableNorm(), largest_of_motion, remedy);
+    return fmt::format("it is {:.3g} m from the origin, and sums overflow beyond {:g}; if it was not put there, {}",
+                       position.stableNorm(), largest_of_motion, remedy);
+  return fmt::format("its speed is {:.3g} m/s (or rad/s), and sums overflow beyond {:g}; if it was not given, {}",
+                     velocity.stableNorm(), largest_of_motion, remedy);
 }
 
 }  // namespace
 
-void require_finite(const Model& model, const State& s) {
-  if (is_within(s.u) && is_within(s.x)) {
-    bool finite = true;
-    for (int i = 0; finite && i < s.bodies(); ++i) finite = is_within(s.p[i]) && s.theta[i].coeffs().allFinite();
-    if (finite) return;
-  }
+void require_finite(const Model& model, const State& s, Gang* gang) {
+  const auto velocities = [&](Eigen::Index first, Eigen::Index end) { return is_within(s.u.segment(first, end - first)); };
+  const auto poses = [&](std::int64_t first, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(end); ++i)
+      if (!is_within(s.p[i]) || !s.theta[i].coeffs().allFinite()) return false;
+    return true;
+  };
+  if (share_all(gang, s.u.size(), velocities) && is_within(s.x) && share_all(gang, s.bodies(), poses)) return;
   for (int i = 0; i < s.bodies(); ++i)
     if (const Vec6 u = s.u.segment<6>(6 * i); !is_within(s.p[i]) || !s.theta[i].coeffs().allFinite() || !is_within(u))
       throw Error("body \"" + model.bodies[i].name + "\"",
-                  words_on_overflow(s.theta[i].coeffs().allFinite(), s.p[i], u, "another method"));
+                  words_on_overflow(model, s.theta[i].coeffs().allFinite(), s.p[i], u, "another method"));
   for (int k = 0; k < s.particles(); ++k)
     if (const Vec3 p = s.particle_position(k), v = s.particle_velocity(k); !is_within(p) || !is_within(v))
-      throw Error("particle \"" + model.particles.name(k) + "\"", words_on_overflow(true, p, v, "an implicit method"));
+      throw Error("particle \"" + model.particles.name(k) + "\"", words_on_overflow(model, true, p, v, "an implicit method"));
 }
 
 namespace {
 
+std::string words_on_torn(const Model& model, const Joint& joint) {
+  if (has_springs_or_dampers(model))
+    return fmt::format(
+        "springs or dampers are too stiff for this step, as a rule (rotule check says how long it may be): its joint \"{}\" is "
+        "torn "
+        "open, further than any body reaches; take a smaller step or an implicit method, or look for constraints in conflict",
+        joint.name);
+  return fmt::format(
+      "its joint \"{}\" is torn open, further than any body reaches; take a smaller step, or look for constraints in conflict "
+      "(rotule check names them)",
+      joint.name);
+}
+
 void require_joined(const Model& model, const Linkage& linkage, const Island& island, int first_row) {
-  for (const ConstraintBlock& block : linkage.constraints.blocks()) {
+  const auto look_at = [&](const ConstraintBlock& block) {
     const Joint& joint = model.joints[block.source];
-    if (joint.function || joint.equations) continue;  // its error has whatever unit its author gave it
+    if (joint.function || joint.equations) return;  // its error has whatever unit its author gave it
     for (int r = first_row + block.first_row; r < first_row + block.first_row + block.rows; ++r) {
       const bool angular = island.problem.J_a.row(r).head<3>().isZero(0);
       if (!angular && std::abs(island.values.C[r]) > linkage.reach)
-        throw Error("body \"" + model.name(model.movable(joint.b) ? joint.b : joint.a) + "\"",
-                    "its joint \"" + joint.name +
-                        "\" is torn open, further than any body reaches; take a smaller step, or look for springs and "
-                        "dampers too stiff for it and for constraints in conflict (rotule check names both)");
+        throw Error("body \"" + model.name(model.movable(joint.b) ? joint.b : joint.a) + "\"", words_on_torn(model, joint));
     }
-  }
+  };
+  const std::vector<ConstraintBlock>& blocks = linkage.constraints.blocks();
+  share_pieces(island.gang, static_cast<int>(blocks.size()), [&](int first, int end) {
+    for (int i = first; i < end; ++i) look_at(blocks[static_cast<std::size_t>(i)]);
+  });
 }
 
 }  // namespace

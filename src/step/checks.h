@@ -23,13 +23,14 @@ void require_joined(const Model& model, std::span<const Linkage> linkages, std::
 /// Whether an attempt at a step of a mechanism that nothing drives has gained energy or left its joints open.
 class StepAudit {
  public:
+  StepAudit() = default;
   /// At the start of the step, in mechanism.now; where not `wanted` everything passes.
   StepAudit(const JointedMechanism& mechanism, bool wanted);
   /// Says in the report what is wrong with the state in mechanism.now.
   void look_at(const JointedMechanism& mechanism, StepReport& report) const;
 
  private:
-  bool wanted_;
+  bool wanted_ = false;
   double kinetic_ = 0, energy_ = 0, rounding_ = 0;
 };
 

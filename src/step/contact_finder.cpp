@@ -140,9 +140,9 @@ void ContactFinder::joint_removed(const Joint& joint) {
   if (wanted_ && !still_tied && proxy(joint.a) >= 0 && proxy(joint.b) >= 0) world_.include(proxy(joint.a), proxy(joint.b));
 }
 
-void ContactFinder::refresh(const State& s, double h, std::vector<Contact>& contacts) {
+void ContactFinder::refresh(const State& s, double h, std::vector<Contact>& contacts, Gang* gang) {
   if (!wanted_) return;
-  kinematics_.update(model_, s);  // contacts may be those of a snapshot, and somebody may meet on the way all the same
+  kinematics_.update(model_, s, gang);  // contacts may be those of a snapshot, and somebody may meet on the way all the same
   if (current_) return;
   find(s, h, contacts);
   current_ = true;

@@ -38,7 +38,7 @@ class ContactFinder {
   ContactFinder(const Model& model, const Recipe& recipe);
 
   /// The contacts of this very state, if those at hand are of another one.
-  void refresh(const State& s, double h, std::vector<Contact>& contacts);
+  void refresh(const State& s, double h, std::vector<Contact>& contacts, Gang* gang = nullptr);
   /// Somebody moved the bodies.
   void forget() { current_ = false; }
 

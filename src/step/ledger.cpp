@@ -30,6 +30,8 @@ Diagnostics Ledger::diagnose(JointedMechanism& mechanism, const State& s, double
   out.potential_energy = energy.potential();
   out.spring_energy = energy.springs;
   out.gravity_energy = energy.gravity;
+  VecX fluid = VecX::Zero(mechanism.model.has_added_mass() ? s.u.size() : 0);
+  if (mechanism.model.has_added_mass()) add_added_momentum(mechanism.model, motion_of(s), s.u, 1, fluid);
   for (int i = 0; i < s.bodies(); ++i) {
     const Body& body = mechanism.model.bodies[i];
     if (body.fixed) continue;
@@ -38,9 +40,9 @@ Diagnostics Ledger::diagnose(JointedMechanism& mechanism, const State& s, double
     out.linear_momentum += momentum;
     out.angular_momentum += s.p[i].cross(momentum) + q * (body.inertia * (q.conjugate() * Vec3(s.omega(i))));
     if (!mechanism.model.has_added_mass()) continue;
-    const Vec6 fluid = added_mass_in_world(mechanism.model, i, q.toRotationMatrix()) * s.u.segment<6>(6 * i);
-    out.linear_momentum += fluid.head<3>();
-    out.angular_momentum += s.p[i].cross(fluid.head<3>()) + fluid.tail<3>();
+    const Vec3 P = fluid.segment<3>(6 * i), L = fluid.segment<3>(6 * i + 3);
+    out.linear_momentum += P;
+    out.angular_momentum += s.p[i].cross(P) + L;
   }
   for (int k = 0; k < s.particles(); ++k) {
     const Vec3 momentum = mechanism.model.particles.mass[k] * s.particle_velocity(k);

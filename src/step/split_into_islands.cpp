@@ -12,6 +12,9 @@ int split_into_islands(const Model& model, const IslandParts& parts, std::vector
   for (const Contact& c : parts.contacts)
     if (model.movable(c.a) && model.movable(c.b)) tied.join(c.a, c.b);
 
+  for (const std::vector<int>& group : model.added_mass.groups)
+    for (const int body : group) tied.join(group.front(), body);
+
   // Numbered in the order of their first bodies.
   island_of.assign(partners, -1);
   const auto mark = [&](int body) { island_of[tied.root(body)] = 0; };

@@ -73,6 +73,10 @@ void Stepper::force_changed(int body, const VecX& external) {
   ask([&](auto& stepper) { stepper.force_changed(body, external); });
 }
 
+void Stepper::keep_plan(StepPlan* plan) {
+  ask([&](auto& stepper) { stepper.keep_plan(plan); });
+}
+
 void Stepper::keep_problems(bool keep) {
   ask([&](auto& stepper) { stepper.keep_problems(keep); });
 }

@@ -28,6 +28,7 @@ struct Recipe;
 struct ShockPoint;
 struct SolveReport;
 struct State;
+struct StepPlan;
 struct StepTotals;
 struct Struck;
 
@@ -71,6 +72,8 @@ class Stepper {
   /// Forces that a user set, laid out as u; or, where those on one body alone are new, by the next.
   void set_external(const VecX& external);
   void force_changed(int body, const VecX& external);
+  /// Steps inside of methods with error control, written down to be made again; null: no longer.
+  void keep_plan(StepPlan* plan);
   /// Whether every step keeps a copy of what it solved.
   void keep_problems(bool keep);
   /// Whether the time of each stage is measured; and what it was in the last step.

@@ -286,7 +286,8 @@ const StepReport& World::step(double h) {
   const std::int64_t number = w.steps + 1;
   if (halfway) w.remember();
   try {
-    const Budget budget(w.bell, w.recipe.budget.seconds, w.recipe.budget.iterations);
+    const Budget budget(w.bell, w.recipe.budget.seconds, w.recipe.budget.iterations,
+                        w.recipe.threads == 1 ? w.budget_time : BudgetTime::clock);
     const StepReport& report = w.fluid ? w.fluid->step(w, h) : w.stepper->step(w.state, w.time, h);
     // Time from the count where the step is constant, so that it does not drift by rounding.
     w.time = h == w.recipe.dt && w.time == static_cast<double>(w.steps) * h ? static_cast<double>(w.steps + 1) * h : w.time + h;

@@ -80,6 +80,7 @@ struct WorldImplementation {
   void remember_bodies(std::vector<std::uint8_t>& bytes);
   void recall_bodies(const std::vector<std::uint8_t>& bytes);
   Bell bell;
+  BudgetTime budget_time = BudgetTime::clock;  // of steps by one thread
   std::vector<std::uint8_t> before_step;
   /// Bodies, joints or forces came or went: the stepper has been told, others begin anew.
   void model_changed();

@@ -296,6 +296,12 @@ TEST(ConstraintFunctions, AreWhatHandWrittenJointsAre) {
   }
   {
     Scene hand = three_bodies(), function = three_bodies();
+    hand.add(Ball{.between = {"a", "b"}, .at = at});
+    function.add_constraint({"a", "b"}, [=](auto q, auto) { return q[0].point(at - a0) - q[1].point(at - b0); });
+    compare(hand, function, "ball");
+  }
+  {
+    Scene hand = three_bodies(), function = three_bodies();
     hand.add(Hinge{.between = {"a", "b"}, .at = at});
     function.add_constraint({"a", "b"}, [=](auto q, auto) {
       const auto e = q[0].point(at - a0) - q[1].point(at - b0);
@@ -361,6 +367,50 @@ TEST(ConstraintFunctions, ParametersAreEliminated) {
     on_sphere.step(5e-3);
     on_rod.step(5e-3);
     EXPECT_LT((on_sphere.position("bead") - on_rod.position("bead")).norm(), 1e-9);
+  }
+}
+
+TEST(ConstraintFunctions, WithAParameterHaveTheDerivativesOfTheirValuesOnTheCurve) {
+  // A point of a body on a helix: rows are those of the two directions across the curve, which differences of the value itself
+  // must give at places of the curve; and J̇u along motions that stay on it.
+  const double r = 0.5, pitch = 0.2;
+  Scene scene = three_bodies();
+  scene.add_constraint(
+      {"a"}, [=](auto q, auto, auto s) { return q[0].point(tip) - MovingVec3(r * cos(s[0]), r * sin(s[0]), pitch * s[0]); },
+      {.name = "helix", .parameters = {{.name = "s", .from = -20, .to = 20}}});
+  Probe probe(scene);
+  ASSERT_EQ(probe.set.rows(), 2);
+  Random random;
+  const Vec3 arm_in_body = tip - Vec3(0.1, -0.05, 0.07);  // from the centre of mass
+  for (int round = 0; round < 8; ++round) {
+    State s = random.state(probe.model, probe.start());
+    const double place = -3.1 + 0.9 * round;
+    const Vec3 tangent(-r * std::sin(place), r * std::cos(place), pitch);
+    const Vec3 arm = s.theta[0] * arm_in_body;
+    s.p[0] = Vec3(r * std::cos(place), r * std::sin(place), pitch * place) - arm;
+    s.v(0) = 0.7 * tangent - Vec3(s.omega(0)).cross(arm);
+    const MatX J = probe.at(s);
+    const RowValues here = probe.values;
+    EXPECT_LT(here.C.norm(), 1e-12);
+    EXPECT_LT((J * s.u).norm(), 1e-11);  // along the curve
+    const MatX across = J.leftCols<3>();
+    EXPECT_LT((across * across.transpose() - MatX::Identity(2, 2)).norm(), 1e-11);
+    EXPECT_LT((across * tangent).norm(), 1e-11);
+    constexpr double h = 1e-5;
+    const auto moved = [&](const VecX& sigma) {
+      State there = s;
+      displace(s, sigma, there);
+      return there;
+    };
+    for (Eigen::Index i = 0; i < s.u.size(); ++i) {
+      const VecX e = VecX::Unit(s.u.size(), i);
+      probe.at(moved(h * e));
+      const VecX after = probe.values.C;
+      probe.at(moved(-h * e));
+      EXPECT_LT(((after - probe.values.C) / (2 * h) - J.col(i)).norm(), 1e-6);
+    }
+    const VecX after = probe.at(moved(h * s.u)) * s.u, before = probe.at(moved(-h * s.u)) * s.u;
+    EXPECT_LT(((after - before) / (2 * h) - here.gamma).norm(), 1e-6 * (1 + here.gamma.norm()));
   }
 }
 

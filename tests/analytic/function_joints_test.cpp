@@ -2,6 +2,8 @@
 // and joints that break. Each against what statics, kinematics or the calculus of one variable says of it.
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/inverse.h>
+#include <rotule/relaxation.h>
 #include <rotule/world.h>
 
 #include <cmath>
@@ -257,6 +259,152 @@ TEST(ConeLimit, ABallJointStaysWithinItsCone) {
     EXPECT_GT(widest, 0.499);
     EXPECT_LT(widest, 0.5 + 1e-5);
   }
+}
+
+TEST(ConeLimit, CarriesWhatRestsOnIt) {
+  // A damped pendulum comes to rest on a stop, on a bound, on its cone: each is in equilibrium there, and none where it swings.
+  const double angle = 0.3;
+  const Quat tilted(Eigen::AngleAxisd(-0.5, Vec3::UnitY()));
+  Scene plain;
+  plain.add(
+      {.name = "arm", .mass = 1, .position = tilted * Vec3(0, 0, -0.5), .orientation = tilted, .shape = Box{Vec3(0.1, 0.1, 1)}});
+  plain.add(Hinge{.name = "pin", .between = {"world", "arm"}, .axis = Vec3(0, 1, 0), .drive = {.damping = 5}});
+  Scene stop = plain, bound = plain, cone = plain;
+  Drive& drive = std::get<Hinge>(stop.joints[0]).drive;
+  drive.lower = -0.1;
+  drive.upper = 0.5 - angle;
+  bound.add(Constraint{.between = {"world", "arm"}, .at_least = 0.5 * std::sin(angle), .equation = "arm.x"});
+  cone.add(ConeLimit{.between = {"world", "arm"},
+                     .axis = tilted * Vec3(0, 0, -1),
+                     .center = Vec3(std::sin(1.0), 0, -std::cos(1.0)),
+                     .angle = 1 - angle});
+  for (const Scene& scene : {stop, bound, cone}) {
+    World world(scene, fine());
+    EXPECT_GT(world.balance(1e-3, 1e-3).force, 1);
+    for (int i = 0; i < 12000; ++i) world.step();
+    EXPECT_NEAR(world.position("arm").x(), 0.5 * std::sin(angle), 1e-6);
+    const Balance rest = world.balance(1e-3, 1e-3);
+    EXPECT_EQ(rest.restless_count, 0);
+    EXPECT_LT(rest.force, 1e-6);
+  }
+  World slack(bound, fine());
+  EXPECT_THROW(relax(slack), Error);
+}
+
+/// One mechanism of each kind that is a function, side by side, all on the move.
+Scene all_kinds() {
+  Scene scene;
+  const Vec3 I(0.02, 0.03, 0.04);
+  const auto add = [&](const std::string& name, const Vec3& at, const Vec3& v = Vec3::Zero(), const Vec3& omega = Vec3::Zero()) {
+    scene.add(block(name, 1, at, I));
+    scene.bodies.back().velocity = v;
+    scene.bodies.back().angular_velocity = omega;
+  };
+  add("nut", {0, 0, 0});
+  scene.add(Screw{.name = "thread", .between = {"world", "nut"}, .pitch = 0.5});
+  add("pinion", {0, 2, 0}, Vec3::Zero(), {0, 0, 2});
+  add("rack", {0, 2.3, 0}, {0.4, 0, 0});
+  scene.add(Hinge{.between = {"world", "pinion"}, .at = {0, 2, 0}});
+  scene.add(Slider{.between = {"world", "rack"}, .at = {0, 2.3, 0}, .axis = {1, 0, 0}, .drive = {.stiffness = 30}});
+  scene.add(RackAndPinion{.name = "mesh", .between = {"pinion", "rack"}, .radius = 0.2});
+  for (const bool slack : {false, true}) {
+    const std::string n = slack ? "_slack" : "_taut";
+    const double y = slack ? 5 : 4;
+    add("one" + n, {-0.5, y, 0}, {0, 0, slack ? 3.0 : 0.0});
+    add("two" + n, {0.5, y, 0.1});
+    scene.add(Pulley{.name = "rope" + n,
+                     .between = {"one" + n, "two" + n},
+                     .from = Vec3(-0.5, y, 0.05),
+                     .over_a = {-0.5, y, 2},
+                     .over_b = {0.5, y, 2},
+                     .ratio = 2,
+                     .slack = slack});
+  }
+  for (const auto& [name, spin] : {std::pair("left", 3.0), std::pair("right", 1.0), std::pair("case", 2.0)}) {
+    add(name, {0, 7, 0}, Vec3::Zero(), {0, 0, spin});
+    scene.add(Hinge{.between = {"world", name}, .at = {0, 7, 0}, .drive = {.damping = spin}});
+  }
+  scene.add(Differential{.name = "differential", .between = {"left", "right"}, .housing = "case"});
+  add("bead", {0, 9, 0});
+  scene.add(Rail{.name = "wire", .between = {"world", "bead"}, .points = {{-1, 9, 0.5}, {0, 9, 0}, {1, 9.3, 0.2}, {2, 9, 1}}});
+  add("cam", {0, 11, 0}, Vec3::Zero(), {0, 0, 3});
+  add("rod", {0.4, 11, 0.2});
+  std::vector<Vec3> edge;
+  for (int k = 0; k < 24; ++k) edge.emplace_back(0.1 + 0.3 * std::cos(k * pi / 12), 11 + 0.3 * std::sin(k * pi / 12), 0);
+  scene.add(Hinge{.between = {"world", "cam"},
+                  .at = {0, 11, 0},
+                  .drive = {.motion = GivenMotion{.speed = 3, .amplitude = 0.1, .frequency = 5}}});
+  scene.add(Slider{.between = {"world", "rod"}, .at = {0.4, 11, 0.2}, .axis = {1, 0, 0}});
+  scene.add(Cam{.name = "edge", .between = {"cam", "rod"}, .profile = edge});
+  add("driver", {0, 13, 0.5});
+  add("shaft", {0, 13, -0.5}, {0, 0.5, 0}, {1, 0, 0.5});
+  scene.add(Hinge{.between = {"world", "driver"}, .at = {0, 13, 0}});
+  scene.add(ConstantVelocity{.name = "homokinetic", .between = {"driver", "shaft"}, .at = {0, 13, 0}});
+  add("coin", {0, 15, 0.3}, {0.6, 0, 0}, {0.3, 2, 1});
+  scene.add(Rolling{.name = "rolls", .between = {"world", "coin"}, .axis = Vec3(0, 1, 0), .radius = 0.3});
+  add("sled", {0, 17, 0}, {1, -0.1, 0}, {0, 0, 0.5});
+  scene.add(Planar{.between = {"world", "sled"}, .at = {0, 17, 0}});
+  scene.add(KnifeEdge{.name = "blade", .between = {"world", "sled"}, .at = {0.2, 17, 0}});
+  add("swing", {0, 19, -0.5}, {2, 0, 0}, {0, -4, 0});
+  scene.add(Ball{.between = {"world", "swing"}, .at = {0, 19, 0}});
+  scene.add(ConeLimit{.name = "cone", .between = {"world", "swing"}, .axis = {0, 0, -1}, .angle = 0.5});
+  add("small", {0, 21, 0}, Vec3::Zero(), {0, 0, 2});
+  add("large", {0.3, 21, 0}, Vec3::Zero(), {0, 0, -1});
+  scene.add(Hinge{.between = {"world", "small"}, .at = {0, 21, 0}});
+  scene.add(Hinge{.between = {"world", "large"}, .at = {0.3, 21, 0}, .drive = {.stiffness = 1}});
+  scene.add(Gear{.name = "gear", .between = {"small", "large"}, .teeth_a = 10, .teeth_b = 20});
+  add("pearl", {std::cos(0.3), 0.3, -0.09});
+  scene.add(
+      Constraint{.name = "curve", .between = {"world", "pearl"}, .equation = {"pearl.x - cos(pearl.y)", "pearl.z + pearl.y^2"}});
+  return scene;
+}
+
+TEST(FunctionJoints, ASceneMovesOnWhenItIsDescribedAnew) {
+  const Scene scene = all_kinds();
+  World world(scene, fine());
+  world.project();
+  for (int i = 0; i < 200; ++i) world.step();
+  const Scene anew = parse_scene(to_json(posed(scene, world)));
+  // A rope that hangs loose and shafts at an angle have no kind of their own.
+  for (std::size_t j = 0; j < scene.joints.size(); ++j) {
+    const std::string& name = std::visit([](const auto& joint) -> const std::string& { return joint.name; }, anew.joints[j]);
+    const bool as_text = name == "rope_slack" || name == "homokinetic" || name == "curve";
+    EXPECT_EQ(std::holds_alternative<Constraint>(anew.joints[j]), as_text) << name;
+  }
+  World other(anew, fine());
+  other.project();
+  EXPECT_LT(other.diagnostics().joint_error.position, 1e-9);
+  for (int i = 0; i < 400; ++i) {
+    world.step();
+    other.step();
+  }
+  for (const BodyDef& body : scene.bodies)
+    EXPECT_LT((world.position(body.name) - other.position(body.name)).norm(), 1e-7) << body.name;
+}
+
+TEST(FunctionJoints, WhatCannotBeDescribedAnewIsNamed) {
+  const auto message = [](Scene scene, int steps) -> std::string {
+    World world(scene, fine());
+    for (int i = 0; i < steps; ++i) world.step();
+    try {
+      static_cast<void>(posed(scene, world));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  Scene timed;
+  timed.add(block("bead", 1, Vec3::Zero(), Vec3::Ones()));
+  timed.add(Constraint{.name = "lift", .between = {"world", "bead"}, .equation = "bead.z - 0.1 * sin(t)"});
+  EXPECT_EQ(message(timed, 0), "");
+  EXPECT_NE(message(timed, 3).find("joint \"lift\": it speaks of the time"), std::string::npos);
+  // A bowl that falls, and the ball in it.
+  Scene bowl;
+  bowl.add(block("bowl", 1, Vec3::Zero(), Vec3::Ones()));
+  bowl.add(block("ball", 1, Vec3(0, 0, -0.8), Vec3::Ones()));
+  bowl.add(Rolling{.name = "rolls", .between = {"bowl", "ball"}, .surface = "x^2 + y^2 + z^2 - 1", .radius = 0.2});
+  EXPECT_EQ(message(bowl, 0), "");
+  EXPECT_NE(message(bowl, 3).find("joint \"rolls\": its surface has moved with body \"bowl\""), std::string::npos);
 }
 
 TEST(Breaking, ARodTearsWhereItsPullIsTooLarge) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <random>
+#include <utility>
 
 #include "constraint/constraint_set.h"
 #include "model/solver_list.h"
@@ -249,11 +250,37 @@ TEST(Gear, WorksWithDrivesOfOtherJoints) {
   EXPECT_NEAR(spin(world, "planet") / spin(world, "arm"), -3, 1e-9);
 }
 
-TEST(Gear, WorksWithEverythingThatTakesLoops) {
+/// The planetary gear with its meshes as a function over three bodies each: angles counted from the carrier.
+Scene planetary_by_functions() {
+  Scene scene = planetary(6);
+  const std::vector<JointDef> joints = std::exchange(scene.joints, {});
+  for (const JointDef& joint : joints) {
+    const auto* gear = std::get_if<Gear>(&joint);
+    if (gear == nullptr) {
+      scene.joints.push_back(joint);
+      continue;
+    }
+    const double a = gear->teeth_a, b = gear->internal ? -gear->teeth_b : gear->teeth_b;
+    scene.add_constraint({gear->between[0], gear->between[1], gear->carrier}, [=](auto q, auto) {
+      const auto angle = [&](const auto& wheel) {
+        const auto x = wheel.direction(Vec3::UnitX()), y = wheel.direction(Vec3::UnitY());
+        const auto x_c = q[2].direction(Vec3::UnitX()), y_c = q[2].direction(Vec3::UnitY());
+        return atan2(x.dot(y_c) - y.dot(x_c), x.dot(x_c) + y.dot(y_c));
+      };
+      return wrap(a * angle(q[0]) + b * angle(q[1]));
+    });
+  }
+  return scene;
+}
+
+class EveryMethod : public ::testing::TestWithParam<bool> {};
+
+TEST_P(EveryMethod, ThatTakesLoopsTakesGears) {
+  const Scene gears = GetParam() ? planetary_by_functions() : planetary(6);
   int ran = 0;
   const auto run = [&](const Recipe& recipe, std::string_view name) {
     SCOPED_TRACE(std::string(name));
-    Scene scene = planetary(6);
+    Scene scene = gears;
     scene.recipe = recipe;
     try {
       World world(scene);
@@ -293,6 +320,8 @@ TEST(Gear, WorksWithEverythingThatTakesLoops) {
   }
   EXPECT_GT(ran, 25);
 }
+INSTANTIATE_TEST_SUITE_P(Gear, EveryMethod, ::testing::Values(false, true),
+                         [](const auto& by_functions) { return by_functions.param ? "functions" : "by_hand"; });
 
 TEST(Gear, RefusesWhatMakesNoSense) {
   const auto refuses = [](Gear gear, const std::string& place, const std::string& why) {

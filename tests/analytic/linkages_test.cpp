@@ -1,11 +1,14 @@
 // Linkages and structures: kinematics in closed form, statics by hand, mobility by theory.
 #include <gtest/gtest.h>
+#include <rotule/analyse.h>
 #include <rotule/world.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 
+#include "linalg/decompositions.h"
 #include "scenes/builders.h"
 #include "support/runs.h"
 
@@ -175,35 +178,43 @@ TEST(AndrewsSqueezer, ArrivesWhereItsPublishedSolutionDoes) {
   }
 }
 
-TEST(Bennett, TurnsAsItsLinksAndTwistsSay) {
-  // Four hinges in space, links a and b by turns, twists alpha and beta: they move where a / sin alpha = b / sin beta, with
-  // tan(theta_1 / 2) tan(theta_2 / 2) = sin((beta + alpha) / 2) / sin((beta - alpha) / 2).
-  const double alpha = 40 * pi / 180, beta = 75 * pi / 180, a = 1, b = a * std::sin(beta) / std::sin(alpha);
-  const double product = std::sin((beta + alpha) / 2) / std::sin((beta - alpha) / 2);
-  const double theta_1 = 110 * pi / 180, theta_2 = 2 * std::atan(product / std::tan(theta_1 / 2));
-  Scene scene;
-  std::vector<Vec3> at, axis;
-  Vec3 p = Vec3::Zero();
-  Mat3 R = Mat3::Identity();
-  for (int i = 0; i < 4; ++i) {
-    at.push_back(p);
-    axis.emplace_back(R.col(2));
-    const double theta = i % 2 ? theta_2 : theta_1, sign = i < 2 ? 1 : -1;
-    R = R * Eigen::AngleAxisd(sign * theta, Vec3::UnitZ());
-    p += (i % 2 ? b : a) * R.col(0);
-    R = R * Eigen::AngleAxisd(i % 2 ? beta : alpha, Vec3::UnitX());
+/// Four hinges in space, links a and b by turns, twists alpha and beta: they move where a / sin alpha = b / sin beta, with
+/// tan(theta_1 / 2) tan(theta_2 / 2) = sin((beta + alpha) / 2) / sin((beta - alpha) / 2).
+struct Bennett {
+  double alpha = 40 * pi / 180, beta = 75 * pi / 180, a = 1, b = a * std::sin(beta) / std::sin(alpha);
+  double product = std::sin((beta + alpha) / 2) / std::sin((beta - alpha) / 2);
+  double theta_1 = 110 * pi / 180, theta_2 = 2 * std::atan(product / std::tan(theta_1 / 2));
+
+  [[nodiscard]] Scene scene() const {
+    Scene scene;
+    std::vector<Vec3> at, axis;
+    Vec3 p = Vec3::Zero();
+    Mat3 R = Mat3::Identity();
+    for (int i = 0; i < 4; ++i) {
+      at.push_back(p);
+      axis.emplace_back(R.col(2));
+      const double theta = i % 2 ? theta_2 : theta_1, sign = i < 2 ? 1 : -1;
+      R = R * Eigen::AngleAxisd(sign * theta, Vec3::UnitZ());
+      p += (i % 2 ? b : a) * R.col(0);
+      R = R * Eigen::AngleAxisd(i % 2 ? beta : alpha, Vec3::UnitX());
+    }
+    EXPECT_LT(p.norm(), 1e-14);
+    const std::array<std::string, 4> names = {"world", "one", "two", "three"};
+    for (int i = 1; i < 4; ++i)
+      scene.add({.name = names[i],
+                 .mass = 1,
+                 .inertia = Mat3(Vec3(0.1, 0.12, 0.09).asDiagonal()),
+                 .position = 0.5 * (at[i] + at[(i + 1) % 4])});
+    for (int i = 0; i < 4; ++i)
+      scene.add(
+          Hinge{.name = "hinge" + std::to_string(i), .between = {names[(i + 3) % 4], names[i]}, .at = at[i], .axis = axis[i]});
+    return scene;
   }
-  ASSERT_LT(p.norm(), 1e-14);
-  const std::array<std::string, 4> names = {"world", "one", "two", "three"};
-  for (int i = 1; i < 4; ++i)
-    scene.add({.name = names[i],
-               .mass = 1,
-               .inertia = Mat3(Vec3(0.1, 0.12, 0.09).asDiagonal()),
-               .position = 0.5 * (at[i] + at[(i + 1) % 4])});
-  for (int i = 0; i < 4; ++i)
-    scene.add(
-        Hinge{.name = "hinge" + std::to_string(i), .between = {names[(i + 3) % 4], names[i]}, .at = at[i], .axis = axis[i]});
-  World world(scene, recipes::exact());
+};
+
+TEST(Bennett, TurnsAsItsLinksAndTwistsSay) {
+  const Bennett linkage;
+  World world(linkage.scene(), recipes::exact());
   EXPECT_EQ(redundant_rows(world), 3);  // 20 rows for 18 motions, of which one is left
   const double energy = world.diagnostics().energy();
   double worst = 0, off = 0, widest = 0;
@@ -211,18 +222,37 @@ TEST(Bennett, TurnsAsItsLinksAndTwistsSay) {
     worst = std::max(worst, world.diagnostics().joint_error.position);
     // theta is the turn of a link against the one before it.
     const double turn_1 = world.joint_position(world.joint("hinge0")), turn_2 = world.joint_position(world.joint("hinge1"));
-    const double now = std::tan((theta_1 + turn_1) / 2) * std::tan((theta_2 + turn_2) / 2);
-    off = std::max(off, std::abs(now / product - 1));
+    const double now = std::tan((linkage.theta_1 + turn_1) / 2) * std::tan((linkage.theta_2 + turn_2) / 2);
+    off = std::max(off, std::abs(now / linkage.product - 1));
     widest = std::max(widest, std::abs(turn_1));
   });
   EXPECT_GT(widest, 0.3);
   EXPECT_LT(worst, 1e-10);
   EXPECT_LT(off, 1e-7);
   EXPECT_NEAR(world.diagnostics().energy(), energy, 1e-8);
+
+  // RATTLE too, which has to drop the same three equations.
+  for (const char* method : {"rattle", "rattle4", "rattle6"}) {
+    Recipe recipe = recipes::exact();
+    set(recipe, "integrator", method);
+    World other(linkage.scene(), recipe);
+    double fastest = 0;
+    worst = off = 0;
+    run_for(other, 3, [&] {
+      worst = std::max(worst, other.diagnostics().joint_error.position);
+      fastest = std::max(fastest, other.diagnostics().kinetic_energy);
+      const double turn_1 = other.joint_position(other.joint("hinge0")), turn_2 = other.joint_position(other.joint("hinge1"));
+      const double now = std::tan((linkage.theta_1 + turn_1) / 2) * std::tan((linkage.theta_2 + turn_2) / 2);
+      off = std::max(off, std::abs(now / linkage.product - 1));
+    });
+    EXPECT_LT(worst, 1e-10) << method;
+    EXPECT_LT(off, 1e-7) << method;
+    EXPECT_NEAR(other.diagnostics().energy(), energy, 1e-7 * fastest) << method;
+  }
 }
 
-TEST(Sarrus, RisesStraight) {
-  // Two legs of three parallel hinges each, at right angles: 30 rows for 30 motions, and yet the platform falls, straight.
+/// Two legs of three parallel hinges each, at right angles: 30 rows for 30 motions, and yet the platform falls, straight.
+Scene sarrus() {
   Scene scene;
   scene.add({.name = "platform", .mass = 1, .inertia = Mat3(Vec3(0.1, 0.1, 0.1).asDiagonal()), .position = Vec3(0, 0, 1.2)});
   for (const bool along_x : {true, false}) {
@@ -235,9 +265,15 @@ TEST(Sarrus, RisesStraight) {
                  .mass = 1,
                  .inertia = Mat3(Vec3(0.1, 0.1, 0.1).asDiagonal()),
                  .position = 0.5 * (at[k] + at[k + 1])});
-    for (int k = 0; k < 3; ++k) scene.add(Hinge{.between = {parts[k], parts[k + 1]}, .at = at[k], .axis = axis});
+    for (int k = 0; k < 3; ++k)
+      scene.add(
+          Hinge{.name = name + "_hinge" + std::to_string(k), .between = {parts[k], parts[k + 1]}, .at = at[k], .axis = axis});
   }
-  World world(scene, recipes::exact());
+  return scene;
+}
+
+TEST(Sarrus, RisesStraight) {
+  World world(sarrus(), recipes::exact());
   EXPECT_EQ(redundant_rows(world), 1);
   const double energy = world.diagnostics().energy();
   double aside = 0, tilt = 0;
@@ -249,6 +285,49 @@ TEST(Sarrus, RisesStraight) {
   EXPECT_LT(aside, 1e-11);
   EXPECT_LT(tilt, 1e-11);
   EXPECT_NEAR(world.diagnostics().energy(), energy, 1e-9);
+}
+
+/// The rows that the doctor calls redundant, joint by joint, are as many as a full decomposition of J finds, and all that follows
+/// from other rows is in the joints it names: null vectors z, z^T J = 0, restricted to the rows of those joints, stay
+/// independent.
+void expect_examined(const Scene& scene, int nominal, const std::vector<std::pair<std::string, int>>& named) {
+  const Checkup checkup = examine(scene);
+  const int movable = 6 * (checkup.bodies - checkup.fixed);
+  EXPECT_EQ(movable - checkup.rows, nominal);
+  EXPECT_EQ(checkup.degrees_of_freedom, 1);
+  std::vector<std::pair<std::string, int>> found;
+  int redundant = 0;
+  for (const Redundancy& r : checkup.redundant) {
+    found.emplace_back(r.joint, r.rows);
+    redundant += r.rows;
+  }
+  EXPECT_EQ(found, named);
+  EXPECT_TRUE(checkup.conflicts.empty());
+
+  const World world(scene, recipes::exact());
+  const MatX J = linearise(world).J;
+  ASSERT_EQ(J.rows(), checkup.rows);
+  const SymmetricEigen squares = symmetric_eigen(MatX(J * J.transpose()));
+  const Eigen::Index dependent = (squares.values.array() < 1e-12 * squares.values.maxCoeff()).count();
+  EXPECT_EQ(checkup.rank, J.rows() - dependent);
+  EXPECT_EQ(redundant, dependent);
+  const MatX null = squares.vectors.leftCols(dependent);
+  MatX of_named(0, null.cols());
+  for (const auto& [joint, rows] : named) {
+    const auto number = std::find_if(scene.joints.begin(), scene.joints.end(),
+                                     [&](const JointDef& j) { return std::get<Hinge>(j).name == joint; }) -
+                        scene.joints.begin();
+    MatX more(of_named.rows() + 5, null.cols());
+    more << of_named, null.middleRows(5 * number, 5);  // all are hinges
+    of_named = more;
+  }
+  EXPECT_GT(symmetric_eigen(MatX(of_named.transpose() * of_named)).values[0], 1e-6);
+}
+
+TEST(Doctor, NamesTheRowsThatOverconstrainedLinkagesHaveTooMany) {
+  expect_examined(Bennett().scene(), -2, {{"hinge2", 1}, {"hinge3", 2}});
+  expect_examined(scenes::bricard(), 0, {{"hinge_4", 1}});
+  expect_examined(sarrus(), 0, {{"x_hinge2", 1}});
 }
 
 TEST(BridgeTruss, StandsStillOnReactionsOfStatics) {

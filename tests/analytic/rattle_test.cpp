@@ -68,7 +68,7 @@ TEST(Rattle, PassesSingularPosesWithItsJointsClosed) {
         open = std::max(open, world.diagnostics().joint_error.position);
       }
       EXPECT_LT(open, 1e-9) << name << ", " << method;
-      EXPECT_NEAR(world.diagnostics().energy(), energy, 1e-2 * energy) << name << ", " << method;
+      EXPECT_NEAR(world.diagnostics().energy(), energy, 5e-6 * energy) << name << ", " << method;
     }
 }
 

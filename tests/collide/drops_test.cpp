@@ -1,6 +1,6 @@
 // Every kind of shape dropped on every kind of shape, on rails, on edges and between them, in random poses: laid across, along or
 // at any angle. Nothing drives it, so energy must not grow, not in a single step; bodies must not sink into each other; what
-// cannot roll comes to rest within five seconds, or has fallen off: nearly all on what is flat, most on what is not.
+// cannot roll comes to rest within five seconds, or has fallen off: all on what is flat, most on what is not.
 //
 // ROTULE_DROPS: drops per pair (4).
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <numbers>
@@ -160,8 +161,14 @@ const std::vector<Ground>& grounds() {
 struct Fall {
   double gain = 0, step_gain = 0;  // over the start; of the worst step; both over the energy of a fall through the body's size
   double overlap = 0;              // the deepest, over the size
-  bool restless = false;
+  double speed = 0;                // m/s, at the end, where it is to have come to rest
 };
+
+std::string brief(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", value);
+  return text;
+}
 
 Fall let_fall(const Dropped& kind, const Ground& ground, int drop) {
   std::mt19937 random(std::mt19937::result_type(1000 * drop + 17));
@@ -198,7 +205,7 @@ Fall let_fall(const Dropped& kind, const Ground& ground, int drop) {
     for (const ContactResult& c : world.contacts()) out.overlap = std::max(out.overlap, -c.gap / size);
     fell = world.position("it").z() < -3;
   }
-  out.restless = !fell && !kind.rolls && world.velocity("it").norm() + size * world.angular_velocity("it").norm() > 1e-3;
+  if (!fell && !kind.rolls) out.speed = world.velocity("it").norm() + size * world.angular_velocity("it").norm();
   return out;
 }
 
@@ -209,20 +216,23 @@ TEST_P(Drops, NeitherGainEnergyNorSinkAndComeToRest) {
   const Ground& ground = grounds()[std::get<1>(GetParam())];
   const char* wanted = std::getenv("ROTULE_DROPS");
   const int drops = wanted != nullptr ? std::atoi(wanted) : 4;
-  int restless = 0;
+  // All of them are gone through: how many fail, and which, says more than the first.
+  std::string gained, sank, restless;
+  int count = 0;
   for (int drop = 0; drop < drops; ++drop) {
-    SCOPED_TRACE(drop);
     const Fall fall = let_fall(kind, ground, drop);
-    EXPECT_LE(fall.gain, 1e-6);
-    EXPECT_LE(fall.step_gain, 1e-6);
-    EXPECT_LE(fall.overlap, 0.01);
-    if (HasFailure()) return;
-    restless += fall.restless;
+    const auto note = [&](std::string& list, double value) { list += " " + std::to_string(drop) + " (" + brief(value) + ")"; };
+    if (std::max(fall.gain, fall.step_gain) > 1e-6) note(gained, std::max(fall.gain, fall.step_gain));
+    if (fall.overlap > 0.01) note(sank, fall.overlap);
+    if (fall.speed > 1e-3) note(restless, fall.speed), ++count;
   }
+  EXPECT_TRUE(gained.empty()) << "energy, by drop:" << gained;
+  EXPECT_TRUE(sank.empty()) << "overlap, by drop:" << sank;
+  if (count > 0) std::printf("%d of %d restless, by drop:%s\n", count, drops, restless.c_str());
   if (ground.sort == Ground::Sort::flat) {
-    EXPECT_LE(restless, 1 + drops / 20) << "of " << drops;
+    EXPECT_EQ(count, 0) << "of " << drops;
   } else if (ground.sort == Ground::Sort::uneven) {
-    EXPECT_LE(restless, 1 + drops / 6) << "of " << drops;
+    EXPECT_LE(count, 1 + drops / 6) << "of " << drops;
   }
 }
 
@@ -264,7 +274,7 @@ TEST(DropsOnceWrong, AreRight) {
     const Fall fall = let_fall(by_name(dropped_kinds(), c.kind), by_name(grounds(), c.ground), c.drop);
     EXPECT_LE(fall.step_gain, 1e-6);
     EXPECT_LE(fall.overlap, 1e-3);
-    EXPECT_FALSE(fall.restless);
+    EXPECT_LE(fall.speed, 1e-3);
   }
 }
 

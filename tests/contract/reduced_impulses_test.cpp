@@ -94,6 +94,80 @@ TEST(ReducedImpulses, TheMatrixIsThatOfBodiesAfterTheirJoints) {
   EXPECT_GT(compared, 6);
 }
 
+/// Hinges one after the other with springs and dampers, lying on a floor with all corners.
+Scene soft_chain(int seed, int links, bool floating) {
+  RandomTrees random(seed);
+  Scene scene = random.hinges(links, floating);
+  scene.gravity = {0, 0, -9.81};
+  for (auto& body : scene.bodies) body.shape = Box{Vec3(0.3, 0.3, 0.05)};
+  for (JointDef& joint : scene.joints) {
+    auto& hinge = std::get<Hinge>(joint);
+    hinge.drive.stiffness = random.number(0, 50);
+    hinge.drive.damping = random.number(0.1, 5);
+    hinge.drive.rest = random.number(-1e-3, 1e-3);  // so little that nothing is met on the way
+  }
+  scene.add({.name = "floor", .fixed = true, .position = {0, 0, -0.5249}, .shape = Box{Vec3(30, 30, 1)}});
+  return scene;
+}
+
+TEST(ReducedImpulses, SpringsAndDampersAreTakenOutOfTheProblem) {
+  // What is left for contacts is Schur's complement of joints and springs, in the matrix and on the right-hand side.
+  int compared = 0;
+  for (int n = 0; n < 6; ++n) {
+    const Scene scene = soft_chain(400 + n, 2 + n, n % 2 == 1);
+    Recipe maximal = by_impulses_in("maximal", 2e-3), reduced = by_impulses_in("reduced", 2e-3);
+    set(maximal, "formulation.geometric_stiffness", "false");
+    World a(scene, maximal), b(scene, reduced);
+    a.keep_problems(true);
+    b.keep_problems(true);
+    a.step();
+    b.step();
+    ASSERT_EQ(a.islands(), 1) << n;
+    const ConstraintProblem &p = a.problem(0), &q = b.problem(0);
+    const auto out = static_cast<Eigen::Index>(p.rows() - q.rows());
+    EXPECT_EQ(out, 5 * static_cast<Eigen::Index>(scene.joints.size()) + static_cast<Eigen::Index>(scene.joints.size()));
+    ASSERT_GT(q.rows(), 0);
+    // Joints of slender links depend on each other nearly: the complement is taken with more digits.
+    using Digits = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+    const Digits A = MatX(dense_of(p) + MatX(p.C.asDiagonal())).cast<long double>();
+    const Digits b_p = p.b.cast<long double>();
+    const Digits share = A.topLeftCorner(out, out).fullPivLu().solve(Digits(A.topRightCorner(out, q.rows()))).transpose();
+    const MatX rest = Digits(A.bottomRightCorner(q.rows(), q.rows()) - share * A.topRightCorner(out, q.rows())).cast<double>();
+    const VecX b_rest = Digits(b_p.bottomRows(q.rows()) - share * b_p.topRows(out)).cast<double>();
+    EXPECT_LT((rest - dense_of(q) - MatX(q.C.asDiagonal())).cwiseAbs().maxCoeff(), 1e-9 * rest.cwiseAbs().maxCoeff()) << n;
+    EXPECT_LT((b_rest - q.b).cwiseAbs().maxCoeff(), 1e-9 * (1 + p.b.cwiseAbs().maxCoeff())) << n;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 6);
+}
+
+TEST(ReducedImpulses, NoStopIsPassedThoughMostStandAside) {
+  // Thrown chains between narrow stops: what one stop gives back drives others beyond theirs in the same step.
+  for (int n = 0; n < 4; ++n) {
+    RandomTrees random(500 + n);
+    Scene scene = random.hinges(6, n % 2 == 1);
+    for (JointDef& joint : scene.joints) {
+      auto& hinge = std::get<Hinge>(joint);
+      hinge.drive.lower = -0.02;
+      hinge.drive.upper = 0.03;
+    }
+    for (auto& body : scene.bodies)
+      if (n % 2 == 1) body.velocity = random.vector(2);
+    World world(scene, by_impulses_in("reduced", 5e-3));
+    double beyond = 0, most = 0;
+    for (int k = 0; k < 60; ++k) {
+      world.step();
+      for (const JointId id : world.joints()) {
+        const double q = world.joint_position(id);
+        beyond = std::max({beyond, -0.02 - q, q - 0.03});
+        most = std::max(most, std::abs(q));
+      }
+    }
+    EXPECT_LT(beyond, 1e-7) << n;
+    EXPECT_GT(most, 0.019) << n;  // they were there
+  }
+}
+
 /// The largest speed of a body, at least 1.
 double speed_scale(const World& world) {
   double out = 1;

@@ -114,7 +114,7 @@ TEST(ReducedMotion, TreesMoveAsInMaximalCoordinates) {
 TEST(ReducedMotion, LoopsMoveAsInMaximalCoordinates) {
   for (const Scene& scene :
        {scenes::four_bar(), scenes::slider_crank(), scenes::six_bar_loop(), scenes::rod_pendulum(), scenes::flyball_governor()})
-    EXPECT_LT(apart_after(scene, 0.05), 1e-9) << scene.bodies.front().name;
+    EXPECT_LT(apart_after(scene, 0.3), 1e-10) << scene.bodies.front().name;
 }
 
 TEST(ReducedMotion, EveryMethodGoesToTheSamePlace) {

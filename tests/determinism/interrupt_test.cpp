@@ -291,5 +291,28 @@ TEST(Budget, OfTimeIsKeptByEverySolver) {
   }
 }
 
+// Some orbits in one step, at a tolerance that takes long: made to its end with what is left of the tolerance, and
+// said.
+TEST(Budget, OfTimeIsKeptByErrorControl) {
+  for (const char* method : {"dormand_prince", "radau5"}) {
+    SCOPED_TRACE(method);
+    Scene scene = scenes::kepler();
+    set(scene.recipe, "integrator", method);
+    set(scene.recipe, "integrator.relative_tolerance", "1e-13");
+    scene.recipe.budget.seconds = 0.01;
+    World world(scene);
+    world.step(1e-3);
+    timespec before{}, after{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+    const StepReport report = world.step(20);
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+    EXPECT_TRUE(report.cut);
+    EXPECT_FALSE(report.converged);
+    EXPECT_DOUBLE_EQ(world.time(), 20 + 1e-3);
+    EXPECT_LT(static_cast<double>(after.tv_sec - before.tv_sec) + 1e-9 * static_cast<double>(after.tv_nsec - before.tv_nsec),
+              0.05);
+  }
+}
+
 }  // namespace
 }  // namespace rotule

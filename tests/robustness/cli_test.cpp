@@ -43,6 +43,7 @@ TEST_F(Cli, BadInputGivesStatusTwoAndOneLine) {
   const std::vector<Case> cases{
       {"rn pendulum", "unknown command \"rn\"; did you mean \"run\"?"},
       {"--wrong", "--help says more"},
+      {"help chek", "unknown command \"chek\"; did you mean \"check\"?"},
       {"run", "SCENE"},
       {"run " + good + " extra", "\"extra\" is one word too many"},
       {"run " + good + " --stps 3", "unknown option \"--stps\"; did you mean \"--steps\"?"},
@@ -306,6 +307,11 @@ TEST_F(Cli, ConvergenceMeasuresOrders) {
   EXPECT_EQ(rows[3]["integrator"], "rk2");
   EXPECT_LT(rows[3]["state_error"].get<double>(), 1e-12);
   EXPECT_NE(rotule("convergence " + scene + " --integrators explicit_euler --steps 10").out.find("gained"), std::string::npos);
+
+  // Of bodies that touch, too: the table says order four of a coin that rolls.
+  const Result rolls = rotule("convergence rolling_coin --integrators rk4 --steps 200,400 --set duration=0.2 --json");
+  ASSERT_EQ(rolls.status, 0) << rolls.err;
+  EXPECT_NEAR(Json::parse(rolls.out)["rows"][1]["state_order"].get<double>(), 4, 0.4);
 
   const Result blown = rotule("convergence mannequin --integrators explicit_euler --steps 3,80 --json");
   ASSERT_EQ(blown.status, 0) << blown.err;

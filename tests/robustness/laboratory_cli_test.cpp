@@ -52,6 +52,29 @@ TEST_F(LaboratoryCli, CurvesAndFclibsFormat) {
   EXPECT_TRUE(nlohmann::json::parse(solved.out)["results"][0]["reached"].get<bool>());
 }
 
+TEST_F(LaboratoryCli, FlutterInNumbersAndAsAPicture) {
+  // Den Hartog: a square bar of 5 kg with a damper of 0.4 N s/m on it gallops where 1/2 rho U d (C_l' + C_d) takes less than
+  // that.
+  const Result result = rotule("flutter galloping --wind 1..6:6 --svg ../in/damping.svg --json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const nlohmann::json report = nlohmann::json::parse(result.out);
+  EXPECT_EQ(report["scene"], "galloping");
+  EXPECT_EQ(report["flow"], "wind");
+  EXPECT_NEAR(report["critical_speed"].get<double>(), 3.7, 0.1);
+  EXPECT_NEAR(report["critical_frequency"].get<double>(), 10 / (2 * 3.14159265), 0.01);
+  ASSERT_EQ(report["points"].size(), 6u);
+  for (const auto& point : report["points"]) {
+    const double speed = point["speed"], damping = point["modes"][0]["damping_ratio"];
+    EXPECT_EQ(damping > 0, speed < report["critical_speed"].get<double>()) << speed;
+  }
+  const std::string picture = written("damping.svg");
+  for (const char* words : {"<svg", "damping ratio", "speed [m/s]", "Frequencies"})
+    EXPECT_NE(picture.find(words), std::string::npos) << words;
+  const Result words = rotule("flutter galloping --wind 1..6:6");
+  EXPECT_NE(words.out.find("flutter from 3."), std::string::npos) << words.out;
+  expect_refusal(rotule("flutter galloping --wind 6..1"), "--wind \"6..1\": must be two speeds", "speeds that fall");
+}
+
 TEST_F(LaboratoryCli, LearnsAndSaysWhatItIsWorth) {
   for (const char* scene : {"brick_wall", "card_house"})
     ASSERT_EQ(rotule(std::string("run ") + scene + " --steps 6 --quiet --record-problems ../in/" + scene + ".h5").status, 0);

@@ -14,6 +14,13 @@ struct BadFlow {
 const std::string hull =
     R"("bodies": [{"name": "hull", "mass": 1, "shape": {"sphere": {"radius": 1}}}, {"name": "point", "mass": 1}])";
 
+/// Of mass 2 each, with these numbers between their velocities along x.
+std::string two_coupled(const std::string& above, const std::string& below) {
+  return hull + R"(, "forces": [{"coupled_added_mass": {"on": ["hull", "point"], "translation": [[2, 0, 0, )" + above +
+         R"(, 0, 0], [0, 2, 0, 0, 0, 0], [0, 0, 2, 0, 0, 0], [)" + below +
+         R"(, 0, 0, 2, 0, 0], [0, 0, 0, 0, 2, 0], [0, 0, 0, 0, 0, 2]]}}])";
+}
+
 const std::vector<BadFlow> bad_flows{
     {R"("flows": [{"wind": {}}])", "unknown flow \"wind\""},
     {R"("flows": [{"uniform": {}}])", "/flows/0/uniform: missing key \"velocity\""},
@@ -41,6 +48,21 @@ const std::vector<BadFlow> bad_flows{
     {hull + R"(, "forces": [{"added_mass": {"on": "hull", "translation": [1, -1, 1]}}])", "must not have negative directions"},
     {hull + R"(, "forces": [{"added_mass": {"on": "hull", "translation": [[1, 1, 0], [0, 1, 0], [0, 0, 1]]}}])",
      "must be symmetric"},
+    {hull + R"(, "forces": [{"coupled_added_mass": {"on": ["hull"], "translation": [[1]]}}])",
+     "/forces/0/coupled_added_mass/on: must name two bodies or more, names 1"},
+    {hull + R"(, "forces": [{"coupled_added_mass": {"on": ["hull", "hull"], "translation": [[1]]}}])", "names \"hull\" again"},
+    {hull + R"(, "forces": [{"coupled_added_mass": {"on": ["hull", "world"], "translation": [[1]]}}])",
+     "must be a body; what never moves is a body that is fixed"},
+    {hull + R"(, "forces": [{"coupled_added_mass": {"on": ["hull", "point"]}}])", "needs translation, rotation or both"},
+    {hull + R"(, "forces": [{"coupled_added_mass": {"on": ["hull", "point"], "translation": [[1, 0], [0, 1]]}}])",
+     "translation: must be 6 x 6 numbers for 2 bodies, is 2 x 2"},
+    {hull + R"(, "forces": [{"coupled_added_mass": {"on": ["hull", "point"], "translation": [[1, 0], [0]]}}])",
+     "translation/1: must have 2 numbers as the first row has, has 1"},
+    {R"("bodies": [{"name": "a", "mass": 1}, {"name": "b", "mass": 1, "kinematic": true}], "forces": [{"coupled_added_mass": {"on": ["a", "b"],
+        "rotation": [[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]}}])",
+     "on/1: must not be a body whose motion is given"},
+    {two_coupled("0", "3"), "must be symmetric"},
+    {two_coupled("3", "3"), "must not have negative directions"},
     {R"("structures": [{"bridge": {}}])", "unknown structure \"bridge\""},
     {R"("structures": [{"beam": {"to": [0, 0, 0]}}])", "/structures/0/beam/to: must not be where it begins"},
     {R"("structures": [{"beam": {"to": [0, 0, 1]}}])", "/structures/0/beam/up: must not be along the structure"},

@@ -82,6 +82,34 @@ TEST_F(RobotsCli, HostileFilesAreRefusedInOneLine) {
       expect_refusal(rotule(command + file(each.name, each.text)), each.expected, each.name);
 }
 
+TEST_F(RobotsCli, ZeroMassesAreTold) {
+  // What carries no mass is held fast; a link without mass between two that have some goes with them.
+  struct Case {
+    std::string name, text, expected;
+    int joints;
+  };
+  const std::vector<Case> cases{
+      {"tip.urdf", one_link("0", "0", "1 0 0", "-1", "1"), "moves nothing that has mass; what it carries is held fast", 0},
+      {"tip.xml", mjcf("<worldbody><body name=\"a\"><joint name=\"j\"/><geom size=\"1\" mass=\"0\"/></body></worldbody>"),
+       "moves nothing that has mass; what it carries is held fast", 0},
+      {"between.xml",
+       mjcf("<worldbody><body name=\"a\"><joint name=\"j\"/><body name=\"b\"><joint name=\"k\" axis=\"0 1 0\"/>"
+            "<geom size=\"0.1\" mass=\"2\"/></body></body></worldbody>"),
+       "has no mass and stands between joints", 2},
+  };
+  for (const Case& each : cases) {
+    const std::string path = file(each.name, each.text);
+    const Result converted = rotule("convert " + path + " out.json --verbose");
+    ASSERT_EQ(converted.status, 0) << each.name << converted.err;
+    EXPECT_NE(converted.out.find(each.expected), std::string::npos) << each.name << converted.out;
+    std::ifstream in(cwd() / "out.json");
+    const Json scene = Json::parse(in);
+    EXPECT_EQ(scene.value("joints", Json::array()).size(), static_cast<std::size_t>(each.joints)) << each.name;
+    const Result run = rotule("run " + path + " --steps 20");
+    EXPECT_EQ(run.status, 0) << each.name << run.err;
+  }
+}
+
 TEST_F(RobotsCli, WhatIsOutsideIsReadWhereAllowed) {
   std::filesystem::create_directories(cwd() / "robot");
   std::filesystem::create_directories(cwd() / "shapes");

@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <thread>
 
 #include "record/trajectory.h"
 #include "support/cli.h"
+#include "support/four_bar.h"
 
 namespace rotule {
 namespace {
@@ -108,6 +110,46 @@ TEST_F(ShowCli, AMotorsForceIsOneCommandAway) {
   const std::string page = content(cwd() / "lift.html");
   EXPECT_EQ(page.find("Not to be trusted"), std::string::npos);
   EXPECT_NE(page.find("Work of motors"), std::string::npos);
+}
+
+/// The numbers of a page's only curve.
+std::vector<double> numbers_of(const std::string& page, const std::string& key) {
+  const std::size_t from = page.find("\"" + key + "\":[");
+  EXPECT_NE(from, page.npos);
+  const std::size_t begin = page.find('[', from);
+  return Json::parse(page.substr(begin, page.find(']', begin) + 1 - begin)).get<std::vector<double>>();
+}
+
+// The torque that turns the crank of a shipped four-bar at constant speed, as plotted by one command, and from recordings by
+// other methods: that of the balance of power, m (a - g) . v + I alpha omega over all bars, at every step of two turns.
+TEST_F(ShowCli, ThePlottedTorqueOfADrivenFourBarIsTheAnalyticOne) {
+  constexpr double pi = std::numbers::pi, rate = 8;
+  testing::FourBar bar{.a = 0.3, .b = 0.9, .c = 0.7, .d = 1, .theta_0 = pi / 3, .radius = 0.01};
+  const double metre = 7850 * pi * bar.radius * bar.radius;  // kg of steel
+  bar.m_a = metre * bar.a;
+  bar.m_b = metre * bar.b;
+  bar.m_c = metre * bar.c;
+  const auto expect_torque = [&](const std::string& command, const std::string& about) {
+    ASSERT_EQ(rotule("plot " + command + " --quantity crank_pivot.motor_torque --html torque.html").status, 0) << about;
+    const std::string page = content(cwd() / "torque.html");
+    const std::vector<double> time = numbers_of(page, "x"), torque = numbers_of(page, "y");
+    ASSERT_EQ(time.size(), torque.size());
+    ASSERT_GT(time.back(), 2 * 2 * pi / rate);
+    double largest = 0, worst = 0;
+    for (std::size_t i = 0; i < time.size(); ++i) {
+      const double expected = -bar.torque(bar.theta_0 + rate * time[i], rate, 0);  // its axis is y; the bar turns from x to z
+      largest = std::max(largest, std::abs(expected));
+      worst = std::max(worst, std::abs(torque[i] - expected));
+    }
+    EXPECT_GT(largest, 10) << about;
+    EXPECT_LT(worst, 1e-9 * largest) << about;
+  };
+  expect_torque("driven_four_bar", "as shipped");
+  for (const std::string integrator : {"rk4", "gauss6", "dormand_prince_8"}) {
+    const std::string recorded = integrator + ".h5";
+    ASSERT_EQ(rotule("run driven_four_bar --quiet --set integrator=" + integrator + " --record " + recorded).status, 0);
+    expect_torque(recorded, integrator);
+  }
 }
 
 TEST_F(ShowCli, AFullDiskLeavesNothing) {

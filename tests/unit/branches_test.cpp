@@ -125,6 +125,35 @@ TEST(Branches, GiveTheBitsOfOneThread) {
   EXPECT_GT(shared, 100);  // of 288: most trees have branches
 }
 
+/// The middle of a line is half way; of two lines that meet in a third, where they meet.
+TEST(Branches, AreLookedForFromTheMiddle) {
+  std::vector<int> parent(101);
+  std::iota(parent.begin(), parent.end(), 1);
+  parent.back() = -1;
+  const std::vector<double> cost(101, 1.0);
+  EXPECT_EQ(middle_of(parent, cost), 50);
+  parent[39] = 80;  // 0 ... 39 and 40 ... 79 end in 80 ... 100
+  EXPECT_EQ(middle_of(parent, cost), 80);
+}
+
+/// A line that is eaten from one end has no branches; turned to its middle it has two, for any number of threads.
+TEST(Branches, OfALineEatenFromOneEndAreItsHalves) {
+  System system = random_system(1500, 1, 0, 6, 1);
+  const Answer by_degree = answer_of(system, 1, nullptr);
+  std::iota(system.order.begin(), system.order.end(), 0);
+  const Answer alone = answer_of(system, 1, nullptr);
+  for (const int threads : {2, 4}) {
+    Gang gang(threads);
+    const Gang::Shift on(gang);
+    const Answer together = answer_of(system, threads, &gang);
+    EXPECT_GT(together.parts, 1);
+    EXPECT_EQ(together.x, alone.x);
+    EXPECT_EQ(together.redundant, alone.redundant);
+  }
+  ASSERT_EQ(alone.redundant, by_degree.redundant);
+  for (std::size_t r = 0; r < alone.x.size(); ++r) ASSERT_NEAR(alone.x[r], by_degree.x[r], 1e-13) << r;
+}
+
 TEST(Branches, AreDisjointSubtreesThatShareTheWork) {
   std::mt19937 random(5);
   for (int turn = 0; turn < 50; ++turn) {

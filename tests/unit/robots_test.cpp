@@ -144,9 +144,9 @@ TEST(Robots, PosturesOfUrdfAreProductsOfTransforms) {
       EXPECT_NEAR(mass, 0, 1e-12);
       worst_inertia = std::max(worst_inertia, (moment - known_moment).norm() + (inertia - known_inertia).norm());
       for (const auto& [name, value] : q)
-        if (const auto id =
-                std::find_if(robot.scene.joints.begin(), robot.scene.joints.end(),
-                             [&](const JointDef& j) { return std::visit([](const auto& d) { return d.name; }, j) == name; });
+        if (const auto id = std::find_if(
+                robot.scene.joints.begin(), robot.scene.joints.end(),
+                [&wanted = name](const JointDef& j) { return std::visit([](const auto& d) { return d.name; }, j) == wanted; });
             id != robot.scene.joints.end())
           worst_q = std::max(worst_q, std::abs(world.joint_position(world.joint(name)) - value));
     }

@@ -165,7 +165,12 @@ Feature curved_feature(const Side& s, bool on_flat) {
       const bool round = std::hypot(s.normal.x(), s.normal.y()) > aligned_faces;
       if (q.z() > c.size.z() - near) return {.at = {0, 0, c.size.z()}, .radius = c.radius, .name = name_of(Named::apex, 0)};
       if (q.z() < near) return round ? rim_at(0, c.size.x(), c.radius, 0) : spot_at(s);
-      return on_flat ? spot_at(s) : searched;
+      if (!on_flat) return searched;
+      // There the side is as round as the ball inside that touches it, all around, at this height.
+      const double slope = c.size.x() / c.size.z(), r = slope * (c.size.z() - q.z());
+      return {.at = {0, 0, q.z() - r * slope},
+              .radius = r * std::hypot(1.0, slope) + c.radius,
+              .name = name_of(Named::spot, s.label)};
     }
     case Convex::Kind::ellipsoid:
       if (!on_flat) return searched;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/shares.h"
 #include "base/spans.h"
 #include "problem/operators.h"
 
@@ -88,9 +89,11 @@ void look_ahead(const RowValues& values, double time, ConstraintProblem& problem
   problem.b.head(values.gamma.size()) -= time * values.gamma;
 }
 
-void leave_room(const RowValues& values, double share, ConstraintProblem& problem) {
-  for (Eigen::Index r = 0; r < values.C.size(); ++r)
-    if (problem.lower[r] == 0) problem.b[r] -= share * std::max(values.C[r], 0.0);
+void leave_room(const RowValues& values, double share, ConstraintProblem& problem, Gang* gang) {
+  share_evenly(gang, values.C.size(), [&](Eigen::Index first, Eigen::Index end) {
+    for (Eigen::Index r = first; r < end; ++r)
+      if (problem.lower[r] == 0) problem.b[r] -= share * std::max(values.C[r], 0.0);
+  });
 }
 
 void bounce_row(const RowValues& values, const ConstraintBlock& block, int row, double restitution, const VecX& before,

@@ -46,7 +46,7 @@ void formulate_forces(const RowValues& values, const VecX& before, const VecX& v
 void look_ahead(const RowValues& values, double time, ConstraintProblem& problem);
 /// Rows that are at least zero (their multipliers are) may use up the room that they have: adds `share` of it to what is asked
 /// for, 1/h of rates, 2/h^2 of accelerations.
-void leave_room(const RowValues& values, double share, ConstraintProblem& problem);
+void leave_room(const RowValues& values, double share, ConstraintProblem& problem, Gang* gang = nullptr);
 /// Those that are met within a step of h, coming from velocities `before`, leave with a share `restitution` of their rates.
 void bounce_row(const RowValues& values, const ConstraintBlock& block, int row, double restitution, const VecX& before,
                 const VecX& velocity, double h, ConstraintProblem& problem);

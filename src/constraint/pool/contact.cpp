@@ -92,40 +92,44 @@ std::uint64_t feature_of(const Manifold& m, std::uint32_t point) {
   return out * 0x9e3779b97f4a7c15ull + point;
 }
 
-/// Where friction acts: at the mean distance of all points of the patch from its middle. Points that are not down yet, or a body
-/// that stands on two of them, make no patch of all four.
-void gather_friction(const Manifold& m, std::span<Contact> contacts) {
+}  // namespace
+
+// At the mean distance of all points of the patch from its middle. Points that are not down yet, or a body that stands on two of
+// them, make no patch of all four.
+std::array<Vec3, Manifold::capacity> drags(const Manifold& m) {
+  std::array<Vec3, Manifold::capacity> out, place;
+  out.fill(Vec3::Zero());
   const double low = m.gap();
   double extent = 0;
-  for (const Contact& c : contacts) extent = std::max(extent, (c.point - contacts[0].point).norm());
+  for (int i = 0; i < m.count; ++i) {
+    place[i] = 0.5 * (m.points[i].on_a + m.points[i].on_b);
+    extent = std::max(extent, (place[i] - place[0]).norm());
+  }
   const double flat = flat_patch * extent;
-  if (m.count < 2 || low > flat) return;
+  if (m.count < 2 || low > flat) return out;
+  const Vec3 tangent = tangent_of(m.normal), bitangent = m.normal.cross(tangent);
   std::array<PatchPoint, Manifold::capacity> points;
   int count = 0;
   double touching = 0;
-  const auto is_down = [&](const Contact& c) { return c.gap <= low + flat; };
-  for (const Contact& c : contacts)
-    if (is_down(c)) {
-      const Vec3 from = c.point - contacts[0].point;
-      points[count++] = {c.tangent.dot(from), c.bitangent.dot(from)};
-    }
+  const auto is_down = [&](int i) { return m.points[i].gap <= low + flat; };
+  for (int i = 0; i < m.count; ++i)
+    if (is_down(i)) points[count++] = {tangent.dot(place[i] - place[0]), bitangent.dot(place[i] - place[0])};
   PatchLever patch = patch_lever(points.data(), count);
   if (m.lever > 0 && count == m.count) patch.lever = m.lever;
-  const Vec3 center = contacts[0].point + patch.center.x * contacts[0].tangent + patch.center.y * contacts[0].bitangent;
-  const auto outwards = [&](const Contact& c) {
-    const Vec3 from = c.point - center;
+  const Vec3 center = place[0] + patch.center.x * tangent + patch.center.y * bitangent;
+  const auto outwards = [&](int i) {
+    const Vec3 from = place[i] - center;
     return Vec3(from - m.normal.dot(from) * m.normal);
   };
-  for (const Contact& c : contacts)
-    if (is_down(c)) touching += outwards(c).norm() / count;
-  if (!(touching > 0)) return;
+  for (int i = 0; i < m.count; ++i)
+    if (is_down(i)) touching += outwards(i).norm() / count;
+  if (!(touching > 0)) return out;
   // Nearer to the middle, never further out: of corners that nearly coincide the ratio says nothing.
   const double share = std::clamp(patch.lever / touching, 0.0, 1.0) - 1;
-  for (Contact& c : contacts)
-    if (is_down(c)) c.drag = share * outwards(c);
+  for (int i = 0; i < m.count; ++i)
+    if (is_down(i)) out[i] = share * outwards(i);
+  return out;
 }
-
-}  // namespace
 
 void append_contacts(const Manifold& m, const Model& model, const Kinematics& bodies, std::vector<Contact>& out) {
   const BodyLanes<double>&A = bodies[m.body_a], &B = bodies[m.body_b];
@@ -147,7 +151,10 @@ void append_contacts(const Manifold& m, const Model& model, const Kinematics& bo
     c.gap = point.gap;
     c.law = law;
   }
-  if (law.static_friction > 0) gather_friction(m, std::span(out).subspan(first));
+  if (law.static_friction > 0) {
+    const auto drag = drags(m);
+    for (int i = 0; i < m.count; ++i) out[first + static_cast<std::size_t>(i)].drag = drag[i];
+  }
   if (model.has_kinematic() || model.belt_count > 0)
     for (Contact& c : std::span(out).subspan(first)) write_given(model, bodies, c);
 }

@@ -82,6 +82,9 @@ SurfaceLaw surface_between(const Model& model, const SurfaceLaw& p, int material
 /// The same for two bodies.
 SurfaceLaw surface_between(const Model& model, int a, int b);
 
+/// From each point of a manifold, along the surfaces, to where its friction acts.
+std::array<Vec3, Manifold::capacity> drags(const Manifold& manifold);
+
 /// The contacts of a manifold, one per point.
 void append_contacts(const Manifold& manifold, const Model& model, const Kinematics& bodies, std::vector<Contact>& out);
 

@@ -6,14 +6,12 @@ namespace rotule {
 
 namespace {
 
-using Six = Eigen::Matrix<double, 6, 1>;
-
 /// A record, and what its slots are worth to the sum; kept by each thread, so that nothing allocates once it is long enough.
 struct Workplace {
   MovingRecord record;
   std::vector<double> worth;
-  std::vector<Vec3> pull;          // what the vectors are worth
-  std::vector<Six> along, change;  // along six motions of a partner: of the slots, and of what they are worth
+  std::vector<Vec3> pull;           // what the vectors are worth
+  std::vector<Vec6> along, change;  // along six motions of a partner: of the slots, and of what they are worth
 };
 
 std::size_t at(int slot) { return static_cast<std::size_t>(slot); }
@@ -24,8 +22,8 @@ std::span<const CarriedPart> parts_of(const MovingRecord& record, const MovingRe
 const MovingRecord::Vector& vector_of(const MovingRecord& record, int number) { return record.vectors[at(number)]; }
 
 /// How the component of a vector along d changes by the small motions of the part's body.
-Six gradient(const CarriedPart& part, const Vec3& d) {
-  Six out;
+Vec6 gradient(const CarriedPart& part, const Vec3& d) {
+  Vec6 out;
   out << part.move * d, part.lever.cross(d);
   return out;
 }
@@ -56,7 +54,7 @@ void walk_back(Workplace& w) {
 /// How the slots change along the six motions of a body; whether any does.
 bool walk_along(int body, Workplace& w) {
   bool concerned = false;
-  w.along.assign(w.record.steps.size(), Six::Zero());
+  w.along.assign(w.record.steps.size(), Vec6::Zero());
   for_each_beginning(w.record, [&](int slot, const CarriedPart& part, const Vec3& d) {
     if (part.body != body) return;
     concerned = true;
@@ -73,12 +71,12 @@ bool walk_along(int body, Workplace& w) {
 
 /// How what the slots are worth changes along these motions.
 void walk_back_along(Workplace& w) {
-  w.change.assign(w.record.steps.size(), Six::Zero());
+  w.change.assign(w.record.steps.size(), Vec6::Zero());
   for (std::size_t s = w.record.steps.size(); s-- > 0;) {
     const MovingRecord::Step& step = w.record.steps[s];
     if (step.a < 0) continue;
     const double worth = w.worth[s];
-    const Six own = w.change[s];
+    const Vec6 own = w.change[s];
     w.change[at(step.a)] += step.by_a * own + (worth * step.by_aa) * w.along[at(step.a)];
     if (step.b < 0) continue;
     w.change[at(step.a)] += (worth * step.by_ab) * w.along[at(step.b)];
@@ -150,7 +148,7 @@ void add_record_hessian(const FunctionJoint& joint, std::span<const BodyLanes<do
     if (!joint.moves[at(p)] || !walk_along(p - joint.first, w)) continue;
     walk_back_along(w);
     for_each_beginning(w.record, [&](int slot, const CarriedPart& part, const Vec3& d) {
-      const Six& change = w.change[at(slot)];
+      const Vec6& change = w.change[at(slot)];
       if (!change.isZero(0)) H.block<6, 6>(6 * (part.body + joint.first), 6 * p) += gradient(part, d) * change.transpose();
     });
   }

@@ -5,7 +5,8 @@
 // is then made again up to that instant, so that the state there is as accurate as any.
 //
 // Stiff motions are followed with steps at the edge of stability: right, but slow. Where even the smallest step errs by more than
-// the tolerance, it is taken and reported; where numbers overflow in it, it throws.
+// the tolerance, it is taken and reported; where numbers overflow in it, it throws. So are the steps by which the rest is made
+// once the budget of time is spent: ten times more may be wrong in each of them than in the last.
 #include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/integrators_adaptive.h>
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/budget.h"
 #include "integrate/adaptive/embedded_pair.h"
 #include "integrate/adaptive/pace.h"
 #include "integrate/adaptive/radau5.h"
@@ -266,15 +268,17 @@ class Adaptive {
     double step = wanted >= remaining * (1 - 1e-10) ? remaining : 2 * wanted > remaining ? remaining / 2 : wanted;
     step = std::min(step, remaining);
     bool again = false;
+    constexpr double growth_of_leniency = 10;
     for (;;) {
+      leniency_ = Budget::spent() ? growth_of_leniency * leniency_ : 1;
       // Errors of many steps add up: one may take only its share.
-      const double error = attempt(m, s, t, step) / share_of_step();
+      const double error = attempt(m, s, t, step) / (leniency_ * share_of_step());
       const bool smallest = step <= control.min_step || t + 0.1 * step == t;
       if (!std::isfinite(error)) {
         if (smallest) throw Error("error control", "no step is small enough: the motion is no longer a number");
         step = std::max((coupled ? 0.5 : 0.1) * step, control.min_step);
       } else if (error <= 1 || smallest) {
-        if (error > 1) m.unconverged_step();
+        if (error > 1 || leniency_ > 1) m.unconverged_step();
         const double factor = next_over_this(std::max(error, 1e-10), step, again);
         memory.previous_error = std::max(error, coupled ? 1e-2 : 1e-4);
         if constexpr (coupled) memory.previous_step = step;
@@ -376,7 +380,8 @@ class Adaptive {
   Norm norm_;
   State trial_;
   VecX rate_, change_, sigma_;
-  int endless_ = 0;  // steps in a row of which the rest would take too many
+  int endless_ = 0;      // steps in a row of which the rest would take too many
+  double leniency_ = 1;  // times the tolerance
 };
 
 }  // namespace rotule

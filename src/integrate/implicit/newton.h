@@ -16,6 +16,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/budget.h"
 #include "integrate/mechanism.h"
 
 namespace rotule {
@@ -105,6 +106,7 @@ class NewtonSolver {
     bool fresh = true;
     double contraction = 1;
     for (int i = 0; i < settings_.max_iterations; ++i) {
+      if (i > 0 && Budget::spent()) return false;
       ++report.iterations;
       const double scale = velocity_scale(stage.u);
       // With this correction made, what is left is smaller by the contraction seen last: hardly more than ten times, as the part
@@ -152,22 +154,24 @@ class NewtonSolver {
 };
 
 /// Makes a step of h by `attempt(t, h, last)`, which says whether it succeeded and otherwise leaves the state alone; where it
-/// fails, in two halves, and so on. At the deepest level it is told that this is its last chance, and must move on as well as it
-/// can.
+/// fails, in two halves, and so on. At the deepest level, and where the step's budget is spent, it is told that this is its last
+/// chance, and must move on as well as it can.
 template <class Attempt>
 void in_halves(double t, double h, int max_halvings, ImplicitReport& report, Attempt&& attempt) {
   const std::int64_t whole = std::int64_t{1} << max_halvings;
   std::int64_t at = 0, size = whole;
   const auto share = [&](std::int64_t n) { return static_cast<double>(n) / static_cast<double>(whole); };
   while (at < whole) {
-    const bool last = size == 1;
-    bool made = false;
+    const bool smallest = size == 1, last = smallest || Budget::spent();
+    bool made = false, possible = true;
     try {
       made = attempt(t + share(at) * h, share(size) * h, last);
     } catch (const Error&) {
-      if (last) throw;
+      if (smallest) throw;
+      possible = false;
     }
-    if (!made && !last) {
+    if (possible && !made && !last && Budget::over()) continue;  // as well as it can
+    if (!possible || (!made && !last)) {
       ++report.halvings;
       size /= 2;
       continue;

@@ -3,13 +3,26 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 
+#include "base/spans.h"
 #include "problem/operators.h"
 
 namespace rotule {
 
+void JointSpace::take_rows(const ConstraintProblem& whole, int block_number, int first, int end) {
+  if (first == end) return;
+  const ConstraintBlock& block = whole.blocks[static_cast<std::size_t>(block_number)];
+  problem.blocks.push_back({static_cast<std::int32_t>(row_of_.size()), end - first, -1, -1, block.source});
+  for (int r = first; r < end; ++r) {
+    place_of_[static_cast<std::size_t>(r)] = static_cast<int>(row_of_.size());
+    row_of_.push_back(r);
+    block_of_.push_back(block_number);
+  }
+}
+
 void JointSpace::assemble(std::span<LinkageTree> trees, std::span<const Linkage> linkages, std::span<const int> in_island,
-                          std::span<const int> local_of, const ConstraintProblem& whole) {
-  known_ = false;
+                          std::span<const int> local_of, std::span<const DriveRow> drives, std::span<const int> in_drives,
+                          std::size_t first_drive, const ConstraintProblem& whole) {
+  known_ = any_soft_ = false;
   parts_.resize(trees.empty() ? 0 : in_island.size());
   if (parts_.empty()) return;
 
@@ -21,16 +34,7 @@ void JointSpace::assemble(std::span<LinkageTree> trees, std::span<const Linkage>
   block_of_.clear();
   joint_rows_.clear();
   int n = 0, first_row = 0;
-  const auto keep = [&](int block_number, int first, int end) {
-    if (first == end) return;
-    const ConstraintBlock& block = whole.blocks[static_cast<std::size_t>(block_number)];
-    problem.blocks.push_back({static_cast<std::int32_t>(row_of_.size()), end - first, -1, -1, block.source});
-    for (int r = first; r < end; ++r) {
-      place_of_[static_cast<std::size_t>(r)] = static_cast<int>(row_of_.size());
-      row_of_.push_back(r);
-      block_of_.push_back(block_number);
-    }
-  };
+  const auto keep = [&](int block_number, int first, int end) { take_rows(whole, block_number, first, end); };
   homes_.assign(static_cast<std::size_t>(whole.bodies()), {-1, -1});
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
@@ -45,6 +49,7 @@ void JointSpace::assemble(std::span<LinkageTree> trees, std::span<const Linkage>
     }
     part.impulses.resize(6 * part.places.size());
     part.velocities.resize(6 * part.places.size());
+    part.soft.clear();
     part.first_block = n;
     part.held.clear();
     const auto blocks = static_cast<int>(linkage.constraints.blocks().size());
@@ -65,9 +70,27 @@ void JointSpace::assemble(std::span<LinkageTree> trees, std::span<const Linkage>
   }
   for (std::size_t k = 0; k < row_of_.size(); ++k)
     if (whole.lower[row_of_[k]] == -infinity && whole.upper[row_of_[k]] == infinity) joint_rows_.push_back(static_cast<int>(k));
+  stops_.clear();
+  const auto is_soft = [&](const DriveRow& drive, const ConstraintBlock& block) {
+    if (drive.kind != DriveRow::Kind::spring || drive.lower != -infinity || drive.upper != infinity) return false;
+    const int body = block.body_a >= 0 ? block.body_a : block.body_b;
+    const Home home = body < 0 ? Home{} : homes_[static_cast<std::size_t>(body)];
+    if (home.place < 0) return false;
+    Part& part = parts_[static_cast<std::size_t>(home.owner)];
+    const int rate = part.tree->rate_of(drive.joint, drive.axis);
+    if (rate >= 0) part.soft.push_back({block.first_row, rate});
+    return rate >= 0;
+  };
   for (; n < static_cast<int>(whole.blocks.size()); ++n) {
     const ConstraintBlock& block = whole.blocks[static_cast<std::size_t>(n)];
-    keep(n, block.first_row, block.first_row + block.rows);
+    const std::size_t k = static_cast<std::size_t>(n) - first_drive;
+    const DriveRow* const drive = k < in_drives.size() ? &drives[static_cast<std::size_t>(in_drives[k])] : nullptr;
+    if (drive && is_soft(*drive, block))
+      any_soft_ = true;
+    else if (drive && (drive->kind == DriveRow::Kind::lower || drive->kind == DriveRow::Kind::upper))
+      stops_.push_back({n, false});
+    else
+      keep(n, block.first_row, block.first_row + block.rows);
   }
   for (FrictionRows friction : whole.friction) {
     friction.first_row = place_of(friction.first_row);
@@ -79,8 +102,38 @@ void JointSpace::assemble(std::span<LinkageTree> trees, std::span<const Linkage>
     if (home.owner < 0) home.owner = owners++;
   owners_.resize(static_cast<std::size_t>(owners));
   for (std::size_t k = 0; k < owners_.size(); ++k) owners_[k].width = k < parts_.size() ? parts_[k].tree->width() : 6;
+  always_ = {row_of_.size(), problem.blocks.size()};
+}
+
+void JointSpace::call_stops(const ConstraintProblem& whole) {
+  for (std::size_t k = always_.rows; k < row_of_.size(); ++k) place_of_[static_cast<std::size_t>(row_of_[k])] = -1;
+  row_of_.resize(always_.rows);
+  block_of_.resize(always_.rows);
+  problem.blocks.resize(always_.blocks);
+  for (Stop& stop : stops_) {
+    const int row = whole.blocks[static_cast<std::size_t>(stop.block)].first_row;
+    stop.called = stop.called || whole.b[row] > 0 || whole.x0[row] > 0;
+    if (stop.called) take_rows(whole, stop.block, row, row + 1);
+  }
   problem.resize(0, static_cast<int>(row_of_.size()));
   x.setZero(static_cast<Eigen::Index>(row_of_.size()));
+}
+
+bool JointSpace::is_overrun(const ConstraintProblem& whole, const VecX& of_whole) {
+  bool any = false, known = false;
+  for (Stop& stop : stops_) {
+    if (stop.called) continue;
+    if (!known) {
+      moved_.setZero(6 * static_cast<Eigen::Index>(whole.bodies()));
+      apply_impulses(whole, of_whole, view(moved_));
+      known = true;
+    }
+    const ConstraintBlock& block = whole.blocks[static_cast<std::size_t>(stop.block)];
+    stop.called = row_velocity(whole, block, block.first_row, view(moved_)) < whole.b[block.first_row];
+    any = any || stop.called;
+  }
+  if (any) known_ = false;
+  return any;
 }
 
 void JointSpace::find_shares(const ConstraintProblem& whole) {
@@ -204,8 +257,30 @@ void JointSpace::set_dependent_aside(const ConstraintProblem& whole) {
           free_[static_cast<Eigen::Index>(i)] > 0 ? slack * free_[static_cast<Eigen::Index>(i)] : 1;
 }
 
+bool JointSpace::find_given(const ConstraintProblem& whole) {
+  if (!any_soft_) return false;
+  forces_.setZero(6 * static_cast<Eigen::Index>(whole.bodies()));
+  for (Part& part : parts_) {
+    if (part.soft.empty()) continue;
+    part.pushes.setZero(part.tree->width());
+    for (const auto& [row, rate] : part.soft) part.pushes[rate] += whole.b[row] / whole.C[row];
+    std::ranges::fill(part.impulses, 0.0);
+    std::ranges::fill(part.velocities, 0.0);
+    part.tree->give_way(part.pushes, part.impulses, part.velocities);
+    for (std::size_t k = 0; k < part.places.size(); ++k)
+      forces_.segment<6>(6 * part.places[k]) = Eigen::Map<const Vec6>(part.velocities.data() + 6 * k);
+  }
+  return true;
+}
+
 void JointSpace::form(const ConstraintProblem& whole) {
   if (!known_) {
+    call_stops(whole);
+    for (Part& part : parts_) {
+      part.weights.setZero(part.soft.empty() ? 0 : part.tree->width());
+      for (const auto& [row, rate] : part.soft) part.weights[rate] += 1 / whole.C[row];
+      part.tree->weigh_axes(part.weights);
+    }
     find_shares(whole);
     form_matrix();
     for (std::size_t body = 0; body < homes_.size(); ++body)
@@ -216,10 +291,12 @@ void JointSpace::form(const ConstraintProblem& whole) {
     set_dependent_aside(whole);
     known_ = true;
   }
+  const bool given = find_given(whole);
   for (std::size_t k = 0; k < row_of_.size(); ++k) {
     const auto at = static_cast<Eigen::Index>(k);
     const int r = row_of_[k];
     problem.b[at] = whole.b[r];
+    if (given) problem.b[at] -= row_velocity(whole, whole.blocks[static_cast<std::size_t>(block_of_[k])], r, view(forces_));
     problem.C[at] = std::max(whole.C[r], slack_[k]);
     problem.lower[at] = whole.lower[r];
     problem.upper[at] = whole.upper[r];
@@ -229,9 +306,16 @@ void JointSpace::form(const ConstraintProblem& whole) {
   problem.h = whole.h;
 }
 
-void JointSpace::spread(VecX& of_whole) const {
+void JointSpace::spread(const ConstraintProblem& whole, VecX& of_whole) {
   of_whole.setZero(static_cast<Eigen::Index>(place_of_.size()));
   for (std::size_t k = 0; k < row_of_.size(); ++k) of_whole[row_of_[k]] = x[static_cast<Eigen::Index>(k)];
+  if (!any_soft_) return;
+  sum_impulses(whole, of_whole);
+  for (Part& part : parts_) {
+    if (part.soft.empty()) continue;
+    const VecX& rates = part.tree->give_way(part.pushes, part.impulses, part.velocities);
+    for (const auto& [row, rate] : part.soft) of_whole[row] = (whole.b[row] - rates[rate]) / whole.C[row];
+  }
 }
 
 void JointSpace::gather(const VecX& of_whole) {
@@ -248,6 +332,13 @@ void JointSpace::sum_impulses(const ConstraintProblem& whole, const VecX& of_who
       forces_.segment<6>(6 * body) += of_whole[r] * J.row(first + r - block.first_row).transpose();
     });
   }
+  for (const Part& part : parts_)
+    for (const auto& [row, rate] : part.soft) {
+      const auto at = std::ranges::upper_bound(whole.blocks, row, {}, &ConstraintBlock::first_row) - 1;
+      for_each_body(whole, *at, [&](int body, const JacobianRows& J, int first) {
+        forces_.segment<6>(6 * body) += of_whole[row] * J.row(first).transpose();
+      });
+    }
   for (Part& part : parts_)
     for (std::size_t k = 0; k < part.places.size(); ++k)
       Eigen::Map<Vec6>(part.impulses.data() + 6 * k) = forces_.segment<6>(6 * part.places[k]);

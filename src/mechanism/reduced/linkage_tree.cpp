@@ -40,6 +40,32 @@ void LinkageTree::place(const Model& model, const State& s) {
   read_coordinates(model, tree_, s, q_, u_);
   place_links(local_, q_.data(), poses_);
   articulated_.factor(local_, poses_);
+  has_weights_ = false;
+}
+
+int LinkageTree::rate_of(int joint, int axis) const {
+  const auto at =
+      std::ranges::lower_bound(by_number_, joint, {}, [&](int k) { return tree_.joints[static_cast<std::size_t>(k)].joint; });
+  if (at == by_number_.end()) return -1;
+  const TreeJoint& found = tree_.joints[static_cast<std::size_t>(*at)];
+  if (found.joint != joint) return -1;
+  const bool ball = axis >= 3 && found.velocity[3] >= 0 && found.velocity[4] >= 0 && found.velocity[5] >= 0;
+  return ball ? -1 : found.velocity[static_cast<std::size_t>(axis)];
+}
+
+void LinkageTree::weigh_axes(const VecX& weights) {
+  has_weights_ = weights.size() > 0;
+  if (has_weights_) weighed_.factor(local_, poses_, weights.data());
+}
+
+const VecX& LinkageTree::give_way(const VecX& tau, std::span<const double> impulses, std::span<double> velocities) {
+  ArticulatedBodies& bodies = has_weights_ ? weighed_ : articulated_;
+  bodies.accelerations(local_, poses_, Vec3::Zero(), nullptr, tau.data(), impulses.data(), response_udot_.data());
+  bodies.write_accelerations(local_, poses_, false, response_);
+  for (std::size_t k = 0; k < local_.link_of.size(); ++k)
+    if (local_.link_of[k] >= 0)
+      Eigen::Map<Vec6>(velocities.data() + 6 * k) = response_.segment<6>(6 * static_cast<Eigen::Index>(k));
+  return response_udot_;
 }
 
 LinkageTree::Opening LinkageTree::opening(const Model& model, const State& s) {
@@ -125,7 +151,7 @@ void LinkageTree::project(VecX& velocities) {
 
 bool LinkageTree::innovate(int place, const Vec6& impulse, double* y, double* Dy) const {
   if (!has(place)) return false;
-  articulated_.innovate(local_, local_.link_of[static_cast<std::size_t>(place)], impulse, y, Dy);
+  (has_weights_ ? weighed_ : articulated_).innovate(local_, local_.link_of[static_cast<std::size_t>(place)], impulse, y, Dy);
   return true;
 }
 

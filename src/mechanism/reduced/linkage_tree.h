@@ -23,9 +23,9 @@ class LinkageTree {
   [[nodiscard]] bool holds(int joint) const;
   /// Rates.
   [[nodiscard]] int width() const { return tree_.velocities; }
-  /// Whether joints are left outside.
   /// Whether bodies that it stands on are where they were.
   [[nodiscard]] bool stands(const State& s) const { return tree_.stands(s); }
+  /// Whether joints are left outside.
   [[nodiscard]] bool has_outside() const { return !tree_.outside.empty(); }
 
   // What follows is for the pose and velocities of the state that was placed last; `place` in the linkage says which body is
@@ -42,6 +42,13 @@ class LinkageTree {
   void project(VecX& velocities);
   /// Forces on the model's bodies, for `joint_impulses`.
   void take_forces(const VecX& forces);
+  /// The rate that an axis of a joint is, if it is one by itself; else -1.
+  [[nodiscard]] int rate_of(int joint, int axis) const;
+  /// From here to the next `place`, H + W is what `innovate` and `give_way` mean by H: W is a diagonal by rates, or empty for
+  /// none.
+  void weigh_axes(const VecX& weights);
+  /// Rates (H + W)^-1 (tau + L^T impulses), whose velocities of bodies are written for all that the tree has.
+  const VecX& give_way(const VecX& tau, std::span<const double> impulses, std::span<double> velocities);
   /// Adds what an impulse on a body leaves for the joints (ArticulatedBodies::innovate); false, and nothing done, where the
   /// tree does not have the body.
   bool innovate(int place, const Vec6& impulse, double* y, double* Dy) const;
@@ -83,7 +90,8 @@ class LinkageTree {
   std::vector<double> summed_;
   LinkPoses poses_, poses_next_;
   LinkMotions motions_;
-  ArticulatedBodies articulated_;
+  ArticulatedBodies articulated_, weighed_;
+  bool has_weights_ = false;
   std::vector<int> by_number_;  // joints of the tree
   std::vector<Through> through_;
   State again_;

@@ -40,7 +40,7 @@ void JointedMechanism::place_trees(const State& s) {
 
 void JointedMechanism::move(const VecX& motion, const VecX& velocities, State& s) {
   for (LinkageTree& tree : trees) tree.take(model, s, motion, velocities);
-  rotule::displace(s, motion, s);
+  displace(s, motion, s);
   if (&velocities != &s.u) s.u = velocities;
   for (LinkageTree& tree : trees) tree.move(s);
 }

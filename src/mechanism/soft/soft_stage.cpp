@@ -10,6 +10,7 @@
 #include "dynamics/forces/drag.h"
 #include "dynamics/forces/elasticity.h"
 #include "dynamics/forces/end_point.h"
+#include "dynamics/forces/line_drag.h"
 #include "dynamics/forces/loads.h"
 #include "dynamics/forces/springs.h"
 #include "dynamics/forces/weight.h"
@@ -46,7 +47,8 @@ SoftStage::SoftStage(const Model& model, const Recipe& recipe) : model_(model), 
   const int first = 2 * model.body_count();
   const auto damped = [](const auto& spring) { return spring.damping > 0; };
   lossy_ = std::any_of(forces.springs.begin(), forces.springs.end(), damped) || !forces.drags.empty() || !forces.airs.empty() ||
-           std::any_of(forces.planes.begin(), forces.planes.end(), damped) || has_viscosity(forces.elements) ||
+           !forces.lines.empty() || std::any_of(forces.planes.begin(), forces.planes.end(), damped) ||
+           has_viscosity(forces.elements) ||
            std::any_of(forces.particle_springs.damping.begin(), forces.particle_springs.damping.end(),
                        [](double damping) { return damping > 0; });
   const auto couple = [&](int i, int j) { own_pairs_.push_back({first + i, first + j}); };
@@ -60,6 +62,8 @@ SoftStage::SoftStage(const Model& model, const Recipe& recipe) : model_(model), 
     for (const std::array<int, 3>& triangle : gas.triangles)
       for (std::size_t k = 0; k < 3; ++k) couple(triangle[k], triangle[(k + 1) % 3]);
   const auto particle = [](const ForceEnd& end) { return end.kind == ForceEnd::Kind::particle; };
+  for (const LineDragForce& line : forces.lines)
+    if (particle(line.a) && particle(line.b)) couple(line.a.index, line.b.index);
   for (const SpringForce& spring : forces.springs) {
     if (particle(spring.a) && particle(spring.b)) couple(spring.a.index, spring.b.index);
     for (const auto& [own, other] : {std::pair(&spring.a, &spring.b), std::pair(&spring.b, &spring.a)}) {
@@ -235,6 +239,7 @@ void SoftStage::evaluate(Point& at, std::span<const SoftContact> contacts) {
   if (lossy_) {
     add_drag(model_, s, t_, at.f);
     add_air(model_, s, t_, at.f);
+    add_line_drag(model_, s, t_, at.f);
     at.f.head(6 * bodies).setZero();
   }
   const double moved = add_moved(at.U, false, at.f);

@@ -27,15 +27,16 @@ void write_rows(Touch& touch, const Frame& A, const Frame& B) {
   const Vec3& n = touch.place.normal;
   touch.tangent = rotation_between(touch.start_normal, n) * touch.start_tangent;
   touch.bitangent = n.cross(touch.tangent);
-  const Vec3 point = 0.5 * (touch.place.on_a + touch.place.on_b);
+  const Vec3 point = 0.5 * (touch.place.on_a + touch.place.on_b), drag = (touch.drag_on_a ? A : B).R * touch.drag;
+  const Vec3 aside = drag - n.dot(drag) * n;
   const auto side = [&](const Vec3& center, double sign, TouchRows& J) {
     const Vec3 r = point - center;
     int row = 0;
     const auto put = [&](const RowSide<double>& share) { J.row(row++) << share.linear.transpose(), share.angular.transpose(); };
     put(velocity_along<double>(n, r, sign));
     if (touch.law.static_friction > 0) {
-      put(velocity_along<double>(touch.tangent, r, sign));
-      put(velocity_along<double>(touch.bitangent, r, sign));
+      put(velocity_along<double>(touch.tangent, r + aside, sign));
+      put(velocity_along<double>(touch.bitangent, r + aside, sign));
     }
     if (touch.law.torsional_friction > 0) put(turn_about<double>(n, sign));
     if (touch.law.rolling_friction > 0) {
@@ -49,8 +50,8 @@ void write_rows(Touch& touch, const Frame& A, const Frame& B) {
 
 }  // namespace
 
-Touch make_touch(const Manifold& m, int point, const Model& model, const Kinematics& kinematics, const CollisionShape& a,
-                 const CollisionShape& b, double size) {
+Touch make_touch(const Manifold& m, int point, const Vec3& drag, const Model& model, const Kinematics& kinematics,
+                 const CollisionShape& a, const CollisionShape& b, double size) {
   Touch touch;
   touch.a = m.body_a;
   touch.b = m.body_b;
@@ -63,6 +64,12 @@ Touch make_touch(const Manifold& m, int point, const Model& model, const Kinemat
   touch.law = surface_between(model, touch.a, touch.b);
   touch.start_normal = m.normal;
   touch.start_tangent = any_normal_to(m.normal);
+  // A rim that rolls touches at one point, however flat it lies. Else the patch goes with the body of which the point is.
+  const auto is = [&](Feature::Kind kind) { return touch.features.a.kind == kind || touch.features.b.kind == kind; };
+  if (!is(Feature::Kind::circle)) {
+    touch.drag_on_a = touch.features.a.kind == Feature::Kind::point;
+    touch.drag = (touch.drag_on_a ? A : B).R.transpose() * drag;
+  }
   const auto add = [&](int count, double stick, double slip) {
     touch.friction[touch.groups++] = {touch.rows, count, stick, slip};
     touch.rows += count;

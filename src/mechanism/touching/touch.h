@@ -1,6 +1,7 @@
 #pragma once
 // One point at which two bodies touch, as equations of motion see it: rows of velocity between the bodies,
-//   w = J u:  along the normal; along two tangents (sliding); about the normal (turning); about the tangents (rolling)
+//   w = J u:  along the normal; along two tangents (sliding, where the friction of a flat patch acts); about the normal
+//   (turning); about the tangents (rolling)
 // - the last three where the surfaces' law asks for them - and their derivatives along the motion,
 //   dw/dt = J u' + gamma,   gamma = d/de J(q moved by e u) u  at e = 0,
 // with the contact's point and normal those of every pose: gamma has the wandering of the point and the turning of the normal.
@@ -38,6 +39,8 @@ struct Touch {
   std::array<TouchFriction, 3> friction;
   int groups = 0, rows = 1;
   Vec3 start_normal, start_tangent;  // the frame when it was found; later frames are turned from it, without any jump
+  Vec3 drag = Vec3::Zero();          // to where friction acts (constraint/pool/contact.h), in axes of the body that carries it
+  bool drag_on_a = false;
 
   // Where the bodies stand: place, frame, rows, their velocities and gamma.
   TouchPlace place;
@@ -52,9 +55,9 @@ struct Touch {
   [[nodiscard]] Vec2 force(const TouchFriction& f) const { return {x[f.first], f.count > 1 ? x[f.first + 1] : 0}; }
 };
 
-/// The contact at a point of a manifold, bodies where `kinematics` has them.
-Touch make_touch(const Manifold& manifold, int point, const Model& model, const Kinematics& kinematics, const CollisionShape& a,
-                 const CollisionShape& b, double size);
+/// The contact at a point of a manifold, bodies where `kinematics` has them, with what drags() says of it.
+Touch make_touch(const Manifold& manifold, int point, const Vec3& drag, const Model& model, const Kinematics& kinematics,
+                 const CollisionShape& a, const CollisionShape& b, double size);
 /// Its place, frame, rows and velocities at these kinematics, and gamma where asked for.
 void evaluate(Touch& touch, const Kinematics& kinematics, bool with_gamma);
 

@@ -66,8 +66,9 @@ void TouchingMechanism::find(const State& s, double margin, std::vector<Touch>& 
     if (!model.movable(m.body_a) && !model.movable(m.body_b)) continue;
     if (!model.may_meet(m.body_a, m.body_b) || model.bodies[m.body_a].sensor || model.bodies[m.body_b].sensor) continue;
     const double size = std::min(reach_[m.body_a], reach_[m.body_b]);
+    const auto drag = drags(m);
     for (int k = 0; k < m.count; ++k) {
-      Touch touch = make_touch(m, k, model, mechanism_.kinematics, world_.shape(proxy_of_[m.body_a]),
+      Touch touch = make_touch(m, k, drag[k], model, mechanism_.kinematics, world_.shape(proxy_of_[m.body_a]),
                                world_.shape(proxy_of_[m.body_b]), size);
       // Points of a rim are one point, wherever the narrow phase looked for it.
       if (std::any_of(out.begin(), out.end(), [&](const Touch& other) { return same_place(touch, other); })) continue;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/shares.h"
 #include "solve/direct/sparse_system.h"
 #include "solve/solve.h"
 
@@ -31,9 +32,15 @@ void solve(const ConstraintProblem& problem, const LdltSettings& settings, Works
   system.assemble(problem, gang);
   const BlockLdlt::Outcome outcome = system.factor.factor(settings.pivot_tolerance, report.redundant_rows, gang);
   report.smallest_pivot = outcome.smallest_ratio;
-  std::copy_n(problem.b.data(), x.size(), x.begin());
+  const auto rows = static_cast<std::int64_t>(x.size());
+  share_evenly(gang, rows, [&](std::int64_t first, std::int64_t end) {
+    std::copy(problem.b.data() + first, problem.b.data() + end, x.begin() + first);
+  });
   system.solve(x, gang);
-  if (!all_finite(x)) throw Error("solver ldlt", "the answer is not finite: the motion has blown up; take a smaller step");
+  if (!share_all(gang, rows, [&](std::int64_t first, std::int64_t end) {
+        return all_finite(x.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first)));
+      }))
+    throw Error("solver ldlt", "the answer is not finite: the motion has blown up; take a smaller step");
 
   if (outcome.redundant > 0 || outcome.smallest_ratio < suspicious_ratio || system.has_hubs())
     refine(

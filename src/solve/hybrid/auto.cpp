@@ -101,6 +101,11 @@ void for_each_pair(const ConstraintProblem& problem, const ConstraintBlock& bloc
   for (int k = block.first_more; k < block.first_more + block.more_count; ++k) visit(first, problem.more[k].body);
 }
 
+bool only_joints(const ConstraintProblem& problem) {
+  return problem.rows() > 0 && !problem.has_matrix() && problem.friction.empty() && (problem.lower.array() == -infinity).all() &&
+         (problem.upper.array() == infinity).all();
+}
+
 Looks look(const ConstraintProblem& problem, Auto& work) {
   Looks looks;
   classify(problem, work.sets);
@@ -322,14 +327,13 @@ void solve_by_factors(double tolerance, bool faces, bool near, Ladder& ladder) {
 
 void solve(const ConstraintProblem& problem, const AutoSettings& settings, Workspace& workspace, std::span<double> x,
            SolveReport& report) {
-  auto& work = workspace.get<Auto>();
-  const Looks looks = look(problem, work);
-  if (looks.other_rows == 0 && !problem.has_matrix() && problem.rows() > 0) {
+  if (only_joints(problem)) {
     solve(problem, LdltSettings{}, workspace, x, report);
     report.solver = LdltSettings::name;
     return;
   }
-
+  auto& work = workspace.get<Auto>();
+  const Looks looks = look(problem, work);
   work.answer.begin(problem, "auto", report);
   report.solver = AutoSettings::name;
   std::copy_n(problem.x0.data(), x.size(), x.begin());

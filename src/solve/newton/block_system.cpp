@@ -82,10 +82,23 @@ void BlockSystem::choose_form(const ConstraintProblem& problem) {
   has_delassus_ = !by_bodies_;
 }
 
+void BlockSystem::multiply_row(const ConstraintProblem& problem, int block, std::span<const double> x, double* y) const {
+  if (!dense_) return delassus_.multiply_row(block, x, y);
+  const ConstraintBlock& at = problem.blocks[static_cast<std::size_t>(block)];
+  for (int r = 0; r < at.rows; ++r) {
+    const double* const row = whole_.matrix().row(at.first_row + r);
+    y[r] = 0;
+    for (std::size_t c = 0; c < x.size(); ++c) y[r] += row[c] * x[c];
+  }
+}
+
 void BlockSystem::prepare(const ConstraintProblem& problem) {
-  if (!structure_.matches(problem) || matrix_start_ != problem.matrix.start || matrix_column_ != problem.matrix.column)
+  dense_ = DenseForm::fits(problem);
+  if (dense_) {
+    whole_.form(problem);
+  } else if (!structure_.matches(problem) || matrix_start_ != problem.matrix.start || matrix_column_ != problem.matrix.column)
     choose_form(problem);
-  if (has_delassus_) delassus_.assemble(problem);
+  if (has_delassus_ && !dense_) delassus_.assemble(problem);
   const std::size_t count = problem.blocks.size();
   for (auto* v : {&diagonal_, &T_, &E_, &local_}) v->resize(block_entries * count);
   for (auto* v : {&residual_, &correction_, &A_correction_}) v->resize(problem.rows());
@@ -103,6 +116,10 @@ void BlockSystem::prepare(const ConstraintProblem& problem) {
     const ConstraintBlock& block = problem.blocks[i];
     const int n = block.rows;
     double* const A = diagonal_.data() + block_entries * i;
+    if (dense_) {
+      for (int r = 0; r < n; ++r) std::copy_n(whole_.matrix().row(block.first_row + r) + block.first_row, n, A + r * n);
+      continue;
+    }
     if (has_delassus_) {
       std::copy_n(delassus_.diagonal(static_cast<int>(i)), n * n, A);
       continue;
@@ -119,7 +136,9 @@ void BlockSystem::prepare(const ConstraintProblem& problem) {
 }
 
 void BlockSystem::product(const ConstraintProblem& problem, std::span<const double> x, std::span<double> y) {
-  if (has_delassus_)
+  if (dense_)
+    rotule::multiply(whole_.matrix(), x.data(), y.data());
+  else if (has_delassus_)
     delassus_.multiply(x, y);
   else
     multiply(problem, x, u_, y);
@@ -127,6 +146,7 @@ void BlockSystem::product(const ConstraintProblem& problem, std::span<const doub
 
 void BlockSystem::factor(const ConstraintProblem& problem, std::span<const double> weights) {
   weights_ = weights;
+  if (dense_) return whole_.factor(problem, T_.data(), E_.data(), alone_);
   std::fill(lu_.values().begin(), lu_.values().end(), 0.0);
   if (by_bodies_)
     factor_bodies(problem);
@@ -138,7 +158,9 @@ void BlockSystem::factor(const ConstraintProblem& problem, std::span<const doubl
 double BlockSystem::solve(const ConstraintProblem& problem, std::span<const double> F, std::span<double> dx,
                           std::span<double> A_dx, double accuracy, int max_refinements) {
   const auto solve_once = [&](std::span<const double> right, std::span<double> out) {
-    if (by_bodies_)
+    if (dense_)
+      whole_.solve(problem, E_.data(), alone_, right, out);
+    else if (by_bodies_)
       solve_bodies(problem, right, out);
     else
       solve_constraints(problem, right, out);

@@ -1,8 +1,9 @@
 #pragma once
 // The linear systems of Newton-type contact solvers,  (T + E A) dx = -F,  T and E block-diagonal, one block per constraint: each
-// block's law, linearised as T dx + E dw = -F, together with dw = A dx. They are solved by a block LU in one of two forms,
-// whichever costs less by the fill found:
+// block's law, linearised as T dx + E dw = -F, together with dw = A dx. They are solved by an LU in one of three forms,
+// the sparse ones by whichever costs less by the fill found:
 // - constraints:  T + E A on the pattern of A;
+// - dense:        the same, all in one, where rows are few and nearly all meet (dense_form.h);
 // - bodies:       dx eliminated block by block with du = M^-1 J^T dx:  [I + M^-1 J^T (T + E C)^-1 E J] du =
 //                 -M^-1 J^T (T + E C)^-1 F: six rows per body, however many contacts it has; T + E C must be regular.
 // Iterative refinement against the unfactored system follows, since neither pivots between blocks.
@@ -15,12 +16,13 @@
 #include "problem/delassus.h"
 #include "problem/operators.h"
 #include "problem/structure.h"
+#include "solve/newton/dense_form.h"
 
 namespace rotule {
 
 class BlockSystem {
  public:
-  static constexpr int block_entries = 36;
+  static constexpr int block_entries = DenseForm::block_entries;
   /// Of the largest entry of a block that is inverted on its own.
   static constexpr double smallest_local_pivot = 1e-14;
 
@@ -42,14 +44,19 @@ class BlockSystem {
                double accuracy = 1e-12, int max_refinements = 4);
 
   /// Multiplications that one factor takes, about.
-  [[nodiscard]] double work() const { return lu_.work(); }
+  [[nodiscard]] double work() const { return dense_ ? dense_work() : lu_.work(); }
   /// The diagonal block of A.
   [[nodiscard]] const double* diagonal(int block) const { return diagonal_.data() + block_entries * block; }
   /// Whether A was formed; where not, products go through the bodies.
-  [[nodiscard]] bool has_matrix() const { return has_delassus_; }
-  [[nodiscard]] const Delassus& matrix() const { return delassus_; }
+  [[nodiscard]] bool has_matrix() const { return has_delassus_ || dense_; }
+  /// (A x) for the rows of one block.
+  void multiply_row(const ConstraintProblem& problem, int block, std::span<const double> x, double* y) const;
 
  private:
+  [[nodiscard]] double dense_work() const {
+    const double n = whole_.matrix().n;
+    return n * n * n / 3;
+  }
   void choose_form(const ConstraintProblem& problem);
   void factor_constraints(const ConstraintProblem& problem);
   void factor_bodies(const ConstraintProblem& problem);
@@ -64,7 +71,8 @@ class BlockSystem {
   std::vector<double> lengths_;  // per body: its radius of gyration, about
   std::vector<double> u_, right_, residual_, correction_, A_correction_;
   Delassus delassus_;
-  bool by_bodies_ = false, has_delassus_ = false;
+  bool by_bodies_ = false, has_delassus_ = false, dense_ = false;
+  DenseForm whole_;
   BlockLu lu_;
   std::vector<std::int32_t> places_;       // where blocks go in lu_: per entry of A, or per pair of bodies of each constraint
   std::vector<std::int32_t> first_place_;  // of each constraint, where its pairs of bodies begin

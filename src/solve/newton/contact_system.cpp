@@ -134,7 +134,7 @@ void ContactSystem::sweep(const ConstraintProblem& problem, int sweeps, std::spa
       const int n = block.rows, first = block.first_row;
       double q[6], old[6];
       if (linear_.has_matrix())
-        linear_.matrix().multiply_row(i, x, q);
+        linear_.multiply_row(problem, i, x, q);
       else
         for (int r = 0; r < n; ++r) q[r] = row_velocity(problem, block, first + r, u_) + problem.C[first + r] * x[first + r];
       const double* const A = linear_.diagonal(i);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 #include "math/rotation.h"
 
@@ -21,7 +22,9 @@ constexpr double open_share = 0.02;
 }  // namespace
 
 void Articulations::rebuild() {
-  find_linkages(model_, linkages_, answers_, false);
+  std::vector<Group> before = std::exchange(groups_, {});
+  const std::vector<DriveRow> rows_before = drives_;
+  const std::vector<int> stood = find_linkages(model_, linkages_, answers_, false);
   places_.assign(model_.joints.size(), {-1, -1});
   for (std::size_t i = 0; i < linkages_.size(); ++i) {
     const auto& blocks = linkages_[i].constraints.blocks();
@@ -30,16 +33,49 @@ void Articulations::rebuild() {
   // One row per drive that there is; numbers come with the first step.
   kinematics_.bodies.resize(model_.joints.empty() ? 0 : model_.partner_count());
   evaluate_drives(model_, kinematics_, 1, drives_);
-  groups_.assign(linkages_.size(), {});
-  for (std::size_t k = 0; k < drives_.size(); ++k) groups_[places_[drives_[k].joint].first].drives.push_back(static_cast<int>(k));
+  std::vector<std::vector<int>> rows_of(linkages_.size());
+  for (std::size_t k = 0; k < drives_.size(); ++k) rows_of[places_[drives_[k].joint].first].push_back(static_cast<int>(k));
+
+  const auto same = [&](int p, int q) {
+    const DriveRow &row = rows_before[p], &now = drives_[q];
+    return row.joint == now.joint && row.axis == now.axis && row.kind == now.kind;
+  };
+  groups_.resize(linkages_.size());
   for (std::size_t i = 0; i < linkages_.size(); ++i) {
-    if (answers_[i].x.size() != linkages_[i].constraints.rows()) answers_[i].x.setZero(linkages_[i].constraints.rows());
-    build(linkages_[i], groups_[i]);
+    Group& group = groups_[i];
+    Group* const old = stood[i] >= 0 ? &before[stood[i]] : nullptr;
+    if (old && std::ranges::equal(old->drives, rows_of[i], same)) {
+      group = std::move(*old);
+      group.drives = std::move(rows_of[i]);
+    } else {
+      group.drives = std::move(rows_of[i]);
+      if (answers_[i].x.size() != linkages_[i].constraints.rows()) answers_[i].x.setZero(linkages_[i].constraints.rows());
+      build(linkages_[i], group);
+    }
+    group.driven = is_driven(linkages_[i]);
   }
   note_groups();
   awake_.resize(groups_.size());
   std::iota(awake_.begin(), awake_.end(), 0);
   known_ = false;
+}
+
+void Articulations::body_added() {
+  note_groups();
+  kinematics_.bodies.resize(model_.joints.empty() ? 0 : model_.partner_count());
+  known_ = false;
+}
+
+bool Articulations::is_driven(const Linkage& linkage) const {
+  return std::any_of(linkage.joints.begin(), linkage.joints.end(), [&](int number) {
+    const Joint& joint = model_.joints[number];
+    const auto drives = [](const Joint::AxisDrive& axis) {
+      return axis.drive.motion || axis.drive.motor_strength > 0 || axis.drive.motor_torque != 0;
+    };
+    bool led = false;
+    for_each_partner(joint, [&](int partner) { led = led || model_.kinematic(partner); });
+    return led || joint.function || joint.equations || std::any_of(joint.drives.begin(), joint.drives.end(), drives);
+  });
 }
 
 void Articulations::note_groups() {
@@ -124,15 +160,6 @@ void Articulations::build(const Linkage& linkage, Group& group) const {
   const auto written = std::count_if(group.products.begin(), group.products.end(), [](const Product& p) { return !p.adds; });
   group.fills = !group.drives.empty() || static_cast<std::size_t>(written) != group.factor.off_diagonal_blocks();
 
-  group.driven = std::any_of(linkage.joints.begin(), linkage.joints.end(), [&](int number) {
-    const Joint& joint = model_.joints[number];
-    const auto drives = [](const Joint::AxisDrive& axis) {
-      return axis.drive.motion || axis.drive.motor_strength > 0 || axis.drive.motor_torque != 0;
-    };
-    bool led = false;
-    for_each_partner(joint, [&](int partner) { led = led || model_.kinematic(partner); });
-    return led || joint.function || joint.equations || std::any_of(joint.drives.begin(), joint.drives.end(), drives);
-  });
   group.balls = std::all_of(blocks.begin(), blocks.end(), [&](const ConstraintBlock& block) {
     const Joint& joint = model_.joints[block.source];
     const bool point = joint.locked[0] && joint.locked[1] && joint.locked[2];
@@ -171,6 +198,7 @@ void Articulations::joint_removed(int joint, int joints_before) {
   std::vector<int> to(joints_before);
   for (int i = 0; i < joints_before; ++i) to[i] = i == joint ? -1 : i - (i > joint);
   for (Linkage& linkage : linkages_) renumber(linkage, {}, to);
+  for (DriveRow& row : drives_) row.joint = to[row.joint];
   rebuild();
 }
 

@@ -42,8 +42,10 @@ class Articulations {
  public:
   explicit Articulations(const Model& model) : model_(model) { rebuild(); }
 
-  /// Joints or drives came or went.
+  /// Joints or drives came or went: groups that have the same ones as before stay as they are.
   void rebuild();
+  /// A body without joints has the last number.
+  void body_added();
   /// Numbers behind these have moved up; a joint that has left takes its rows along.
   void body_removed(int body, int bodies_before);
   void joint_removed(int joint, int joints_before);
@@ -176,6 +178,7 @@ class Articulations {
 
   void note_groups();
   void build(const Linkage& linkage, Group& group) const;
+  [[nodiscard]] bool is_driven(const Linkage& linkage) const;
   /// Kinematic bodies so long after the state, which they leave at its velocities.
   void place_led(const State& s, double ahead);
   static void take_velocities(const State& s, const Linkage& linkage, Group& group);

@@ -11,7 +11,9 @@ namespace {
 
 // Shares of the smaller part's size.
 constexpr double touch_margin_share = 0.02;  // looked at ahead, besides what motion asks for
-constexpr double fast_share = 0.5;           // a way in one step that is followed
+constexpr double fast_share = 0.5;           // a way in one step that is followed, whatever lies at its beginning
+constexpr double straight_share = 0.01;      // one that is followed where somebody is ahead
+constexpr double met_share = 1e-4;           // a gap at which those who are followed have met
 constexpr double same_normal = 0.95;         // cosine
 
 /// Pairs at a time: what is found waits in memory that is still near.
@@ -66,8 +68,8 @@ void Touches::look_at(Look& look, Desk& desk, const State& s, const BodyLines& b
   // What may close within the step is a contact ahead of time.
   const Vec3 dv = s.v(p.body) - s.v(q.body);
   const double fall = p.moves && q.moves ? 0 : h * h * model_.gravity.norm();
-  const double margin =
-      least_margin + h * (dv.norm() + p.form->arm * s.omega(p.body).norm() + q.form->arm * s.omega(q.body).norm()) + fall;
+  const double way = h * (dv.norm() + p.form->arm * s.omega(p.body).norm() + q.form->arm * s.omega(q.body).norm()) + fall;
+  const double margin = least_margin + way;
 
   // The axis that parted them last time may still do.
   const CollisionPart &part_p = p.form->part, &part_q = q.form->part;
@@ -79,13 +81,15 @@ void Touches::look_at(Look& look, Desk& desk, const State& s, const BodyLines& b
       return;
     }
 
-  // A way that is longer than it is thick may lead past the other's edges: it is followed, and what is not on it is no contact.
+  // What is ahead may be passed, or met elsewhere: the way is followed, and what is not on it is no contact. Where it is long it
+  // is followed first, for much may lie around it.
   CastHit hit;
-  const bool fast = margin - least_margin > fast_share * size;
-  if (fast) {
-    hit = cast(part_p, steady(p.body, s), part_q, steady(q.body, s), {.t_max = h, .tolerance = least_margin});
-    if (!hit.hit) return;
-  }
+  const auto meets = [&] {
+    hit = cast(part_p, steady(p.body, s), part_q, steady(q.body, s), {.t_max = h, .tolerance = met_share * size});
+    return hit.hit;
+  };
+  const bool fast = way > fast_share * size;
+  if (fast && !meets()) return;
 
   // Surfaces tell no distance: looked at further than necessary, nothing there is worth something.
   const double ahead = convex ? 0 : 0.25 * size;
@@ -96,9 +100,11 @@ void Touches::look_at(Look& look, Desk& desk, const State& s, const BodyLines& b
   for (int k = 0; k < 3; ++k) pair.axis[k] = static_cast<float>(memory.axis[k]);
   const bool nothing = found.empty();
   std::erase_if(found, [&](const Manifold& m) { return m.count == 0 || m.gap() > margin; });
-  if (fast && hit.t > 0) {
-    // Normals of the pose from which it was seen count where they are those of the blow.
-    std::erase_if(found, [&](const Manifold& m) { return m.normal.dot(hit.normal) < same_normal; });
+  const auto is_ahead = [&](const Manifold& m) { return m.gap() > met_share * size; };
+  if (!fast && way > straight_share * size && !found.empty() && std::ranges::all_of(found, is_ahead) && !meets()) return;
+  if (hit.hit && hit.t > 0) {
+    // Faces keep the normal of the pose from which they were seen where it is that of the blow; points are those of the blow.
+    std::erase_if(found, [&](const Manifold& m) { return m.count == 1 || m.normal.dot(hit.normal) < same_normal; });
     if (found.empty()) found.push_back(manifold_of(hit, steady(p.body, s), steady(q.body, s)));
   }
   if (found.empty()) {

@@ -30,13 +30,17 @@ SteadyMotion Touches::steady(int body, const State& s) const {
 }
 
 Manifold Touches::manifold_of(const CastHit& hit, const SteadyMotion& a, const SteadyMotion& b) {
-  // Where what will meet is now; the gap between along the normal of the blow, so that no lever is wrong.
-  const Vec3 on_a = a.X * a.at(hit.t).to_local(hit.point), on_b = b.X * b.at(hit.t).to_local(hit.point);
+  // Levers are those of the blow, each from where its body is now, so that the points are beside each other; the gap is what the
+  // row closes until then.
+  const auto centre = [&](const SteadyMotion& body, double t) -> Vec3 {
+    return body.X * body.pivot + t * (body.velocity + 0.5 * t * body.acceleration);
+  };
+  const Vec3 r_a = hit.point - centre(a, hit.t), r_b = hit.point - centre(b, hit.t);
+  const Vec3 closing = (a.velocity + a.spin.cross(r_a)) - (b.velocity + b.spin.cross(r_b));
   Manifold out;
   out.normal = hit.normal;
   out.count = 1;
-  const double gap = std::max(hit.normal.dot(on_b - on_a), 0.0);
-  out.points[0] = {on_b - gap * hit.normal, on_b, gap, 0};
+  out.points[0] = {centre(a, 0) + r_a, centre(b, 0) + r_b, hit.t * std::max(hit.normal.dot(closing), 0.0), 0};
   return out;
 }
 

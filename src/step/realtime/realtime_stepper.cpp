@@ -254,8 +254,7 @@ void RealtimeStepper::body_added() {
   touches_.add_body(body, bodies_);
   list_rows();
   size_ = touches_.smallest();
-  joints_->rebuild();
-  joints_->sleep_with(touches_.sleepers);
+  joints_->body_added();
   forget();
 }
 
@@ -279,15 +278,17 @@ void RealtimeStepper::body_removed(int body) {
 
 void RealtimeStepper::joint_added() {
   require_realtime(model_);
-  wake_all();
+  wake_partners(model_.joints.back());
   joints_->rebuild();
+  joints_->sleep_with(touches_.sleepers);
   touches_.joints_changed();
   forget();
 }
 
-void RealtimeStepper::joint_removed(int number, const Joint&) {
-  wake_all();
+void RealtimeStepper::joint_removed(int number, const Joint& joint) {
+  wake_partners(joint);
   joints_->joint_removed(number, static_cast<int>(model_.joints.size()) + 1);
+  joints_->sleep_with(touches_.sleepers);
   touches_.joints_changed();
   forget();
 }
@@ -298,7 +299,7 @@ void RealtimeStepper::drives_changed() {
 }
 
 void RealtimeStepper::forces_changed() {
-  wake_all();
+  wake_all();  // nobody sleeps where there are forces besides weight
   forget();
 }
 

@@ -35,6 +35,7 @@ namespace realtime {
 class Articulations;
 struct Records;
 }  // namespace realtime
+struct StepPlan;
 
 class RealtimeStepper {
  public:
@@ -88,6 +89,8 @@ class RealtimeStepper {
       external_.resize(0);
     pushed_ = true;
   }
+  /// All steps are of the same make: there is nothing to write down.
+  void keep_plan(StepPlan*) {}
   void keep_problems(bool keep);
   void carry_on(const StepTotals& so_far, std::int64_t evaluations) {
     totals = so_far;
@@ -171,6 +174,7 @@ class RealtimeStepper {
   /// Of the lines of these, each once.
   std::span<const int> rows_of(std::span<const int> bodies);
   void wake_all();
+  void wake_partners(const Joint& joint);
   /// Who was moved, is pushed, or lies on what was moved.
   void wake_changed(const State& s);
   /// Joints, pairs and lines of those who woke since the last time.

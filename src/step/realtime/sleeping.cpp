@@ -44,6 +44,12 @@ void RealtimeStepper::wake_all() {
     if (!touches_.sleepers.bodies(island).empty()) touches_.wake(island);
 }
 
+void RealtimeStepper::wake_partners(const Joint& joint) {
+  for_each_partner(joint, [&](int body) {
+    if (model_.movable(body) && touches_.sleepers.asleep(body)) touches_.wake(touches_.sleepers.island_of(body));
+  });
+}
+
 void RealtimeStepper::wake_changed(const State& s) {
   if (!touches_.sleepers.any()) return;
   const auto moved = [&](int body) {

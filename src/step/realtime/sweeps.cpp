@@ -287,6 +287,7 @@ HWY_INLINE void relax_block(HotBlock<N>& hot, ExtraBlock* extra, int first, Body
 
 template <int N>
 HWY_INLINE void bounce_block(HotBlock<N>& hot, ColdBlock<N>& cold, int first, BodyLines& bodies, const SweepSettings& settings) {
+  constexpr float near_share = 1e-3F;  // of the way that it bounces back in a substep
   Motion a = fetch_motion(bodies, hot.a.lane + first, 0), b = fetch_motion(bodies, hot.b.lane + first, 0);
   const Vector n = load(hot.normal, first);
   const Lanes mass_a = load(hot.mass_a, first), mass_b = load(hot.mass_b, first), linear = mass_a * mass_a + mass_b * mass_b;
@@ -297,8 +298,11 @@ HWY_INLINE void bounce_block(HotBlock<N>& hot, ColdBlock<N>& cold, int first, Bo
     const Vector turn_a = load(point.turn_a, first), turn_b = load(point.turn_b, first);
     const Lanes impulse = load(point.impulse, first), closing = load(cold.point[k].closing, first);
     const Lanes v = approach + dot(turn_a, a.angular) + dot(turn_b, b.angular);
-    // Only what arrived: fast enough, and held by now.
-    const Mask arrived = hn::And(hn::Lt(closing, slowest), hn::Gt(impulse, none()));
+    // Only what arrived: fast enough, and held by now. Where one was stopped some substeps ago nothing presses any more, but it
+    // is still there.
+    const Lanes there = all(settings.slop) - closing * all(near_share * settings.h);
+    const Mask held = hn::Or(hn::Gt(impulse, none()), hn::Lt(load(point.gap, first), there));
+    const Mask arrived = hn::And(hn::Lt(closing, slowest), held);
     const Lanes next = largest(impulse - load(point.share, first) * (v + closing), none());
     const Lanes d = choose(arrived, next - impulse, none());
     store(d, cold.point[k].closing, first);  // for the books: what it was is no longer asked for

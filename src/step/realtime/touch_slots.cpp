@@ -102,13 +102,19 @@ void Touches::write_lane(SlotFamily<N>& family, const SlotPlace& at, const Manif
     return Vec3(double(line.at[0]) + double(line.at[3]), double(line.at[1]) + double(line.at[4]),
                 double(line.at[2]) + double(line.at[5]));
   };
-  const Vec3 p_a = position(A), between = position(B) - p_a;
+  // Points of a blow to come are beside each other: each body has its own lever, as if they were not.
+  Vec3 aside = Vec3::Zero();
+  if (m.count == 1) {
+    aside = m.points[0].on_b - m.points[0].on_a;
+    aside -= m.normal.dot(aside) * m.normal;
+  }
+  const Vec3 p_a = position(A), between = position(B) - p_a - aside;
   const Vec3 t1 = any_normal_to(m.normal), t2 = t1.cross(m.normal);
 
   // Impulses go on: of the same feature, else of the nearest point.
   std::array<float, 4> impulse{};
   std::array<bool, 4> given{}, done{};
-  const auto anchor = [&](int k) { return Vec3(0.5 * (m.points[k].on_a + m.points[k].on_b) - p_a); };
+  const auto anchor = [&](int k) { return Vec3(0.5 * (m.points[k].on_a + m.points[k].on_b - aside) - p_a); };
   if (before) {
     for (int k = 0; k < m.count; ++k)
       for (int j = 0; j < before->count && !done[k]; ++j)

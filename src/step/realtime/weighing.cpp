@@ -10,7 +10,7 @@ constexpr int patience = 8;            // steps that a few wait
 constexpr double many = 0.1;           // of all manifolds: no longer a few
 constexpr float least_upright = 0.1F;  // cosine: walls bear nothing
 constexpr float handed_on = 0.5F;      // of a push, from body to body
-constexpr int most_rounds = 4;
+constexpr int most_weighings = 4;
 
 }  // namespace
 
@@ -94,7 +94,7 @@ void hand_on_motion(const ContactSlots& slots, float h, BodyLines& bodies) {
     of(bodies.push, to) = push;
     handed = true;
   };
-  for (int round = 0; handed && round < most_rounds; ++round) {
+  for (int round = 0; handed && round < most_weighings; ++round) {
     handed = false;
     slots.for_each([&](const auto& family) {
       for (const auto& colour : family.colours)

@@ -16,8 +16,8 @@ void archive_state(Archive& io, State& s, std::size_t bodies) {
   s.p.resize(bodies);
   s.theta.resize(bodies);
   for (std::size_t i = 0; i < bodies; ++i) {
-    for (double& x : s.p[i]) io(x);
-    for (double& x : s.theta[i].coeffs()) io(x);
+    io(s.p[i]);
+    io(s.theta[i].coeffs());
   }
   io(s.x);
   io(s.u);

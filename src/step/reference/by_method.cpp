@@ -81,7 +81,7 @@ std::string_view ReferenceStepper::coordinates() const {
 
 void ReferenceStepper::step_with_touching(State& s, double t, double h) {
   touching_->advance(s, t, h);
-  require_finite(mechanism.model, s);
+  require_finite(mechanism.model, s, mechanism.helpers());
   finder.forget();
   finder.refresh(s, h, mechanism.now.contacts);
   touching_->finish(s, t + h, mechanism.now.contacts);
@@ -129,12 +129,12 @@ void ReferenceStepper::step_by_method(State& s, double t, double h) {
             report.halvings += chosen.report.halvings;
             report.converged = report.converged && chosen.report.converged;
           }
-          require_finite(mechanism.model, s);
+          require_finite(mechanism.model, s, mechanism.helpers());
           if constexpr (!closes_joints_itself<Method>) mechanism.correct(s, t + h);
         }
       },
       method);
-  require_finite(mechanism.model, s);
+  require_finite(mechanism.model, s, mechanism.helpers());
   require_joined(mechanism.model, mechanism.linkages, mechanism.islands);
 }
 
@@ -175,18 +175,21 @@ bool ReferenceStepper::joints_are_closed() const {
   return !std::holds_alternative<NoCorrectionSettings>(mechanism.recipe.correction);
 }
 
-void ReferenceStepper::close(State& s, double t, double h) {
+void ReferenceStepper::close(const Part& part) {
+  State& s = mechanism.now.state;
+  const double t = part.t + part.h;
   if (const auto* projection = std::get_if<ProjectionSettings>(&mechanism.recipe.correction))
-    closing_.close(*projection, rules_, mechanism, islands(), search_, s, t, h);
+    closing_.close(*projection, rules_, mechanism, islands(), search_, s, t, part.h);
   else
     mechanism.correct(s, t);
+  require_finite(mechanism.model, s, mechanism.helpers());
 }
 
 void ReferenceStepper::look_at_end(State& s, double t, double h) {
   const StageClock::Scope stage(mechanism.clock, Stage::collide);
   Attempt& now = mechanism.now;
   finder.forget();
-  finder.refresh(s, h, now.contacts);
+  finder.refresh(s, h, now.contacts, mechanism.helpers());
   const auto* projection = std::get_if<ProjectionSettings>(&mechanism.recipe.correction);
   // Taking some apart may push others together: a few rounds.
   constexpr int most_rounds = 4;
@@ -199,7 +202,7 @@ void ReferenceStepper::look_at_end(State& s, double t, double h) {
     const LeastMove least = round == 0 ? LeastMove::by_mass : LeastMove::by_length;
     if (!closing_.close(*projection, rules_, mechanism, late, late_search_, s, t, h, least)) break;
     finder.forget();
-    finder.refresh(s, h, now.contacts);
+    finder.refresh(s, h, now.contacts, mechanism.helpers());
   }
   now.report.contacts = static_cast<int>(now.contacts.size()) + (soft_ ? soft_->touching() : 0);
 }

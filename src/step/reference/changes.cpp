@@ -89,7 +89,13 @@ void ReferenceStepper::drives_changed() {
 
 void ReferenceStepper::forces_changed() {
   check_surroundings(mechanism.model, mechanism.recipe);
-  mechanism.forget_shape();
+  if (mechanism.coupled_otherwise()) {
+    mechanism.model_changed({}, {});
+    ledger.find_joints(mechanism);
+    island_count_ = 0;
+  } else {
+    mechanism.forget_shape();
+  }
   look_at_coordinates();
   forget();
   look_for_soft();

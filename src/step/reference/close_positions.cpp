@@ -43,7 +43,7 @@ double energy_of(const Model& model, const State& s, int body) {
   if (!model.is_particle(body)) {
     const Vec3 omega = s.theta[body].conjugate() * Vec3(u.tail<3>());
     twice += omega.dot(model.inertia[body] * omega);
-    if (model.has_added_mass()) twice += twice_added_energy(model, body, s.theta[body], u);
+    if (model.has_added_mass()) twice += twice_added_energy(model, s, body);
   }
   return 0.5 * twice;
 }
@@ -79,10 +79,12 @@ double touching_potential(const Model& model, const Island& island, const State&
 
 }  // namespace
 
-void PositionClosing::begin(const Model& model, const State& s) {
+void PositionClosing::begin(const Model& model, const State& s, Gang* gang) {
   had_.resize(static_cast<std::size_t>(model.partner_count()));
-  for (int i = 0; i < model.partner_count(); ++i)
-    if (model.movable(i)) had_[i] = energy_of(model, s, i);
+  share_pieces(gang, model.partner_count(), [&](int first, int end) {
+    for (int i = first; i < end; ++i)
+      if (model.movable(i)) had_[i] = energy_of(model, s, i);
+  });
 }
 
 double PositionClosing::lost_by(const Model& model, const Island& island, const State& s) const {
@@ -128,9 +130,7 @@ bool PositionClosing::close(const ProjectionSettings& settings, const ContactRul
     mechanism.evaluate(s, t);
     limits_ = mechanism.now.drives;
     evaluate_drives(model, mechanism.kinematics, h, limits_);
-    double reach = 0;
-    for (const BodyLanes<double>& body : mechanism.kinematics.bodies) reach = std::max(reach, body.p.cwiseAbs().maxCoeff());
-    const double tolerance = std::max(settings.tolerance, 4 * std::numeric_limits<double>::epsilon() * reach);
+    const double tolerance = std::max(settings.tolerance, 4 * std::numeric_limits<double>::epsilon() * mechanism.furthest());
     errors_.resize(islands.size());
     double worst = 0;
     for (int i = 0; i < count; ++i) {
@@ -220,8 +220,7 @@ void PositionClosing::move_apart(const ContactRules& rules, JointedMechanism& me
                           mechanism.trees};
   moved.assemble(parts, search.local_of, Island::Rows::normals);
   moved.evaluate(parts, mechanism.model, mechanism.kinematics, t);
-  if (least == LeastMove::by_length && moved.linkages.empty())
-    for (std::size_t i = 0; i < moved.bodies.size(); ++i) moved.problem.inverse_mass[i] *= mechanism.model.mass(moved.bodies[i]);
+  if (least == LeastMove::by_length && moved.linkages.empty()) moved.measure_by_length(mechanism.model);
   formulate_position(moved.values, moved.problem);
   for (std::size_t k = 0; k < moved.drives.size(); ++k)
     formulate_position(limits_[moved.drives[k]], moved.drive_block(k), moved.problem);

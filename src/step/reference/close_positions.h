@@ -20,7 +20,7 @@ enum class LeastMove { by_mass, by_length };
 class PositionClosing {
  public:
   /// At the start of a step: what bodies have.
-  void begin(const Model& model, const State& s);
+  void begin(const Model& model, const State& s, Gang* gang);
   /// For the islands of a step of h, or of overlaps found at its end; books what it adds to the energy in mechanism.now. Whether
   /// anything moved.
   bool close(const ProjectionSettings& settings, const ContactRules& rules, JointedMechanism& mechanism,

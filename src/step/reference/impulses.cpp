@@ -215,7 +215,7 @@ void formulate(const ImpulseStep& step, const VecX& free, Island& island) {
   if (timed) island.values.C_t.swap(island.ahead);
   formulate_velocity(island.values, island.local, step.formulation.baumgarte / step.h, p, island.gang);
   look_ahead(island.values, step.formulation.ahead * step.h, p);
-  leave_room(island.values, 1 / step.h, p);
+  leave_room(island.values, 1 / step.h, p, island.gang);
   bounce_joints(step, island);
   formulate_drives(step, island);
   for (std::size_t k = 0; k < island.contacts.size(); ++k)
@@ -268,7 +268,7 @@ std::optional<double> bounce(const ImpulseStep& step, const VecX& free, Island& 
   bouncing.assemble(step.parts, step.search.local_of);
   bouncing.evaluate(step.parts, step.mechanism.model, step.mechanism.kinematics, step.t);
   ConstraintProblem& p = bouncing.problem;
-  p.inverse_mass = island.problem.inverse_mass;  // softened already
+  bouncing.take_masses(island);  // softened already
   p.b.head(island.joint_rows()) = island.problem.b.head(island.joint_rows());
   bouncing.local = island.start;
   formulate_drives(step, bouncing);

@@ -35,7 +35,13 @@ double kinetic_product(const JointedMechanism& mechanism, const Island& island, 
     const Mat3& R = mechanism.kinematics.bodies[body].R;
     const Vec3 p = R.transpose() * u.segment<3>(k + 3), q = R.transpose() * v.segment<3>(k + 3);
     sum += p.dot(model.inertia[body] * q);
-    if (model.has_added_mass()) sum += u.segment<6>(k).dot(added_mass_in_world(model, body, R) * v.segment<6>(k));
+    if (!model.has_added_mass()) continue;
+    // Bodies that fluid couples are in one island.
+    for (int n = model.added_mass.first[body]; n < model.added_mass.first[body + 1]; ++n) {
+      const AddedMassBlock& block = model.added_mass.blocks[n];
+      const auto by = 6 * (std::ranges::lower_bound(island.bodies, block.by) - island.bodies.begin());
+      sum += u.segment<6>(k).dot(in_world(block.mass, mechanism.kinematics.bodies[block.axes].R) * v.segment<6>(by));
+    }
   }
   for (const int linkage : island.linkages)
     for (const int j : mechanism.linkages[linkage].joints)

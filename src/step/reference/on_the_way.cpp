@@ -15,31 +15,6 @@ void ReferenceStepper::look_for_bounces() {
                         [](const SurfacePair& pair) { return pair.restitution.value_or(0) > 0; });
 }
 
-void ReferenceStepper::solve_islands(double t, double h) {
-  island_count_ = split_into_islands(mechanism.model, parts(), islands_, search_);
-  if (bouncing_.size() < islands_.size()) bouncing_.resize(islands_.size());
-  bounce_shares_.resize(islands_.size());
-  first_ = after_ = free_;
-  const StageClock::Scope stage(mechanism.clock, Stage::solve);
-  const TimeShare share(0.7);  // what is not closed afterwards adds up from step to step
-  const ImpulseStep step{mechanism, *impulses_, rules_, search_, t, h, parts()};
-  // One island alone, such as a large mechanism, has all threads to itself.
-  Gang* const helpers = island_count_ == 1 ? mechanism.helpers() : nullptr;
-  for (int i = 0; i < island_count_; ++i)
-    if (islands_[i].gang != helpers) islands_[i].lend(helpers);
-  parallel_for(island_count_, mechanism.recipe.threads, [&](int i) {
-    Island& island = islands_[i];
-    formulate(step, free_, island);
-    solve(step, island);
-    island.scatter(first_);
-    const std::optional<double> thrown = bounce(step, free_, island, bouncing_[i]);
-    bounce_shares_[i] = thrown.value_or(0);
-    Island& end = thrown ? bouncing_[i] : island;
-    end.scatter(after_);
-    island.given_work = given_work(step.parts, end);
-  });
-}
-
 void ReferenceStepper::plan(double h) {
   const Model& model = mechanism.model;
   const State& s = mechanism.now.state;

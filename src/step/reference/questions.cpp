@@ -58,9 +58,10 @@ std::vector<std::pair<int, int>> ReferenceStepper::redundant(const State& s, dou
 void ReferenceStepper::strike(State& s, double t, int body, const Vec3& impulse, const Vec3& at) {
   mechanism.kinematics.update(mechanism.model, s);
   if (mechanism.model.has_added_mass()) {
-    Vec6 blow;
-    blow << impulse, (at - s.p[body]).cross(impulse);
-    s.u.segment<6>(6 * body) += mechanism.kinematics.inverse_mass[body] * blow;
+    VecX blow = VecX::Zero(s.u.size());
+    blow.segment<6>(6 * body) << impulse, (at - s.p[body]).cross(impulse);
+    mechanism.kinematics.divide_by_mass(mechanism.model, blow, blow);
+    s.u += blow;
   } else {
     s.v(body) += mechanism.model.inverse_mass[body] * impulse;
     s.omega(body) += mechanism.kinematics.inverse_inertia[body] * (at - s.p[body]).cross(impulse);
@@ -78,6 +79,8 @@ double ReferenceStepper::shock(State& s, double t, const ShockPoint& point) {
 }
 
 int ReferenceStepper::project(const ProjectionSettings& settings, State& s, double t) {
+  // Stops that held where it was before need not hold here.
+  mechanism.drives.decide(mechanism, s, t);
   const int iterations = mechanism.project(settings, s, t);
   mechanism.begin_step(s, t);  // rows that are redundant where it has come to
   forget();

@@ -11,6 +11,7 @@
 #include "mechanism/course.h"
 #include "mechanism/driven_motion.h"
 #include "mechanism/shock.h"
+#include "step/checks.h"
 #include "step/contact_finder.h"
 #include "step/ledger.h"
 #include "step/reference/close_positions.h"
@@ -118,22 +119,67 @@ class ReferenceStepper {
 
  private:
   [[nodiscard]] bool by_impulses() const { return impulses_.has_value(); }
-  /// One attempt at a step by impulses: the order of everything. Returns h; or, where it may stop, the time of the first blow
-  /// that lies within, and then nothing has moved.
-  double attempt(double t, double h, bool may_stop);
+  /// Of a step by impulses: from its start, or from a blow that has its own time, to the next such blow or to its end.
+  struct Part {
+    Part(double t_, double h_) : begun(t_), whole(h_) {}
+    [[nodiscard]] bool last_attempt() const { return !repeatable || tries == most_attempts; }
+    /// What is left of the step becomes the next part.
+    void end() {
+      done = h < left ? done + h : whole;
+      t = begun + done;
+      left = whole - done;
+      ++blows;
+      tries = 1;
+      failed = false;
+    }
+
+    static constexpr int most_attempts = 4;
+    double begun, whole, done = 0;   // s: the step, and how much of it was made
+    double t = begun, left = whole;  // where the part begins, and what is left there
+    double h = 0;                    // how far it goes
+    double blow = 0;                 // when it met the first blow within; h: none
+    bool may_stop = false;           // there
+    bool repeatable = false;         // whether attempts are looked at and made again
+    bool failed = false;             // the last of them, altogether
+    int blows = 0;                   // of the step, so far
+    int tries = 1, round = 1;        // of attempts; of solutions, each with who is met on the way
+    StepAudit audit;
+  };
+
+  // The lines of `step`, in their order.
+  void open_step(const State& s, double t, double h);
+  void begin_parts(double t, double h);
+  /// Who touches at the part's start, and the blows of those that do; the value to which attempts go back.
+  void collide(Part& part);
+  /// What forces alone would give; how drives and contacts stand to that.
+  void write_rows(Part& part);
+  void look_at_contacts(double h);
+  void find_islands();
+  /// Each by itself, on all threads: act(ImpulseStep, number).
+  template <class Do>
+  void for_each_island(const Part& part, const Do& act);
+  /// An island's answer, into first_ and after_.
+  void keep(const ImpulseStep& step, int i, std::optional<double> bounced);
+  /// Particles that touch have their turn (soft.cpp). Whether they gave bodies something new.
+  bool exchange(const Part& part);
+  /// Who is met on the way: up to the first blow, if it is to have its own time; what meets besides, in the pose in which it
+  /// does. Whether there are contacts to solve for that were not there.
+  bool meet(Part& part);
+  void move(const Part& part);
+  /// Joints and overlaps closed as the recipe says.
+  void close(const Part& part);
+  /// Takes an attempt back that ran into a blow, or that gained energy, left joints open or failed. Whether it did.
+  bool again(Part& part);
+  void end_part(Part& part);
+  /// The contacts of the step's end.
+  void end_parts(double t, double h);
+  /// Walls, the ledger, the report.
+  void close_step(State& s, double t);
+
   /// What the islands reached, and the work that was put in, into the report.
   void count_islands(double h);
-  /// Blows of what touches, then attempts until one neither gains energy nor leaves joints open. How far it went: until the next
-  /// blow where it may stop there.
-  double pass(double t, double left, bool may_stop);
-  /// One pass after the other.
-  void step_by_impulses(State& s, double t, double h);
-  /// All islands of joints and contacts as they stand: first_ and after_.
-  void solve_islands(double t, double h);
-  /// The same with particles that touch (soft.cpp): what they and bodies give each other.
   void look_for_soft();
   void begin_soft(double h);
-  void solve_with_soft(double t, double h);
   void add_push(VecX& u) const;
   void count_soft(StepReport& report) const;
   void book_soft();
@@ -156,9 +202,7 @@ class ReferenceStepper {
   /// Whether joints are integrated in place of bodies, as the recipe says and the model allows. Throws Error where it must and
   /// cannot.
   void look_at_coordinates();
-  /// Joints and overlaps closed as the recipe says.
-  void close(State& s, double t, double h);
-  [[nodiscard]] bool joints_are_closed() const;  // whether it says so at all
+  [[nodiscard]] bool joints_are_closed() const;  // whether the recipe says so at all
   /// Work and impulses of the step by impulses that is about to be made, bodies being where it starts.
   void book_impulses(double t, double h);
   void book_rows(const Island& island, double share, double h);
@@ -191,6 +235,7 @@ class ReferenceStepper {
   // answer; impulses of particles on bodies.
   VecX alone_, held_, given_, soft_u_, push_;
   StepReport soft_report_;
+  int exchanges_ = 0;          // between bodies and particles, for the present contacts
   std::vector<char> touched_;  // bodies on which an impulse acts; contacts that touch
   std::vector<Passage> passages_;
   std::vector<Meeting> meetings_;

@@ -43,37 +43,38 @@ void ReferenceStepper::add_push(VecX& u) const {
   }
 }
 
-void ReferenceStepper::solve_with_soft(double t, double h) {
-  if (!soft_) return solve_islands(t, h);
-  Attempt& now = mechanism.now;
-  const State& s = now.state;
-  const Eigen::Index bodies = 6 * static_cast<Eigen::Index>(s.bodies());
-  free_ = alone_;
-  solve_islands(t, h);
+bool ReferenceStepper::exchange(const Part& part) {
+  if (!soft_) return false;
+  const State& s = mechanism.now.state;
+  const Eigen::Index bodies = 6 * static_cast<Eigen::Index>(s.bodies()), rest = s.x.size();
   held_ = first_ - free_;  // what joints and contacts of bodies give
-  soft_report_ = {};
-  for (int round = 1;; ++round) {
-    const VecX& told = given_ = alone_ + held_;
-    soft_report_.converged = true;
-    soft_report_.residual = 0;
-    {
-      const StageClock::Scope stage(mechanism.clock, Stage::solve);
-      soft_->solve(t, s, h, mechanism.external, told, soft_u_, push_, soft_report_);
-    }
-    if (push_.isZero(0)) break;
-    free_ = alone_;
-    add_push(free_);
-    solve_islands(t, h);
-    held_ = first_ - free_;
+  bool agreed = false;
+  if (exchanges_ == 0) {
+    soft_report_ = {};
+  } else {
     const double off = (first_ - soft_u_).head(bodies).lpNorm<Eigen::Infinity>();
-    if (h * off <= exchange_tolerance * soft_->finest()) break;
-    if (round == most_exchanges || Budget::spent()) {
+    agreed = part.h * off <= exchange_tolerance * soft_->finest();
+    if (!agreed && (exchanges_ == most_exchanges || Budget::spent())) {
       soft_report_.converged = false;
-      break;
+      agreed = true;
     }
   }
-  const Eigen::Index rest = s.x.size();
-  first_.tail(rest) = after_.tail(rest) = soft_u_.tail(rest);
+  if (!agreed) {
+    given_ = alone_ + held_;
+    soft_report_.converged = true;
+    soft_report_.residual = 0;
+    const StageClock::Scope stage(mechanism.clock, Stage::solve);
+    soft_->solve(part.t, s, part.h, mechanism.external, given_, soft_u_, push_, soft_report_);
+    ++exchanges_;
+    agreed = push_.isZero(0);
+  }
+  if (agreed) {
+    first_.tail(rest) = after_.tail(rest) = soft_u_.tail(rest);
+    return false;
+  }
+  free_ = alone_;
+  add_push(free_);
+  return true;
 }
 
 void ReferenceStepper::count_soft(StepReport& report) const {
