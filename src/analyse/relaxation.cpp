@@ -32,6 +32,10 @@ Recipe relaxed(Recipe recipe, const RelaxationSettings& settings) {
 /// Over the length of links: below this a joint counts as closed.
 constexpr double closed_joint = 1e-9;
 
+/// What is not at rest by then is stiff and far away: chains that hardly stretch.
+constexpr int plain_iterations = 100;
+constexpr double longest_fall = 1;  // s: of steps that are minima; in longer ones inertia holds nothing where springs are slack
+
 void require(bool condition, const char* place, const char* what) {
   if (!condition) throw Error(place, what);
 }
@@ -187,9 +191,15 @@ bool Relaxation::iterate() {
   report_.reached = report_.force <= settings_.force_tolerance;
   if (report_.reached) return true;
 
-  // Where to, and how far.
   ++report_.iterations;
   mechanism_.now.report = {};
+  if (report_.iterations > plain_iterations && mechanism_.minimises()) {
+    if (report_.iterations == plain_iterations + 1) h_ = settings_.step;
+    fall_to_minimum();
+    return false;
+  }
+
+  // Where to, and how far.
   mechanism_.linearise(t_, s_);
   if (!find_direction()) throw Error("relax", "found no way downhill; its forces may have no potential");
   trial_ = s_;
@@ -205,6 +215,19 @@ bool Relaxation::iterate() {
   require_finite(model_, s_);
   evaluated_ = false;
   return false;
+}
+
+void Relaxation::fall_to_minimum() {
+  sigma_.setZero(s_.u.size());
+  d_.setZero(s_.u.size());
+  const StageMinimum found = mechanism_.minimise(t_, s_, sigma_, d_, h_, StageSettings(), trial_, udot_);
+  report_.linear_iterations += mechanism_.now.report.iterations;
+  report_.evaluations += found.iterations;
+  h_ = found.converged ? std::min(2 * h_, longest_fall) : h_ / 4;
+  std::swap(s_, trial_);
+  s_.u.setZero();
+  require_finite(model_, s_);
+  evaluated_ = false;
 }
 
 RelaxationReport relax(World& world, const RelaxationSettings& settings) {

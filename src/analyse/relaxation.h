@@ -5,8 +5,8 @@
 // the force along the way: where f . d < 0 the energy rises; a zero is sought by false position, roughly, as evaluations are
 // cheap beside solves. h doubles where whole steps are good and halves where little of them was. Joints are closed in every
 // trial, and a trial whose joints cannot be closed near by is too long. Linear, not quadratic, convergence where springs push
-// (springs.h, `positive`). Fails to arrive, and says so, where there is no equilibrium, or where it takes more than
-// max_iterations.
+// (springs.h, `positive`). Where that takes long and nothing moves but particles, steps are made to their ends. Fails to arrive,
+// and says so, where there is no equilibrium, or where it takes more than max_iterations.
 #include <rotule/relaxation.h>
 
 #include "mechanism/jointed_mechanism.h"
@@ -34,6 +34,8 @@ class Relaxation {
   double pull(double alpha);
   double search();
   bool find_direction();
+  /// One of those steps to its end, as a minimum (stage_minimiser.h).
+  void fall_to_minimum();
 
   RelaxationSettings settings_;
   Recipe recipe_;

@@ -337,7 +337,6 @@ void StageMinimiser::by_newton(const StageSettings& settings, StageMinimum& out,
     renew = renew || (!renewed && !solved.downwards);
     left_before = left;
     const double size = spread_correction();
-    if (out.iterations == 1) largest = size;
     // What it would gain is less than what numbers of this size can tell.
     const bool at_rounding = 0.5 * g_ * g_ * local_r_.dot(local_dA_) <= std::numeric_limits<double>::epsilon() * here_.size;
     double part = 1;
@@ -347,6 +346,7 @@ void StageMinimiser::by_newton(const StageSettings& settings, StageMinimum& out,
       renew = true;  // with an old preconditioner, worth another try
       continue;
     }
+    if (out.iterations == 1) largest = part * size;  // what was gone of it: where nothing holds, directions may be of any length
     if (at_rounding && part <= 1) {
       out.converged = true;
       break;
@@ -378,7 +378,6 @@ void StageMinimiser::by_local_global(const StageSettings& settings, int memory, 
     last_r_ = local_r_;
     local_global_->direction(local_r_, local_dA_);
     double size = spread_correction();
-    if (out.iterations == 1) largest = size;
     const bool at_rounding = 0.5 * g_ * g_ * local_r_.dot(local_dA_) <= std::numeric_limits<double>::epsilon() * here_.size;
     double part = 1;
     if (!go_down(false, part)) {
@@ -388,6 +387,7 @@ void StageMinimiser::by_local_global(const StageSettings& settings, int memory, 
     }
     last_dA_ = part * local_dA_;
     size *= part;
+    if (out.iterations == 1) largest = size;
     here_to_stage();
     const double scale = std::max(speed_of(stage_->u, particle_, stage_->first(0)), largest);
     // Corrections shrink by a factor each: what is left is the rest of that series.

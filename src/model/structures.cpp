@@ -232,12 +232,12 @@ void add_cable(const std::string& name, const std::vector<Vec3>& points, const s
   }
   scene.particles.push_back(std::move(group));
   for (int k = 0; k < last; ++k) {
-    const double rest = rest_lengths[static_cast<std::size_t>(k)], stiffness = E * area / rest;
+    const double rest = rest_lengths[static_cast<std::size_t>(k)], E_A = E * area;
     const Between between{part(name, k), part(name, k + 1)};
     scene.forces.emplace_back(Spring{.name = part(name, k),
                                      .between = between,
-                                     .stiffness = stiffness,
-                                     .damping = damping * stiffness,
+                                     .stiffness = E_A / rest,
+                                     .damping = damping * E_A / rest,
                                      .rest_length = rest,
                                      .slack = true});
     add_line(drag, area, part(name, k), between, {}, scene);
