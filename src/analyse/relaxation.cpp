@@ -7,6 +7,7 @@
 
 #include "base/budget.h"
 #include "dynamics/forces/added_mass.h"
+#include "integrate/mechanism.h"
 #include "model/solver_list.h"
 #include "world/world_implementation.h"
 
