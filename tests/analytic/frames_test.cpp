@@ -10,6 +10,7 @@
 #include <cmath>
 #include <numbers>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "linalg/decompositions.h"
@@ -194,7 +195,8 @@ TEST(Frames, ABendOfAnEighthOfACircleMovesFarAsPublished) {
     bend.youngs_modulus = 1e7;
     bend.shear_modulus = 0.5e7;
     bend.area = 1;
-    bend.second_moment = bend.second_moment_side = 1.0 / 12;
+    bend.second_moment = 1.0 / 12;
+    bend.second_moment_side = 1.0 / 12;
     bend.torsion_constant = 1.0 / 6;
     bend.density = 1;
     bend.damping = 0.05;
