@@ -59,8 +59,8 @@ struct SceneFields<Beam> {
     visit(Field{"second_moment_side", "m^4", "of bending to the side; else the same", 0, 1e30, true}, s.second_moment_side);
     visit(Field{"torsion_constant", "m^4", "else the sum of both", 0, 1e30, true}, s.torsion_constant);
     visit(Field{"density", "kg/m^3", "of the material", 0, 1e30, true}, s.density);
-    visit(Field{"rotary_inertia", "kg m", "per length, about the centre of mass; else density times both second moments", 0, 1e30,
-                true},
+    visit(Field{"rotary_inertia", "kg m",
+                "per length, about the centre of mass, as both second moments share it; else density times them", 0, 1e30, true},
           s.rotary_inertia);
     visit(Field{"mass_offset", "m", "from the axis downstream to the centre of mass", -1e6, 1e6}, s.mass_offset);
     visit(Field{"damping", "s", "of every spring, over its stiffness", 0, 1e30}, s.damping);

@@ -81,10 +81,10 @@ BeamAxis axis_of(const Beam& def, const Place& place) {
   if (static_cast<std::size_t>(def.elements) < pieces)
     fail(place / "elements",
          fmt::format("must be at least {}, one for each straight piece of the axis, is {}", pieces, def.elements));
-  std::vector<StructureFrame> frames{
-      StructureFrame(def.from, corners[1], def.up, pieces > 1 ? place / "through" / std::size_t{0} : place)};
+  const Place list = place / "through", first = list / std::size_t{0};
+  std::vector<StructureFrame> frames{StructureFrame(def.from, corners[1], def.up, pieces > 1 ? first : place)};
   for (std::size_t k = 1; k < pieces; ++k) {
-    const Place here = place / "through" / (k - 1);
+    const Place here = list / (k - 1);
     const Vec3 leg = corners[k + 1] - corners[k];
     if (!(leg.norm() > 0)) fail(here, "must not be where the next point is");
     const Vec3 &before = frames.back().along, along = leg.normalized();
@@ -120,12 +120,13 @@ void build(const Beam& def, const Place& place, Scene& scene) {
               .section = def.section};
   for (std::size_t k = 0; k < axis.frames.size(); ++k) {
     const double l = axis.lengths[k], mass = def.density * def.area * l;
-    const double turning = def.rotary_inertia ? *def.rotary_inertia * l : def.density * l * (I + I_side);
+    // What is to the side of the axis turns about it and upright, what is above and below about it and to the side.
+    const double share = def.rotary_inertia ? *def.rotary_inertia / (I + I_side) : def.density;
     chain.parts.push_back(
         {.frame = axis.frames[k],
          .length = l,
          .mass = mass,
-         .inertia = Vec3(turning, mass * l * l / 12 + def.density * l * I, mass * l * l / 12 + def.density * l * I_side),
+         .inertia = Vec3(share * l * (I + I_side), mass * l * l / 12 + share * l * I, mass * l * l / 12 + share * l * I_side),
          .mass_offset = def.mass_offset,
          .size = Vec3(l, std::sqrt(12 * I_side / def.area), std::sqrt(12 * I / def.area))});
   }

