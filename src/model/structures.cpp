@@ -81,8 +81,9 @@ BeamAxis axis_of(const Beam& def, const Place& place) {
   if (static_cast<std::size_t>(def.elements) < pieces)
     fail(place / "elements",
          fmt::format("must be at least {}, one for each straight piece of the axis, is {}", pieces, def.elements));
-  const Place list = place / "through", first = list / std::size_t{0};
-  std::vector<StructureFrame> frames{StructureFrame(def.from, corners[1], def.up, pieces > 1 ? first : place)};
+  const Place list = place / "through";
+  if (pieces > 1 && def.through.front() == def.from) fail(list / std::size_t{0}, "must not be where the beam begins");
+  std::vector<StructureFrame> frames{StructureFrame(def.from, corners[1], def.up, place)};
   for (std::size_t k = 1; k < pieces; ++k) {
     const Place here = list / (k - 1);
     const Vec3 leg = corners[k + 1] - corners[k];
