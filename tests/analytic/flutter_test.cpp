@@ -281,7 +281,7 @@ TEST(Flutter, UnitsDoNotMatter) {
     ASSERT_EQ(a.size(), b.size());
     EXPECT_LT(metres.points[n].unbalance, 1e-4);
     for (std::size_t k = 0; k < 4; ++k)
-      EXPECT_LT(std::abs(a[k].eigenvalue - 1e3 * b[k].eigenvalue), 1e-5 * std::abs(a[k].eigenvalue)) << n << " " << k;
+      EXPECT_LT(std::abs(a[k].eigenvalue - 1e3 * b[k].eigenvalue), 1e-8 * std::abs(a[k].eigenvalue)) << n << " " << k;
   }
 }
 
