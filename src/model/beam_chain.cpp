@@ -15,7 +15,6 @@
 #include <variant>
 
 #include "base/text.h"
-#include "linalg/decompositions.h"
 
 namespace rotule {
 

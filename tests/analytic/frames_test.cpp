@@ -217,6 +217,22 @@ TEST(Frames, ABendOfAnEighthOfACircleMovesFarAsPublished) {
   }
 }
 
+TEST(Frames, TheDoctorHasNothingToSayOfAGuyedMast) {
+  // A cable is tied where its last particle is, not at the world's origin.
+  Scene scene;
+  scene.gravity = {0, 0, -9.81};
+  scene.add(Beam{
+      .name = "mast", .to = {0, 0, 20}, .up = {1, 0, 0}, .elements = 10, .area = 5e-3, .second_moment = 2e-5, .damping = 0.01});
+  for (const double angle : {0.0, 2 * pi / 3, 4 * pi / 3})
+    scene.add(Cable{.from = {12 * std::cos(angle), 12 * std::sin(angle), 0},
+                    .to = {0, 0, 20},
+                    .elements = 6,
+                    .length = std::hypot(12, 20) * (1 - 1e-3),
+                    .damping = 0.01,
+                    .end_on = "mast/9"});
+  for (const Remark& remark : examine(scene).remarks) EXPECT_NE(remark.kind, "far_joint") << remark.text;
+}
+
 TEST(Frames, WhatMakesNoSenseIsRefusedByPlace) {
   const auto refused = [](const std::string& beam, const std::string& place) {
     try {
