@@ -127,7 +127,7 @@ TEST(Frames, ARingIsPinchedAndSwingsAsLoveSays) {
   constexpr std::array<double, 5> bounds{0.012, 5e-3, 5e-3, 1.5e-2, 1.5e-2};
   ASSERT_EQ(errors[1].size(), bounds.size());
   for (std::size_t k = 0; k < bounds.size(); ++k) EXPECT_LT(std::abs(errors[1][k]), bounds[k]) << k;
-  for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(errors[0][k] / errors[1][k], 4, 0.3) << k;
+  for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(errors[0][k] / errors[1][k], 4, 0.5) << k;
 }
 
 TEST(Frames, ACornerBearsAsTheFrameThatItIs) {
