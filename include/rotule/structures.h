@@ -18,6 +18,7 @@ struct SectionCoefficients {
   std::vector<double> drag = {}, lift = {}, moment = {};
   double skin_friction = 0;
   bool unsteady = false;       // whether its wake is remembered
+  bool apparent_mass = false;  // whether a thin plate's is moved along: with `unsteady`, all that Theodorsen has
   double pressure_offset = 0;  // m, from the axis downstream to the point where force and moment act
   double velocity_offset = 0;  // m, likewise to the point where the velocity is felt
 };
@@ -33,12 +34,14 @@ struct LineCoefficients {
 /// A beam of constant section as rigid elements with ball joints, and springs on all three rotations in them: E I / l about both
 /// axes of the section and G J / l about its own, twice that where it is clamped, half an element away from its neighbour's
 /// middle. It bends and twists, and neither stretches nor shears (Euler and Bernoulli). The error falls with the square of their
-/// number.
+/// number. Its axis is straight, or goes through points, straight from each to the next: a frame, or an arch by many of them. A
+/// beam that ends where it starts is a ring.
 struct Beam {
   std::string name = {};
   Vec3 from = Vec3::Zero();
   Vec3 to{1, 0, 0};
-  Vec3 up{0, 0, 1};  // of the section: `second_moment` is that of bending along it
+  std::vector<Vec3> through = {};  // m, points of its axis between the two
+  Vec3 up{0, 0, 1};                // of the section where it starts: `second_moment` is that of bending along it
   int elements = 16;
   double youngs_modulus = 210e9;                  // Pa
   std::optional<double> shear_modulus = {};       // Pa; default: that of Poisson's ratio 0.3
@@ -47,8 +50,12 @@ struct Beam {
   std::optional<double> second_moment_side = {};  // m^4, of bending to the side; default: the same
   std::optional<double> torsion_constant = {};    // m^4; default: the sum of both
   double density = 7850;                          // kg/m^3
+  std::optional<double> rotary_inertia = {};      // kg m, per length about the centre of mass; default: density times both
+                                                  // second moments
+  double mass_offset = 0;                         // m, from the axis downstream (`section`) to the centre of mass
   double damping = 0;                             // s: every spring's damping over its stiffness
-  std::string start = "clamped";                  // free, clamped, pinned, or rolling: pinned, and free to move along the beam
+  std::string start = "clamped";                  // free, clamped, pinned, or rolling: pinned, and free to move towards the
+                                                  // other end
   std::string end = "free";
   std::string start_on = "world", end_on = "world";  // who holds the ends
   std::optional<SectionCoefficients> section = {};

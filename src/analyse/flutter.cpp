@@ -3,7 +3,9 @@
 #include <rotule/flutter.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "analyse/state_matrix.h"
 #include "base/text.h"
@@ -76,22 +78,41 @@ VecX accelerations_at_rest(JointedMechanism& mechanism, const World& world, cons
   return out;
 }
 
-/// Moves the world towards its equilibrium in the wind, and says what is left.
+/// Moves the world towards its equilibrium in the wind, and says what is left. What counts is the force that is left, weighed by
+/// the inverse masses, whatever the units of length, mass and time.
 Linearisation settle(World& world, int most_iterations) {
-  constexpr double at_rest = 1e-9;  // m/s^2, rad/s^2
+  constexpr double enough = 1e-12;     // of what was there at first
+  constexpr double hardly_less = 0.9;  // what a whole step of Newton's method leaves where rounding is all that is left
   WorldImplementation& w = implementation_of(world);
-  Linearisation l = linearise(world);
   Recipe recipe = w.recipe;
   recipe.formulation = AccelerationSettings{};
   recipe.correction = NoCorrectionSettings{};
   recipe.solver = solver_named("ldlt");
   JointedMechanism mechanism(w.model, recipe);
   mechanism.external = w.external;
-  for (int i = 0; i < most_iterations && l.unbalance > at_rest; ++i) {
-    // Motions that joints allow and nothing resists are left where they are.
-    const MatX N = allowed_motions(l);
-    const VecX sigma = N * least_squares(N.transpose() * settled_stiffness(l) * N,
-                                         N.transpose() * (l.M * accelerations_at_rest(mechanism, world, l)), 1e-10);
+  struct Pose {
+    Linearisation l;
+    VecX force;     // on all columns
+    double weight;  // of it
+  };
+  const auto look = [&] {
+    Pose out{linearise(world), {}, 0};
+    const VecX a = accelerations_at_rest(mechanism, world, out.l);
+    out.force = out.l.M * a;
+    out.weight = std::sqrt(std::max(0.0, a.dot(out.force)));
+    return out;
+  };
+  Pose pose = look();
+  const double first = pose.weight;
+  for (int i = 0; i < most_iterations && pose.weight > enough * first; ++i) {
+    // Motions that joints allow, each of the kinetic energy 1/2; those that nothing resists are left where they are.
+    const Linearisation& l = pose.l;
+    MatX N = allowed_motions(l);
+    if (N.cols() == 0) break;
+    const MatX K = N.transpose() * settled_stiffness(l) * N;
+    const MatX scale = symmetric_eigen(0.5 * (K + K.transpose()), N.transpose() * l.M * N).vectors;
+    N = N * scale;
+    const VecX sigma = N * least_squares(scale.transpose() * K * scale, N.transpose() * pose.force, 1e-13);
     VecX all = VecX::Zero(w.model.velocity_count());
     Eigen::Index at = 0;
     for (const BodyId body : l.bodies) {
@@ -104,22 +125,24 @@ Linearisation settle(World& world, int most_iterations) {
     }
     const State before = w.state;
     // Half the way where the whole one leads further off.
-    for (double share = 1; share > 1e-3; share /= 2) {
+    double share = 1;
+    for (; share > 1e-3; share /= 2) {
       displace(before, share * all, w.state);
       w.state.u.setZero();
       if (!mechanism.islands.empty()) mechanism.project(ProjectionSettings{}, w.state, w.time);
-      Linearisation next = linearise(world);
-      const bool better = next.unbalance < l.unbalance;
-      if (!better && share / 2 > 1e-3) continue;
-      if (!better) {
-        w.state = before;
-        return l;
+      if (Pose next = look(); next.weight < pose.weight) {
+        const bool at_rounding = share == 1 && next.weight > hardly_less * pose.weight;
+        pose = std::move(next);
+        if (at_rounding) return std::move(pose.l);
+        break;
       }
-      l = std::move(next);
+    }
+    if (share <= 1e-3) {
+      w.state = before;
       break;
     }
   }
-  return l;
+  return std::move(pose.l);
 }
 
 std::string leader(const DampedMode& mode, const Linearisation& l, const World& world) {

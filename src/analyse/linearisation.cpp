@@ -2,6 +2,8 @@
 #include <rotule/error.h>
 
 #include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
 
 #include "analyse/contact_linearisation.h"
 #include "analyse/state_matrix.h"
@@ -176,13 +178,6 @@ Linearisation linearise(const World& world, const LinearisationSettings& setting
 
 namespace {
 
-/// A basis of the motions that the joints allow.
-MatX allowed_motions(const MatX& J, Eigen::Index size) {
-  if (J.rows() == 0) return MatX::Identity(size, size);
-  // Rows are of similar length; 1e-9 of the longest is far above rounding and far below any honest constraint.
-  return null_space(J, 1e-9);
-}
-
 /// A as the allowed motions see it.
 MatX reduced(const MatX& A, const MatX& N) { return N.transpose() * A * N; }
 
@@ -190,7 +185,14 @@ MatX symmetric_part(const MatX& A) { return 0.5 * (A + A.transpose()); }
 
 }  // namespace
 
-MatX allowed_motions(const Linearisation& l) { return allowed_motions(l.J, l.M.rows()); }
+MatX allowed_motions(const Linearisation& l) {
+  const Eigen::Index size = l.M.rows();
+  if (l.J.rows() == 0) return MatX::Identity(size, size);
+  // In columns of about one kinetic energy each metres and radians weigh the same whatever the units. 1e-9 of the longest row is
+  // far above rounding and far below any honest constraint.
+  const VecX scale = l.M.diagonal().unaryExpr([](double m) { return m > 0 ? 1 / std::sqrt(m) : 1.0; });
+  return scale.asDiagonal() * null_space(l.J * scale.asDiagonal(), 1e-9);
+}
 
 MatX state_matrix(const Linearisation& l, const MatX& N, const MatX& K, const MatX& inverse) {
   const Eigen::Index k = N.cols(), wakes = l.wake_rates.rows();

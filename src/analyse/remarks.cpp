@@ -196,6 +196,7 @@ void look_at_places(const Patient& patient, std::vector<Remark>& out) {
             std::vector<const BodyDef*> bodies;
             for (const std::string& name : j.between) {
               const auto found = called.find(name);
+              if (found == called.end() && name != "world") return;  // a particle, where the joint is then
               const BodyDef* body = found == called.end() ? nullptr : found->second;
               const double reach = body == nullptr ? 0 : reach_of(body->shape);
               if (reach == 0) continue;

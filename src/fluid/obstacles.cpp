@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <rotule/error.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
@@ -17,6 +18,10 @@ constexpr double fewest_cells_across = 2;
 /// Friction of faces inside, and the least distance, in cells, for those outside: as good as whole where the boundary layer is
 /// seen at all.
 constexpr double inner_friction = 20, least_distance = 0.02;
+
+double largest_eigenvalue(const Mat3& A) {
+  return Eigen::SelfAdjointEigenSolver<Mat3>(A, Eigen::EigenvaluesOnly).eigenvalues()[2];
+}
 
 int wrapped(int i, int n) { return ((i % n) + n) % n; }
 
@@ -57,6 +62,24 @@ double Obstacles::friction_at(const ImmersedBody& body, const Vec3& x, double d,
   return sum;
 }
 
+double Obstacles::fraction_at(const ImmersedBody& body, const Vec3& x, double d, double width, const Mat3& R) const {
+  const double whole = std::clamp(0.5 - d / width, 0.0, 1.0);
+  double diagonal = 0;
+  for (const int a : layout_.axes) diagonal = std::hypot(diagonal, layout_.h[a]);
+  if (std::abs(d) > 0.25 * (diagonal + width)) return whole;  // all parts of the cell are on the same side
+  const int parts = 1 << layout_.axes.size();
+  double sum = 0;
+  for (int part = 0; part < parts; ++part) {
+    Vec3 y = x;
+    for (std::size_t n = 0; n < layout_.axes.size(); ++n) {
+      const int a = layout_.axes[n];
+      y += ((part >> n) % 2 == 0 ? -0.25 : 0.25) * layout_.h[a] * R.row(a).transpose();
+    }
+    sum += std::clamp(0.5 - 2 * body.distance(y) / width, 0.0, 1.0);
+  }
+  return (4 * sum / parts - whole) / 3;
+}
+
 void Obstacles::find_faces(ImmersedBody& body, int c, const Mat3& R, const Vec3& low, const Vec3& high) const {
   double width = 1, reach = 0;
   for (const int a : layout_.axes) {
@@ -86,7 +109,7 @@ void Obstacles::find_faces(ImmersedBody& body, int c, const Mat3& R, const Vec3&
         const Vec3 x = R.transpose() * r + body.center_of_mass;
         const double d = body.distance(x);
         if (!(d < reach)) continue;
-        const double fraction = std::clamp(0.5 - d / width, 0.0, 1.0);
+        const double fraction = fraction_at(body, x, d, width, R);
         const double grip = std::clamp(-2 * d / width, 0.0, 1.0);
         const double friction = grip < 1 ? friction_at(body, x, d, R) : 0;
         if (fraction == 0 && friction == 0) continue;
@@ -140,14 +163,16 @@ void Obstacles::place(int number, const Vec3& p, const Quat& theta) {
       body.buoyant_moment += mass * face.r;
       body.second_moment += mass * face.r * face.r.transpose();
     }
-  // What is not pushed may count as displaced up to half of what the body itself weighs against it.
+  // What is not pushed may count as displaced up to half of what the body itself weighs against it, in moving along and in
+  // turning.
   const Mat6 difference = whole - pushed;
   const double linear = difference.topLeftCorner<3, 3>().trace() / components;
-  const double angular = difference.bottomRightCorner<3, 3>().trace();
-  double share = 1;
-  if (linear > 0) share = std::min(share, 0.5 * body.mass / linear);
-  if (angular > 0) share = std::min(share, 0.5 * body.least_inertia / angular);
-  body.displaced = pushed + share * difference;
+  const double angular = largest_eigenvalue(difference.bottomRightCorner<3, 3>());
+  const double along = linear > 0 ? std::min(1.0, 0.5 * body.mass / linear) : 1;
+  const double turning = angular > 0 ? std::min(1.0, 0.5 * body.least_inertia / angular) : 1;
+  Vec6 share;
+  share << Vec3::Constant(std::sqrt(along)), Vec3::Constant(std::sqrt(turning));
+  body.displaced = pushed + share.asDiagonal() * difference * share.asDiagonal();
 }
 
 void Obstacles::push(Field3& u, std::span<const Vec6> velocities, double diffusion, int threads) {

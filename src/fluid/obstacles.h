@@ -2,6 +2,8 @@
 // Bodies immersed in the grid. A face at the signed distance d from a body's surface is inside of it by the fraction
 // 1/2 - d/h of its cell, h being a cell's width, and is gripped by it from the surface to half a cell inside:
 //   fraction = 1/2 - d/h,   grip = -2 d/h,   both kept between 0 and 1.
+// Summed over a ball of radius a such fractions are (h/a)^2/4 of its volume too much, which a body of nearly the fluid's density
+// feels as much more of its weight: they are taken of the cell and of its halves in every direction, and extrapolated.
 // A push moves the fluid towards the body's rigid velocity V = v + w x r:
 //   u += grip (V - u),
 // and what momentum the fluid gains by it the body loses: impulses are the sums of the same numbers. As in any plastic blow the
@@ -88,6 +90,7 @@ class Obstacles {
   };
   /// How much steeper the velocity is at a face at x, the distance d from the surface, than the grid sees it: 1/m^2.
   [[nodiscard]] double friction_at(const ImmersedBody& body, const Vec3& x, double d, const Mat3& R) const;
+  [[nodiscard]] double fraction_at(const ImmersedBody& body, const Vec3& x, double d, double width, const Mat3& R) const;
   void find_faces(ImmersedBody& body, int component, const Mat3& R, const Vec3& low, const Vec3& high) const;
 
   const GridLayout& layout_;

@@ -19,6 +19,8 @@ struct SceneFields<SectionCoefficients> {
     visit(Field{"moment", "", "coefficients, nose up, one for each angle"}, s.moment);
     visit(Field{"skin_friction", "", "coefficient along the span", 0, 1e6}, s.skin_friction);
     visit(Field{"unsteady", "", "whether its wake is remembered: lift lags behind the angle (Wagner, Theodorsen)"}, s.unsteady);
+    visit(Field{"apparent_mass", "", "whether a thin plate's is moved along: with unsteady, all that Theodorsen has"},
+          s.apparent_mass);
     visit(Field{"pressure_offset", "m", "from the axis downstream to where force and moment act"}, s.pressure_offset);
     visit(Field{"velocity_offset", "m", "from the axis downstream to where the velocity is felt"}, s.velocity_offset);
   }
@@ -46,7 +48,9 @@ struct SceneFields<Beam> {
     visit(Field{"name", "", "its parts are called name/0, name/1, ..."}, s.name);
     visit(Field{"from", "m", "start of its axis"}, s.from);
     visit(Field{"to", "m", "end of its axis"}, s.to, Need::required);
-    visit(Field{"up", "", "direction of the section that second_moment is about bending along"}, s.up, Need::direction);
+    visit(Field{"through", "m", "points of its axis between the two, straight from one to the next"}, s.through);
+    visit(Field{"up", "", "direction of the section, where it starts, that second_moment is about bending along"}, s.up,
+          Need::direction);
     visit(Field{"elements", "", "rigid parts", 1, 100000}, s.elements);
     visit(Field{"youngs_modulus", "Pa", "of the material", 0, 1e30, true}, s.youngs_modulus);
     visit(Field{"shear_modulus", "Pa", "of the material; else that of Poisson's ratio 0.3", 0, 1e30, true}, s.shear_modulus);
@@ -55,8 +59,12 @@ struct SceneFields<Beam> {
     visit(Field{"second_moment_side", "m^4", "of bending to the side; else the same", 0, 1e30, true}, s.second_moment_side);
     visit(Field{"torsion_constant", "m^4", "else the sum of both", 0, 1e30, true}, s.torsion_constant);
     visit(Field{"density", "kg/m^3", "of the material", 0, 1e30, true}, s.density);
+    visit(Field{"rotary_inertia", "kg m",
+                "per length, about the centre of mass, as both second moments share it; else density times them", 0, 1e30, true},
+          s.rotary_inertia);
+    visit(Field{"mass_offset", "m", "from the axis downstream to the centre of mass", -1e6, 1e6}, s.mass_offset);
     visit(Field{"damping", "s", "of every spring, over its stiffness", 0, 1e30}, s.damping);
-    visit(Field{"start", "", "free, clamped, pinned, or rolling: pinned, and free to move along the beam"}, s.start);
+    visit(Field{"start", "", "free, clamped, pinned, or rolling: pinned, and free to move towards the other end"}, s.start);
     visit(Field{"end", "", "likewise"}, s.end);
     visit(Field{"start_on", "", "the body that holds the start"}, s.start_on);
     visit(Field{"end_on", "", "the body that holds the end"}, s.end_on);

@@ -6,36 +6,17 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <queue>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
+#include "model/beam_chain.h"
 #include "model/names.h"
 #include "model/range_check.h"
 
 namespace rotule {
 namespace {
-
-/// Along a structure, to its side (to the left, looking along it) and up, at right angles; and its length.
-struct StructureFrame {
-  Vec3 along, side, up;
-  double length;
-
-  StructureFrame(const Vec3& from, const Vec3& to, const Vec3& upwards, const Place& place)
-      : along(to - from), length(along.norm()) {
-    if (!(length > 0)) fail(place / "to", "must not be where it begins");
-    along /= length;
-    side = upwards.cross(along);
-    if (!(side.norm() > 1e-9 * upwards.norm())) fail(place / "up", "must not be along the structure");
-    side.normalize();
-    up = along.cross(side);
-  }
-  [[nodiscard]] Quat orientation() const {
-    Mat3 axes;
-    axes << along, side, up;
-    return Quat(axes);
-  }
-};
-
-std::string part(const std::string& name, int number) { return fmt::format("{}/{}", name, number); }
 
 template <class Items>
 bool is_taken(const Items& items, const std::string& name) {
@@ -51,41 +32,6 @@ std::string structure_name(const std::string& given, std::string_view kind, cons
   if (given.find('/') != given.npos) fail(place / "name", "must hold no /");
   if (taken(given)) fail(place / "name", fmt::format("{} is taken; choose another", in_quotes(given)));
   return given;
-}
-
-/// Rotations about three axes at a joint, each with its stiffness.
-void add_springs(const Between& between, const StructureFrame& frame, const Vec3& stiffness, double damping,
-                 const std::string& name, Scene& scene) {
-  const std::array<Vec3, 3> axes{frame.along, frame.side, frame.up};
-  constexpr std::array<std::string_view, 3> kinds{"twist", "bend", "sway"};
-  for (int k = 0; k < 3; ++k)
-    if (stiffness[k] > 0)
-      scene.forces.emplace_back(TorsionSpring{.name = fmt::format("{}/{}", name, kinds[static_cast<std::size_t>(k)]),
-                                              .between = between,
-                                              .axis = axes[static_cast<std::size_t>(k)],
-                                              .stiffness = stiffness[k],
-                                              .damping = damping * stiffness[k]});
-}
-
-void add_section(const SectionCoefficients& section, const BodyDef& body, const StructureFrame& frame, double length,
-                 Scene& scene) {
-  // Fluid that comes from the left, across the structure, has the angle zero.
-  const Vec3 chord = -frame.side;
-  scene.forces.emplace_back(FlowSection{.name = body.name + "/section",
-                                        .on = body.name,
-                                        .at = Vec3(body.position + section.pressure_offset * chord),
-                                        .velocity_at = Vec3(body.position + section.velocity_offset * chord),
-                                        .chord = chord,
-                                        .normal = frame.up,
-                                        .width = section.width,
-                                        .length = length,
-                                        .density = section.density,
-                                        .angles = section.angles,
-                                        .drag = section.drag,
-                                        .lift = section.lift,
-                                        .moment = section.moment,
-                                        .skin_friction = section.skin_friction,
-                                        .unsteady = section.unsteady});
 }
 
 /// What has no shear modulus of its own has Poisson's ratio 0.3.
@@ -104,75 +50,99 @@ void add_line(const std::optional<LineCoefficients>& drag, double area, const st
                                      .along = drag->along});
 }
 
-/// Rigid elements with springs between them: stiffness times length of twist, bending along up and bending to the side.
-struct Chain {
-  const StructureFrame& frame;
-  Vec3 from;
-  int elements;
-  Vec3 rigidity;  // G J, E I, E I_side: N m^2
-  double damping;
-  double mass;   // kg, of an element
-  Vec3 inertia;  // kg m^2, of an element, along, side, up
-  Vec3 size;     // m, of the box that it is drawn as
-  std::optional<SectionCoefficients> section;
-
-  [[nodiscard]] double length() const { return frame.length / elements; }
-  [[nodiscard]] Vec3 node(int k) const { return from + k * length() * frame.along; }
-
-  void build(const std::string& name, Scene& scene) const {
-    for (int k = 0; k < elements; ++k) {
-      BodyDef body{.name = part(name, k),
-                   .mass = mass,
-                   .inertia = Mat3(inertia.asDiagonal()),
-                   .position = 0.5 * (node(k) + node(k + 1)),
-                   .orientation = frame.orientation(),
-                   .shape = Box{size},
-                   .contacts = false};
-      if (section) add_section(*section, body, frame, length(), scene);
-      scene.bodies.push_back(std::move(body));
-      if (k == 0) continue;
-      const Between between{part(name, k - 1), part(name, k)};
-      scene.joints.emplace_back(Ball{.name = part(name + "_pin", k), .between = between, .at = node(k)});
-      add_springs(between, frame, rigidity / length(), damping, part(name, k), scene);
-    }
-  }
-
-  /// Holds an end, which is half an element away from where its neighbour bends.
-  void hold(const std::string& name, bool at_end, const std::string& how, const std::string& on, const Place& place,
-            Scene& scene) const {
-    const int number = at_end ? elements : 0;
-    const Between between{on, part(name, at_end ? elements - 1 : 0)};
-    const std::string called = part(name + "_pin", number);
-    if (how == "free") return;
-    if (how == "clamped" || how == "pinned")
-      scene.joints.emplace_back(Ball{.name = called, .between = between, .at = node(number)});
-    else if (how == "rolling")
-      scene.joints.emplace_back(PointOnLine{.name = called, .between = between, .at = node(number), .axis = frame.along});
-    else
-      fail(place, fmt::format("must be free, clamped, pinned or rolling, is {}", in_quotes(how)));
-    if (how == "clamped") add_springs(between, frame, 2 * rigidity / length(), damping, part(name, number), scene);
-  }
+/// Straight pieces of a beam's axis, cut into parts of about one length: nodes, and the frame of the piece that each part is on.
+struct BeamAxis {
+  std::vector<Vec3> nodes;
+  std::vector<StructureFrame> frames;
+  std::vector<double> lengths;
 };
 
+/// How many parts each piece has: one more, time after time, for that with the longest parts.
+std::vector<int> share_out(const std::vector<double>& lengths, int parts) {
+  std::vector<int> out(lengths.size(), 1);
+  using Piece = std::pair<double, std::size_t>;  // the length of its parts; the first of equals comes first
+  const auto later = [](const Piece& a, const Piece& b) { return a.first != b.first ? a.first < b.first : a.second > b.second; };
+  std::priority_queue<Piece, std::vector<Piece>, decltype(later)> queue(later);
+  for (std::size_t k = 0; k < lengths.size(); ++k) queue.emplace(lengths[k], k);
+  for (int left = parts - static_cast<int>(lengths.size()); left > 0; --left) {
+    const std::size_t k = queue.top().second;
+    queue.pop();
+    queue.emplace(lengths[k] / ++out[k], k);
+  }
+  return out;
+}
+
+/// The section is carried along the axis without twist: at a corner it turns by the least rotation.
+BeamAxis axis_of(const Beam& def, const Place& place) {
+  std::vector<Vec3> corners{def.from};
+  corners.insert(corners.end(), def.through.begin(), def.through.end());
+  corners.push_back(def.to);
+  const std::size_t pieces = corners.size() - 1;
+  if (static_cast<std::size_t>(def.elements) < pieces)
+    fail(place / "elements",
+         fmt::format("must be at least {}, one for each straight piece of the axis, is {}", pieces, def.elements));
+  const Place list = place / "through";
+  if (pieces > 1 && def.through.front() == def.from) fail(list / std::size_t{0}, "must not be where the beam begins");
+  std::vector<StructureFrame> frames{StructureFrame(def.from, corners[1], def.up, place)};
+  for (std::size_t k = 1; k < pieces; ++k) {
+    const Place here = list / (k - 1);
+    const Vec3 leg = corners[k + 1] - corners[k];
+    if (!(leg.norm() > 0)) fail(here, "must not be where the next point is");
+    const Vec3 &before = frames.back().along, along = leg.normalized();
+    if (before.dot(along) < -1 + 1e-9) fail(here, "is where the axis turns back along itself");
+    const Vec3 up = Quat::FromTwoVectors(before, along) * frames.back().up;
+    frames.emplace_back(corners[k], corners[k + 1], up, here);
+  }
+  std::vector<double> lengths;
+  for (const StructureFrame& frame : frames) lengths.push_back(frame.length);
+  const std::vector<int> shares = share_out(lengths, def.elements);
+  BeamAxis out;
+  for (std::size_t k = 0; k < pieces; ++k) {
+    const double l = frames[k].length / shares[k];
+    for (int n = 0; n < shares[k]; ++n) {
+      out.nodes.emplace_back(corners[k] + n * l * frames[k].along);
+      out.frames.push_back(frames[k]);
+      out.lengths.push_back(l);
+    }
+  }
+  out.nodes.emplace_back(corners[pieces - 1] + shares.back() * out.lengths.back() * frames.back().along);
+  return out;
+}
+
 void build(const Beam& def, const Place& place, Scene& scene) {
-  const StructureFrame frame(def.from, def.to, def.up, place);
+  const BeamAxis axis = axis_of(def, place);
   const std::string name = structure_name(def.name, "beam", place, scene);
   const double G = shear_modulus(def.shear_modulus, def.youngs_modulus), I = def.second_moment,
                I_side = def.second_moment_side.value_or(I), J = def.torsion_constant.value_or(I + I_side);
-  const double l = frame.length / def.elements, mass = def.density * def.area * l;
-  const Chain chain{.frame = frame,
-                    .from = def.from,
-                    .elements = def.elements,
-                    .rigidity = Vec3(G * J, def.youngs_modulus * I, def.youngs_modulus * I_side),
-                    .damping = def.damping,
-                    .mass = mass,
-                    .inertia = Vec3(def.density * l * (I + I_side), mass * l * l / 12 + def.density * l * I,
-                                    mass * l * l / 12 + def.density * l * I_side),
-                    .size = Vec3(l, std::sqrt(12 * I_side / def.area), std::sqrt(12 * I / def.area)),
-                    .section = def.section};
+  Chain chain{.parts = {},
+              .nodes = axis.nodes,
+              .rigidity = Vec3(G * J, def.youngs_modulus * I, def.youngs_modulus * I_side),
+              .damping = def.damping,
+              .section = def.section};
+  for (std::size_t k = 0; k < axis.frames.size(); ++k) {
+    const double l = axis.lengths[k], mass = def.density * def.area * l;
+    // What is to the side of the axis turns about it and upright, what is above and below about it and to the side.
+    const double share = def.rotary_inertia ? *def.rotary_inertia / (I + I_side) : def.density;
+    chain.parts.push_back(
+        {.frame = axis.frames[k],
+         .length = l,
+         .mass = mass,
+         .inertia = Vec3(share * l * (I + I_side), mass * l * l / 12 + share * l * I, mass * l * l / 12 + share * l * I_side),
+         .mass_offset = def.mass_offset,
+         .size = Vec3(l, std::sqrt(12 * I_side / def.area), std::sqrt(12 * I / def.area))});
+  }
   chain.build(name, scene);
-  chain.hold(name, false, def.start, def.start_on, place / "start", scene);
-  chain.hold(name, true, def.end, def.end_on, place / "end", scene);
+  const Vec3 span = def.to - def.from;
+  if (span.norm() > 0) {
+    const Vec3 rolling = def.through.empty() ? axis.frames.front().along : Vec3(span.normalized());
+    chain.hold(name, false, def.start, def.start_on, rolling, place / "start", scene);
+    chain.hold(name, true, def.end, def.end_on, rolling, place / "end", scene);
+    return;
+  }
+  if (def.start == "rolling") fail(place / "start", "must be free, clamped or pinned where the beam is a ring");
+  if (def.end != "free") fail(place / "end", "must be free, as it is by default, where the beam is a ring: it meets its start");
+  chain.hold(name, false, def.start, def.start_on, span, place / "start", scene);
+  chain.close(name, scene);
 }
 
 /// Points at equal distances along a polygon.
@@ -300,19 +270,23 @@ void build(const SuspensionBridge& def, const Place& place, Scene& scene) {
   const std::string name = structure_name(def.name, "bridge", place, scene), deck = name + "_deck";
   const double l = frame.length / def.elements, E = def.youngs_modulus, mass = def.deck_mass * l;
   const double w = def.width, d = def.deck_depth;
-  const Chain chain{.frame = frame,
-                    .from = def.from,
-                    .elements = def.elements,
-                    .rigidity = Vec3(shear_modulus(def.shear_modulus, E) * def.torsion_constant, E * def.second_moment,
-                                     E * def.second_moment_side),
-                    .damping = def.damping,
-                    .mass = mass,
-                    .inertia = mass / 12 * Vec3(w * w + d * d, l * l + d * d, l * l + w * w),
-                    .size = Vec3(l, w, d),
-                    .section = def.section};
+  Chain chain{.parts = {},
+              .nodes = {},
+              .rigidity = Vec3(shear_modulus(def.shear_modulus, E) * def.torsion_constant, E * def.second_moment,
+                               E * def.second_moment_side),
+              .damping = def.damping,
+              .section = def.section};
+  chain.parts.assign(static_cast<std::size_t>(def.elements),
+                     {.frame = frame,
+                      .length = l,
+                      .mass = mass,
+                      .inertia = mass / 12 * Vec3(w * w + d * d, l * l + d * d, l * l + w * w),
+                      .mass_offset = 0,
+                      .size = Vec3(l, w, d)});
+  for (int k = 0; k <= def.elements; ++k) chain.nodes.emplace_back(def.from + k * l * frame.along);
   chain.build(deck, scene);
-  chain.hold(deck, false, "pinned", "world", place, scene);
-  chain.hold(deck, true, "rolling", "world", place, scene);
+  chain.hold(deck, false, "pinned", "world", frame.along, place, scene);
+  chain.hold(deck, true, "rolling", "world", frame.along, place, scene);
   // The deck's ends do not twist.
   const Vec3 twist(2 * chain.rigidity[0] / l, 0, 0);
   for (const bool at_end : {false, true}) {
@@ -346,8 +320,9 @@ void build(const SuspensionBridge& def, const Place& place, Scene& scene) {
     }
     add_cable(cable, points, masses, rest, E, def.cable_area, def.damping, def.cable_drag, {"world", "world"}, scene);
     for (int k = 0; k < def.elements; ++k) {
-      const Vec3 at = 0.5 * (chain.node(k) + chain.node(k + 1)) + sign * 0.5 * w * frame.side;
-      const Vec3& hook = points[static_cast<std::size_t>(k) + 1];
+      const auto n = static_cast<std::size_t>(k);
+      const Vec3 at = 0.5 * (chain.nodes[n] + chain.nodes[n + 1]) + sign * 0.5 * w * frame.side;
+      const Vec3& hook = points[n + 1];
       const double length = (hook - at).norm(), tension = 0.5 * def.gravity * mass, area = E * def.hanger_area,
                    slack_length = length / (1 + tension / area);
       const Between between{part(cable, k + 1), part(deck, k)};

@@ -249,6 +249,42 @@ TEST(Flutter, ABridgeFluttersAboveItsCriticalSpeed) {
   }
 }
 
+TEST(Flutter, UnitsDoNotMatter) {
+  // A cantilever plate whose wind twists and bends it far, in metres, kilograms and seconds, and in micrometres and milliseconds:
+  // where equilibrium was sought among accelerations of metres and radians alike, it was not found there.
+  const auto report = [](double m, double kg, double s) {
+    const double E = 70e9 * kg / (m * s * s);
+    const std::vector<double> angles{-0.5, -0.25, 0, 0.25, 0.5};
+    Scene scene;
+    scene.gravity.setZero();
+    scene.add(FlowDef(UniformFlow{.name = "wind", .velocity = {0, -m / s, 0.02 * m / s}}));
+    scene.add(Beam{.name = "plate",
+                   .to = {2 * m, 0, 0},
+                   .elements = 8,
+                   .youngs_modulus = E,
+                   .area = 6e-4 * m * m,
+                   .second_moment = 2e-9 * std::pow(m, 4),
+                   .second_moment_side = 2e-7 * std::pow(m, 4),
+                   .torsion_constant = 4e-9 * std::pow(m, 4),
+                   .density = 2700 * kg / (m * m * m),
+                   .section = SectionCoefficients{.width = 0.3 * m,
+                                                  .density = 1.225 * kg / (m * m * m),
+                                                  .angles = angles,
+                                                  .drag = std::vector<double>(5, 0.02),
+                                                  .lift = {-pi, -pi / 2, 0, pi / 2, pi},
+                                                  .velocity_offset = 0.1 * m}});
+    return flutter(scene, {.speeds = {5 * m / s, 20 * m / s, 35 * m / s}});
+  };
+  const FlutterReport metres = report(1, 1, 1), micrometres = report(1e6, 1e9, 1e3);
+  for (std::size_t n = 0; n < 3; ++n) {
+    const std::vector<DampedMode>&a = metres.points[n].modes, &b = micrometres.points[n].modes;
+    ASSERT_EQ(a.size(), b.size());
+    EXPECT_LT(metres.points[n].unbalance, 1e-4);
+    for (std::size_t k = 0; k < 4; ++k)
+      EXPECT_LT(std::abs(a[k].eigenvalue - 1e3 * b[k].eigenvalue), 1e-8 * std::abs(a[k].eigenvalue)) << n << " " << k;
+  }
+}
+
 TEST(Flutter, ASceneWithoutWindIsRefused) {
   Scene scene;
   scene.add({.name = "ball", .mass = 1.0, .shape = Sphere{0.1}});
