@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rotule/error.h>
+#include <rotule/recipe.h>
 #include <rotule/robots.h>
 #include <rotule/world.h>
 
@@ -98,18 +99,26 @@ TEST(RobotMotors, AMotorOnAFixedTendonPullsItsJointsByTheirShares) {
   }));
 }
 
-TEST(RobotMotors, AFixedTendonKeepsItsRange) {
+TEST(RobotMotors, AFixedTendonKeepsBothEndsOfItsRange) {
   const Files files("robot_tendon_range");
-  const Robot robot = files.read(fmt::format(two_sliders, R"(range="-0.05 0.1")", R"(<motor tendon="sum"/>)"));
-  World world(robot.scene);
-  const auto length = [&] { return world.joint_position(world.joint("x")) - 2 * world.joint_position(world.joint("y")); };
-  double most = 0;
-  for (int i = 0; i < 300; ++i) {
-    world.step(1e-3);
-    most = std::max(most, length());
-  }
-  // 3 N along it move L by 1/2 3 (1 + 4) t^2: without the range 0.675 m.
-  EXPECT_NEAR(most, 0.1, 1e-6);
+  for (const bool reduced : {false, true})
+    for (const double pull : {3.0, -3.0}) {
+      Robot robot = files.read(
+          fmt::format(two_sliders, R"(range="-0.05 0.1")", fmt::format(R"(<motor tendon="sum" gear="{}"/>)", pull / 3)));
+      Recipe recipe = recipe_for(robot.scene, Dial::balanced);
+      recipe.coordinates = MaximalCoordinatesSettings{};
+      if (reduced) recipe.coordinates = ReducedCoordinatesSettings{};
+      World world(robot.scene, recipe);
+      const auto length = [&] { return world.joint_position(world.joint("x")) - 2 * world.joint_position(world.joint("y")); };
+      double least = 0, most = 0;
+      for (int i = 0; i < 300; ++i) {
+        world.step(1e-3);
+        least = std::min(least, length());
+        most = std::max(most, length());
+      }
+      // 3 N along it move L by 1/2 3 (1 + 4) t^2: without the range 0.675 m. What ties the two ends is no redundancy.
+      EXPECT_NEAR(pull > 0 ? most : least, pull > 0 ? 0.1 : -0.05, 1e-6) << reduced;
+    }
 }
 
 TEST(RobotMotors, WhatActuatorsTellIsWhatActsInTheScene) {
