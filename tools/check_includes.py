@@ -30,7 +30,7 @@ SEES["analyse"] = [*SEES]
 SEES["inverse"] = [*SEES]
 SEES["reduced"] = [*SEES]
 SEES["record"] = [*SEES]
-SEES["robot"] = ["collide", *SEES["collide"]]
+SEES["robot"] = ["world", *SEES["world"]]
 SEES["tune"] = ["solve", *SEES["solve"]]
 
 # The folder to which a public header belongs: who may see the folder may include the header.

@@ -2,15 +2,21 @@
 // Files of robots: URDF and MJCF to scenes, and scenes that are trees to URDF. A link is a body whose frame is the link's; what
 // is held fast to another link is one body with it. Joints keep their names and coordinates: q of a hinge or slider is the
 // file's. What a file says and a scene cannot is never dropped in silence: it is a remark, by name and line.
+#include <rotule/ids.h>
 #include <rotule/scene.h>
 #include <rotule/types.h>
 
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rotule {
+
+class World;
 
 /// Something that a file says and the scene does not, or says otherwise.
 struct RobotRemark {
@@ -35,6 +41,26 @@ struct JointRating {
   double velocity = 0;  // rad/s, m/s
 };
 
+/// A motor of an MJCF file. Along L = sum of ratio (q + zero) it exerts
+///   f = gain a + constant - stiffness L - damping L',
+/// a being its control c, or what follows it: a' = (c - a) / lag, or a' = c where it integrates.
+struct RobotActuator {
+  struct Moved {
+    std::string joint = {};
+    double ratio = 1;
+    double zero = 0;  // the file's coordinate where the scene's is 0
+  };
+  using Range = std::optional<std::array<double, 2>>;
+  std::string name = {};
+  std::vector<Moved> moves = {};
+  double gain = 1, constant = 0, stiffness = 0, damping = 0;
+  double lag = 0;  // s
+  bool integrates = false;
+  Range controls = {}, activations = {}, forces = {};
+  Range joint_torques = {};  // of all motors of its joint together
+  double control = 0;        // at the start
+};
+
 struct RobotOptions {
   enum class Base { automatic, fixed, floating };
   /// Of a URDF file's root. Automatic: fixed where it is named "world" or has no inertia.
@@ -47,7 +73,9 @@ struct RobotOptions {
   /// Whether links of a URDF file can touch each other; those of MJCF do as the file says.
   bool self_contacts = false;
   enum class Meshes { hulls, parts, none };
-  Meshes meshes = Meshes::hulls;          // as convex hulls; cut into convex parts; left out
+  Meshes meshes = Meshes::hulls;  // as convex hulls; cut into convex parts; left out
+  /// Whether motors of an MJCF file act in the scene, held at the controls that they start with; else they wait for `Actuators`.
+  bool motors_act = true;
   std::string keyframe = {};              // of MJCF; empty: "home", else the first, else none
   std::vector<std::string> folders = {};  // that may be read besides the file's own and those of its packages
 };
@@ -57,6 +85,7 @@ struct Robot {
   std::vector<RobotRemark> remarks = {};
   std::vector<RobotFrame> frames = {};
   std::vector<JointRating> ratings = {};
+  std::vector<RobotActuator> actuators = {};  // in the order of the file
 };
 
 /// Whether the name ends as files of robots do: .urdf, .xml, .mjcf.
@@ -65,6 +94,31 @@ bool names_robot(std::string_view path);
 /// Reads URDF or MJCF, whichever the root element says. Throws Error, one line with file, line and remedy. No entity is expanded
 /// and nothing is read from outside the file's folder, the package that it lies in, and `folders`.
 Robot read_robot(const std::string& path, const RobotOptions& options = {});
+
+/// The motors of a robot that was read with `motors_act` off, in a world of its scene: ranges of controls and forces, lags, and
+/// several motors on one joint. Springs and dampers of servos act within the step, implicitly where the method is. The object has
+/// the activations; copies go with snapshots of the world.
+class Actuators {
+ public:
+  /// Activations begin where the controls of the start would have brought them. Throws Error where the world lacks a joint.
+  Actuators(std::vector<RobotActuator> actuators, const World& world);
+
+  [[nodiscard]] const std::vector<RobotActuator>& list() const { return actuators_; }
+  [[nodiscard]] const std::vector<double>& activations() const { return activations_; }
+  /// The controls of the start.
+  [[nodiscard]] std::vector<double> controls() const;
+  /// Tells the world's motors what they do in the next step, of h seconds: before World::step. One control for each actuator.
+  void tell(World& world, std::span<const double> controls, double h);
+
+ private:
+  struct Motor {
+    JointId joint;
+    std::vector<std::pair<std::size_t, std::size_t>> parts;  // actuators, and which of their moves
+  };
+  std::vector<RobotActuator> actuators_;
+  std::vector<double> activations_;
+  std::vector<Motor> motors_;
+};
 
 /// A scene whose joints form trees of hinges, sliders, planar joints and welds, as the text of a URDF file; remarks say what URDF
 /// cannot. Throws Error where joints close a loop or are of another kind.

@@ -8,14 +8,14 @@
 Names are those of scene files and of C++; units are SI, quaternions w, x, y, z. `rotule.describe("body")` lists fields with units and
 ranges."""
 from . import envs, recipes
-from ._core import (Arm, Balance, Batch, BodyId, BrokenJoint, CastResult, CenterOfMassTarget, Checkup, Diagnostics, DistanceResult,
-                    EnergyBalance, ForceId, InverseDynamics, InverseReport, JointError, JointForce, JointId, JointMotion,
-                    Linearisation, LookTarget, Mode, MomentumBalance, MotorOff, MotorPosition, MotorSpeed, MotorTorque,
-                    OrientationTarget, PointTarget, Problem, RayResult, Recorder, Recording, ReducedAxis, ReducedModel, Redundancy,
-                    RelaxationReport, Remark,
-                    Residual, Restless, Snapshot, SolveReport, Solver, StateSpace, StepReport, World, __version__, check,
-                    describe_quantity, describe_solver, ik, linearise, modes, read_problem, recipe_for, recorded_frames, relax,
-                    residual, solve, solver_names, state_space)
+from ._core import (Actuators, Arm, Balance, Batch, BodyId, BrokenJoint, CastResult, CenterOfMassTarget, Checkup, Diagnostics,
+                    DistanceResult, EnergyBalance, ForceId, InverseDynamics, InverseReport, JointError, JointForce, JointId,
+                    JointMotion, JointRating, Linearisation, LookTarget, Mode, MomentumBalance, MotorOff, MotorPosition, MotorSpeed,
+                    MotorTorque, OrientationTarget, PointTarget, Problem, RayResult, Recorder, Recording, ReducedAxis, ReducedModel,
+                    Redundancy, RelaxationReport, Remark, Residual, Restless, Robot, RobotActuator, RobotFrame, RobotRemark,
+                    Snapshot, SolveReport, Solver, StateSpace, StepReport, World, __version__, check, describe_quantity,
+                    describe_solver, ik, linearise, modes, read_problem, read_robot, recipe_for, recorded_frames, relax, residual,
+                    solve, solver_names, state_space, to_urdf)
 from .errors import Error, Interrupted, StepError, UnknownName
 from .fields import describe
 from .recording import record

@@ -5,6 +5,7 @@ import copy
 import json
 import os
 import pathlib
+import warnings
 from typing import Any, Mapping, Sequence, Union
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from . import _core, fields
 from .errors import UnknownName
 
-#: What stands for a scene: a Scene, the name of a shipped one, a path, a dict, or JSON text.
+#: What stands for a scene: a Scene, the name of a shipped one, a path (of a robot's URDF or MJCF too), a dict, or JSON text.
 SceneLike = Union["Scene", str, "os.PathLike[str]", Mapping[str, Any]]
 
 
@@ -53,6 +54,12 @@ def _read(given: "str | os.PathLike[str]") -> str:
     name = os.fspath(given)
     if name.lstrip().startswith("{"):
         return name
+    if name.endswith((".urdf", ".xml", ".mjcf")):
+        robot = _core.read_robot(name)
+        if robot.remarks:
+            warnings.warn(f"{name}: {len(robot.remarks)} things of the file could not be taken over as they are; "
+                          f"rotule.read_robot(path).remarks lists them", stacklevel=4)
+        return to_text(robot.scene.data)
     if "/" in name or name.endswith(".json") or pathlib.Path(name).is_file():
         return _core.load_scene(name)
     for folder in scene_folders():

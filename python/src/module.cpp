@@ -87,4 +87,5 @@ PYBIND11_MODULE(_core, module) {
   add_reduced(module);
   add_recordings(module);
   add_batches(module);
+  add_robots(module);
 }

@@ -26,6 +26,7 @@ void add_inverse(py::module_& module);
 void add_reduced(py::module_& module);
 void add_recordings(py::module_& module);
 void add_batches(py::module_& module);
+void add_robots(py::module_& module);
 
 /// A name that nothing has: KeyError besides Error, as Python would.
 struct UnknownName : Error {

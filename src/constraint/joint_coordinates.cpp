@@ -1,6 +1,9 @@
 #include "constraint/joint_coordinates.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "constraint/pool/drive.h"
 
 namespace rotule {
 
@@ -107,7 +110,7 @@ double joint_spring_potential(const Model& model, const State& s) {
     const BodyLanes<double> A = partner_lanes(model, s, joint.a), B = partner_lanes(model, s, joint.b);
     for_each_free_axis(joint, A, B, [&](int axis, const DriveAxis<double>& of) {
       for (const Joint::AxisDrive& each : joint.drives)
-        if (each.axis == axis) sum += 0.5 * each.drive.stiffness * (of.q - each.drive.rest) * (of.q - each.drive.rest);
+        if (each.axis == axis) sum += 0.5 * each.drive.stiffness * std::pow(beyond(of.q, each.drive.rest, axis >= 3), 2);
     });
   }
   return sum;

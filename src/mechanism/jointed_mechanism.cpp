@@ -3,8 +3,11 @@
 #include <rotule/error.h>
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/budget.h"
 #include "base/shares.h"
@@ -112,6 +115,48 @@ void JointedMechanism::evaluate(const State& s, double t) {
   for_each_island([&](Island& island, const Linkage&, const JointAnswer&) { island.evaluate(linkages, model, kinematics, t); });
 }
 
+namespace {
+
+/// Rows that are at least zero follow from no others, and none from them: "no more than 1" says nothing of "no less than 0".
+/// While redundant rows are looked for they are idle, all zero.
+class Bounds {
+ public:
+  void take_out(ConstraintProblem& problem, const std::vector<int>& idle) {
+    idle_ = idle;
+    blocks_.clear();
+    for (const ConstraintBlock& block : problem.blocks)
+      if (block.rows > 0 && std::isfinite(problem.lower[block.first_row])) blocks_.push_back(block);
+    if (blocks_.empty()) return;
+    J_a_ = problem.J_a;
+    J_b_ = problem.J_b;
+    J_more_ = problem.J_more;
+    for (const ConstraintBlock& block : blocks_) {
+      problem.J_a.middleRows(block.first_row, block.rows).setZero();
+      problem.J_b.middleRows(block.first_row, block.rows).setZero();
+      for (int k = 0; k < block.more_count; ++k)
+        problem.J_more.middleRows(problem.more[block.first_more + k].first, block.rows).setZero();
+      problem.C.segment(block.first_row, block.rows).setOnes();
+      for (int r = block.first_row; r < block.first_row + block.rows; ++r) idle_.push_back(r);
+    }
+    std::ranges::sort(idle_);
+  }
+  [[nodiscard]] std::span<const int> idle() const { return idle_; }
+  void put_back(ConstraintProblem& problem) const {
+    if (blocks_.empty()) return;
+    problem.J_a = J_a_;
+    problem.J_b = J_b_;
+    problem.J_more = J_more_;
+    for (const ConstraintBlock& block : blocks_) problem.C.segment(block.first_row, block.rows).setZero();
+  }
+
+ private:
+  std::vector<int> idle_;
+  std::vector<ConstraintBlock> blocks_;
+  decltype(ConstraintProblem::J_a) J_a_, J_b_, J_more_;
+};
+
+}  // namespace
+
 void JointedMechanism::begin_step(const State& s, double t) {
   const auto* stabilised = std::get_if<StabilisedAccelerationSettings>(&recipe.formulation);
   const bool loops = std::any_of(linkages.begin(), linkages.end(), [](const Linkage& linkage) { return linkage.has_loops; });
@@ -126,7 +171,10 @@ void JointedMechanism::begin_step(const State& s, double t) {
                          island.pull);
     }
     if (!linkage.has_loops) return;
-    linkage.redundant.set_aside(island.problem, island.workspace, island.largest_error(), linkage.idle);
+    auto& bounds = island.workspace.get<Bounds>();
+    bounds.take_out(island.problem, linkage.idle);
+    linkage.redundant.set_aside(island.problem, island.workspace, island.largest_error(), bounds.idle());
+    bounds.put_back(island.problem);
     linkage.compliance = island.problem.C;
   });
 }

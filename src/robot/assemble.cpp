@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/text.h"
@@ -48,10 +50,13 @@ class Assembly {
       if (!own_[i]) add_frame(i);
     for (const Tree::Site& site : tree_.sites) add_site(site);
     add_couplings();
+    add_bounds();
     add_closures();
     for (const auto& [a, b] : tree_.excluded)
       if (a >= 0 && b >= 0) excluded_.push_back({body_name(static_cast<std::size_t>(a)), body_name(static_cast<std::size_t>(b))});
-    say_who_touches(robot_.scene, surfaces_, excluded_, tree_.largest_friction, remarks_);
+    say_who_touches(robot_.scene, surfaces_, excluded_, touching_pairs(), tree_.largest_friction, remarks_);
+    hold_up();
+    name_actuators();
     finish();
     return std::move(robot_);
   }
@@ -110,29 +115,41 @@ class Assembly {
 
   /// Joints that follow others begin where those put them.
   void follow() {
-    for (const Coupling& coupling : tree_.couplings) {
-      const std::vector<double>& own = coupling.terms[0].powers;
-      TreeJoint* follower = joint_at(coupling.terms[0].joint);
-      if (follower == nullptr || own.size() != 2 || own[1] == 0) continue;
-      double rest = own[0];
-      bool known = true;
-      for (std::size_t i = 1; i < coupling.terms.size(); ++i) {
-        const TreeJoint* leader = joint_at(coupling.terms[i].joint);
-        known = known && leader != nullptr;
-        if (!known) break;
-        double power = 1;
-        for (const double factor : coupling.terms[i].powers) {
-          rest += factor * power;
-          power *= leader->q - leader->rest;
-        }
+    std::map<const TreeJoint*, double> before;
+    // Followers lead others in their turn, in any order: as many rounds as there are couplings reach the last of a chain.
+    bool changed = true;
+    for (std::size_t round = 0; changed && round <= tree_.couplings.size(); ++round) {
+      changed = false;
+      for (const Coupling& coupling : tree_.couplings) {
+        TreeJoint* follower = joint_at(coupling.terms[0].joint);
+        const std::optional<double> q = follower == nullptr ? std::nullopt : put_by_leaders(coupling, *follower);
+        if (!q) continue;
+        before.try_emplace(follower, follower->q);
+        changed = changed || std::abs(*q - follower->q) > 1e-12;
+        follower->q = *q;
       }
-      if (!known) continue;
-      const double q = follower->rest - rest / own[1];
-      if (std::abs(q - follower->q) > 1e-6)
-        follower->element.remark(remarks_, fmt::format("joint {}", in_quotes(follower->name)),
-                                 fmt::format("follows others, and begins at {:.6g} in place of {:.6g}", q, follower->q));
-      follower->q = q;
     }
+    for (const TreeLink& link : tree_.links)
+      for (const TreeJoint& joint : link.joints)
+        if (const auto found = before.find(&joint); found != before.end() && std::abs(joint.q - found->second) > 1e-6)
+          joint.element.remark(remarks_, fmt::format("joint {}", in_quotes(joint.name)),
+                               fmt::format("follows others, and begins at {:.6g} in place of {:.6g}", joint.q, found->second));
+  }
+  /// Nothing where the law has no single answer, or a leader is held fast.
+  std::optional<double> put_by_leaders(const Coupling& coupling, const TreeJoint& follower) {
+    const std::vector<double>& own = coupling.terms[0].powers;
+    if (own.size() != 2 || own[1] == 0) return std::nullopt;
+    double rest = own[0];
+    for (std::size_t i = 1; i < coupling.terms.size(); ++i) {
+      const TreeJoint* leader = joint_at(coupling.terms[i].joint);
+      if (leader == nullptr) return std::nullopt;
+      double power = 1;
+      for (const double factor : coupling.terms[i].powers) {
+        rest += factor * power;
+        power *= leader->q - leader->rest;
+      }
+    }
+    return follower.rest - rest / own[1];
   }
 
   /// Which links are bodies, and where the others stand in those.
@@ -209,7 +226,8 @@ class Assembly {
       body.position = geom.pose.position;
       body.orientation = geom.pose.orientation;
       body.shape = std::move(geom.shape);
-      surfaces_.push_back({geom.friction, geom.contype, geom.conaffinity});
+      surfaces_.push_back({geom.friction, geom.slides_freely, geom.priority, geom.contype, geom.conaffinity});
+      if (!geom.name.empty()) body_of_geom_.emplace(geom.name, body.name);
       taken_.insert(body.name);
       robot_.scene.add(std::move(body));
     }
@@ -292,17 +310,26 @@ class Assembly {
     Surface out;
     body.contacts = out.touches = any_collides && tree_.contacts;
     if (all.empty()) return out;
-    out = {all[0].second->friction, 0, 0, out.touches};
+    const TreeGeom& first = *all[0].second;
+    out = {first.friction, first.slides_freely, first.priority, 0, 0, out.touches};
     for (const auto& [pose, geom] : all) {
-      if (geom->friction != all[0].second->friction || geom->contype != all[0].second->contype ||
-          geom->conaffinity != all[0].second->conaffinity)
+      if (geom->friction != first.friction || geom->contype != first.contype || geom->conaffinity != first.conaffinity ||
+          geom->slides_freely != first.slides_freely || geom->priority != first.priority)
         tree_.links[i].element.remark(
             remarks_, fmt::format("geoms of {}", in_quotes(body.name)),
-            "differ in friction or contype, and a body has one surface: the largest friction counts, and all "
-            "of their contypes");
-      if (geom->friction[0] > out.friction[0]) out.friction = geom->friction;
+            "differ in friction or contype, and a body has one surface: the friction of the highest priority and the largest "
+            "counts, and all of their contypes");
+      const auto rank = [](double priority, bool slides_freely, const std::array<double, 3>& friction) {
+        return std::tuple(priority, !slides_freely, friction[0]);
+      };
+      if (rank(geom->priority, geom->slides_freely, geom->friction) > rank(out.priority, out.slides_freely, out.friction)) {
+        out.friction = geom->friction;
+        out.slides_freely = geom->slides_freely;
+        out.priority = geom->priority;
+      }
       out.contype |= geom->contype;
       out.conaffinity |= geom->conaffinity;
+      if (!geom->name.empty() && out.touches) body_of_geom_.emplace(geom->name, body.name);
     }
     if (all.size() == 1 && all[0].first.position.isZero(0) && all[0].first.orientation.coeffs() == Quat::Identity().coeffs()) {
       body.shape = std::move(all[0].second->shape);
@@ -361,7 +388,7 @@ class Assembly {
       robot_.ratings.push_back({joint.name, joint.effort.value_or(0), joint.velocity.value_or(0)});
     switch (joint.kind) {
       case TreeJoint::Kind::hinge: {
-        const double zero = measured_from(joint);
+        const double zero = joint.zero = measured_from(joint);
         placed = {between, true, at, axis, joint.q - joint.rest, X_first, after};
         Hinge out{.name = joint.name, .between = between, .at = at, .axis = axis, .drive = joint.drive};
         out.start = std::remainder(joint.q - zero, 2 * pi);
@@ -403,22 +430,84 @@ class Assembly {
     robot_.frames.push_back({site.name, body_name(i), in_holder_[i] * site.pose});
   }
 
+  /// Nothing, and a remark, where the scene has no such equation.
+  std::optional<Constraint> constraint_of(const Coupling& coupling) {
+    std::vector<PlacedJoint> joints;
+    bool whole = true;
+    for (const Coupling::Term& term : coupling.terms) {
+      const auto found = placed_.find(static_cast<std::size_t>(term.joint.link));
+      whole = whole && found != placed_.end() && static_cast<std::size_t>(term.joint.joint) < found->second.size();
+      if (whole) joints.push_back(found->second[static_cast<std::size_t>(term.joint.joint)]);
+      whole = whole && !joints.back().between[0].empty();  // balls and free joints have no one coordinate
+    }
+    std::optional<Constraint> out;
+    if (whole) out = coupling_constraint(coupling, joints);
+    if (!out)
+      coupling.element.remark(
+          remarks_, coupling.element.title(),
+          "is left out: it ties joints that are held fast or have no one coordinate, or more bodies than an equation "
+          "takes");
+    return out;
+  }
+
   void add_couplings() {
-    for (const Coupling& coupling : tree_.couplings) {
-      std::vector<PlacedJoint> joints;
-      bool whole = true;
-      for (const Coupling::Term& term : coupling.terms) {
-        const auto found = placed_.find(static_cast<std::size_t>(term.joint.link));
-        whole = whole && found != placed_.end() && static_cast<std::size_t>(term.joint.joint) < found->second.size();
-        if (whole) joints.push_back(found->second[static_cast<std::size_t>(term.joint.joint)]);
+    for (const Coupling& coupling : tree_.couplings)
+      if (std::optional<Constraint> constraint = constraint_of(coupling)) robot_.scene.add(JointDef(std::move(*constraint)));
+  }
+
+  /// L = sum of factor q, in q - rest as couplings have it.
+  void add_bounds() {
+    for (const SumBounds& bounds : tree_.bounds) {
+      Coupling sum{bounds.name, {}, bounds.element};
+      double at_rest = 0;
+      for (const auto& [place, factor] : bounds.terms) {
+        sum.terms.push_back({place, {0, factor}});
+        if (const TreeJoint* joint = joint_at(place)) at_rest += factor * joint->rest;
       }
-      std::optional<Constraint> constraint;
-      if (whole) constraint = coupling_constraint(coupling, joints);
-      if (constraint)
+      for (const bool low : {true, false}) {
+        std::optional<Constraint> constraint = constraint_of(sum);
+        if (!constraint) break;
+        constraint->name += low ? " lower" : " upper";
+        (low ? constraint->at_least : constraint->at_most) = (low ? bounds.lower : bounds.upper) - at_rest;
         robot_.scene.add(JointDef(std::move(*constraint)));
-      else
-        coupling.element.remark(remarks_, coupling.element.title(),
-                                "is left out: it ties joints that are held fast, or more bodies than an equation takes");
+      }
+    }
+  }
+
+  /// Geoms that are named to touch, as the bodies that they are part of.
+  std::vector<TouchingPair> touching_pairs() {
+    std::vector<TouchingPair> out;
+    std::set<std::pair<std::string, std::string>> tied;
+    for (const JointDef& joint : robot_.scene.joints) tied.insert({between(joint)[0], between(joint)[1]});
+    for (const GeomPair& pair : tree_.pairs) {
+      const auto a = body_of_geom_.find(pair.geoms[0]), b = body_of_geom_.find(pair.geoms[1]);
+      const std::string what = fmt::format("pair of {} and {}", in_quotes(pair.geoms[0]), in_quotes(pair.geoms[1]));
+      if (a == body_of_geom_.end() || b == body_of_geom_.end()) {
+        pair.element.remark(remarks_, what, "is left out: one of them is not there, or nothing that can touch");
+      } else if (a->second == b->second) {
+        pair.element.remark(remarks_, what, "is left out: both are parts of one body");
+      } else if (tied.contains({a->second, b->second}) || tied.contains({b->second, a->second})) {
+        pair.element.remark(remarks_, what, "is left out: bodies that a joint ties do not touch");
+      } else {
+        out.push_back({{a->second, b->second}, pair.friction, pair.element});
+      }
+    }
+    return out;
+  }
+
+  /// What something unseen carries of a link's weight acts where the link has its own centre of mass.
+  void hold_up() {
+    for (std::size_t i = 0; i < tree_.links.size(); ++i) {
+      const TreeLink& link = tree_.links[i];
+      const std::size_t holder = holder_[i];
+      if (link.held_up == 0 || !link.inertial || !(link.inertial->mass > 0) || fixed_[holder] || tree_.links[holder].kinematic)
+        continue;
+      const Vec3 force = -link.held_up * link.inertial->mass * tree_.gravity;
+      if (force.isZero(0)) continue;
+      Load load{.name = fmt::format("{} gravcomp", link.name), .on = tree_.links[holder].name};
+      for (std::size_t k = 0; k < 3; ++k) load.force[k] = force[static_cast<Eigen::Index>(k)];
+      load.at = poses_[i].position + poses_[i].orientation * link.inertial->center_of_mass;
+      robot_.scene.add(std::move(load));
     }
   }
 
@@ -452,6 +541,20 @@ class Assembly {
     }
   }
 
+  void name_actuators() {
+    for (TreeActuator& actuator : tree_.actuators) {
+      bool whole = true;
+      for (std::size_t k = 0; k < actuator.places.size(); ++k) {
+        const TreeJoint* joint = joint_at(actuator.places[k]);
+        whole = whole && joint != nullptr;
+        if (!whole) break;  // held fast: there is nothing to move
+        actuator.law.moves[k].joint = joint->name;
+        actuator.law.moves[k].zero = joint->zero;
+      }
+      if (whole) robot_.actuators.push_back(std::move(actuator.law));
+    }
+  }
+
   void finish() {
     Scene& scene = robot_.scene;
     scene.name = tree_.name;
@@ -480,6 +583,7 @@ class Assembly {
   std::unordered_map<std::size_t, std::vector<PlacedJoint>> placed_;
   std::vector<Surface> surfaces_;  // of the scene's bodies
   std::vector<Between> excluded_;
+  std::map<std::string, std::string> body_of_geom_;  // of those that touch
 };
 
 }  // namespace

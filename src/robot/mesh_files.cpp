@@ -103,6 +103,26 @@ MassProperties mass_of_tetrahedra(const TriangleMesh& mesh, double density) {
   return {density * tetrahedra(mesh, center).first, center, density * (second.trace() * Mat3::Identity() - second)};
 }
 
+/// A skin: `density` is per area.
+MassProperties mass_of_shell(const TriangleMesh& mesh, double density) {
+  double area = 0;
+  Vec3 moment = Vec3::Zero();
+  Mat3 second = Mat3::Zero();  // int x x^T dA
+  for (const std::array<int, 3>& t : mesh.triangles) {
+    const Vec3 &a = mesh.vertices[static_cast<std::size_t>(t[0])], &b = mesh.vertices[static_cast<std::size_t>(t[1])],
+               &c = mesh.vertices[static_cast<std::size_t>(t[2])];
+    const Vec3 sum = a + b + c;
+    const double part = 0.5 * (b - a).cross(c - a).norm();
+    area += part;
+    moment += part / 3 * sum;
+    second += part / 12 * (a * a.transpose() + b * b.transpose() + c * c.transpose() + sum * sum.transpose());
+  }
+  if (!(area > 0)) throw Error("it has no surface");
+  const Vec3 center = moment / area;
+  second -= area * center * center.transpose();
+  return {density * area, center, density * (second.trace() * Mat3::Identity() - second)};
+}
+
 bool mirrored(const Vec3& scale) { return scale.prod() < 0; }
 
 }  // namespace
@@ -129,7 +149,7 @@ fs::path MeshFiles::find(const std::string& name, const fs::path& folder, const 
   fs::path from = folder;
   for (const std::string_view scheme : {"package://", "model://"}) {
     if (!rest.starts_with(scheme)) continue;
-    rest.erase(0, scheme.size());
+    rest.erase(0, std::min(rest.find_first_not_of('/', scheme.size()), rest.size()));
     const std::string package = rest.substr(0, rest.find('/'));
     rest.erase(0, std::min(rest.size(), package.size() + 1));
     fs::path at = folder_;
@@ -210,10 +230,10 @@ MassProperties mass_of(const TriangleMesh& mesh, const std::string& how, double 
   try {
     if (how == "legacy" && !mesh.triangles.empty()) return mass_of_tetrahedra(mesh, density);
     if (how == "exact") return mass_properties(mesh, density);
+    if (how == "shell") return mass_of_shell(mesh, density);
   } catch (const Error& error) {
     element.remark(remarks, what, fmt::format("has no inside to weigh ({}); its hull is weighed", error.what()));
   }
-  if (how == "shell") element.remark(remarks, what, "is a shell; its hull is weighed as a solid");
   try {
     return mass_properties(ConvexHull{mesh.vertices}, density);
   } catch (const Error& error) {

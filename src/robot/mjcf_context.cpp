@@ -32,7 +32,7 @@ MjcfContext::MjcfContext(const Element& root, const RobotOptions& given, Remarks
 }
 
 void MjcfContext::include(const Element& element, std::vector<Element>& out, int depth) {
-  const std::filesystem::path path = files.find(element.required("file"), folder, element);
+  const std::filesystem::path path = find_beside(element.required("file"), folder, element);
   if (std::find(including_.begin(), including_.end(), path) != including_.end() || depth > 32)
     element.fail("files include each other in a circle");
   if (++includes_ > most_includes) element.fail(fmt::format("is one of more than {}", most_includes));
@@ -46,6 +46,14 @@ void MjcfContext::include(const Element& element, std::vector<Element>& out, int
     else
       out.push_back(child);
   including_.pop_back();
+}
+
+std::filesystem::path MjcfContext::find_beside(const std::string& name, const std::filesystem::path& first,
+                                               const Element& element) const {
+  const std::filesystem::path beside = element.source()->path.parent_path();
+  std::error_code error;
+  const bool elsewhere = !std::filesystem::exists(first / name, error) && std::filesystem::exists(beside / name, error);
+  return files.find(name, elsewhere ? beside : first, element);
 }
 
 std::vector<Element> MjcfContext::children(const Element& parent) {

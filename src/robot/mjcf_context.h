@@ -29,6 +29,10 @@ struct MjcfContext {
   [[nodiscard]] Pose pose(const Element& element) const;
   [[nodiscard]] Quat orientation(const Element& element) const;
 
+  /// In a folder; where it is not there, beside the file that the element stands in, as files that are included have it.
+  [[nodiscard]] std::filesystem::path find_beside(const std::string& name, const std::filesystem::path& first,
+                                                  const Element& element) const;
+
   const RobotOptions& options;
   Remarks& remarks;
   MeshFiles files;

@@ -12,6 +12,10 @@
 namespace rotule::robot {
 
 MjcfGeoms::MjcfGeoms(MjcfContext& context) : context_(context) {
+  for (const Element& section : context.sections("contact"))
+    for (const Element& pair : context.children(section))
+      if (pair.tag() == "pair")
+        for (const char* end : {"geom1", "geom2"}) paired_.insert(context.with_defaults(pair, "").text(end, ""));
   for (const Element& section : context.sections("asset"))
     for (const Element& child : context.children(section)) {
       if (child.tag() == "mesh") {
@@ -53,7 +57,7 @@ const MjcfGeoms::Mesh* MjcfGeoms::mesh_of(const Element& geom) {
   } else {
     std::string file = element.required("file");
     if (context_.strip_path) file = std::filesystem::path(file).filename().string();
-    mesh.read = context_.files.read(context_.files.find(file, context_.mesh_folder, element), scale, element, context_.remarks);
+    mesh.read = context_.files.read(context_.find_beside(file, context_.mesh_folder, element), scale, element, context_.remarks);
   }
   const Vec3 origin = element.vec3("refpos", Vec3::Zero());
   Quat turn = Quat::Identity();
@@ -154,8 +158,13 @@ void MjcfGeoms::add(const std::vector<Given>& geoms, bool weighs, std::vector<Tr
   const auto mask = [](const Element& geom, const char* name) {
     return static_cast<unsigned>(static_cast<long long>(std::clamp(geom.number(name, 1), -2147483648.0, 4294967295.0)));
   };
-  const auto collides = [&](const Element& geom) { return mask(geom, "contype") != 0 || mask(geom, "conaffinity") != 0; };
-  const bool any = std::any_of(geoms.begin(), geoms.end(), [&](const Given& each) { return collides(each.element); });
+  const auto masked = [&](const Element& geom) { return mask(geom, "contype") != 0 || mask(geom, "conaffinity") != 0; };
+  const auto paired = [&](const Element& geom) { return geom.has("name") && paired_.contains(*geom.text("name")); };
+  const auto collides = [&](const Element& geom) { return masked(geom) || paired(geom); };
+  const auto some = [&](const auto& which) {
+    return std::any_of(geoms.begin(), geoms.end(), [&](const Given& each) { return which(each.element); });
+  };
+  const bool any = some(collides), any_masked = some(masked);
   for (const auto& [geom, frame] : geoms) {
     const std::string type = geom.text("type", "sphere");
     const double group = geom.number("group", 0);
@@ -181,6 +190,11 @@ void MjcfGeoms::add(const std::vector<Given>& geoms, bool weighs, std::vector<Tr
     for (std::size_t k = friction.size(); k < 3; ++k) friction.push_back(k == 1 ? 0.005 : 0.0001);
     each.friction = {std::max(friction[0], 0.0), condim >= 4 ? std::max(friction[1], 0.0) : 0,
                      condim >= 6 ? std::max(friction[2], 0.0) : 0};
+    each.slides_freely = condim < 3;
+    each.priority = geom.number("priority", 0);
+    if (any_masked && paired(geom) && !masked(geom))
+      geom.remark(context_.remarks, geom.title(),
+                  "touches in pairs alone, and its body has others: as part of one shape it touches what they touch");
     geom.tell_unread(context_.remarks);
     if (!found) continue;
     if (heavy) {

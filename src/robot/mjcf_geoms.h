@@ -1,6 +1,7 @@
 #pragma once
 // MJCF's geoms as shapes and masses. Sizes are half lengths there and full ones here.
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ class MjcfGeoms {
   MjcfContext& context_;
   std::map<std::string, Mesh> meshes_;
   std::map<std::string, Element> height_fields_;
+  std::set<std::string> paired_;  // geoms that <pair> names
 };
 
 }  // namespace rotule::robot

@@ -34,9 +34,9 @@ class MjcfReader {
     }
     scale_total_mass();
     const std::vector<double> controls = read_keyframe(context_, tree_);
-    const auto tendons = read_tendons(context_, names_);
+    const auto tendons = read_tendons(context_, names_, tree_);
     read_equalities(context_, names_, tendons, tree_);
-    read_exclusions(context_, names_, tree_);
+    read_contacts(context_, names_, tree_);
     read_actuators(context_, names_, tendons, controls, tree_);
     tell_other_sections();
     root_.tell_unread(remarks_);
@@ -91,6 +91,7 @@ class MjcfReader {
     link.rest.orientation.normalize();
     link.element = element;
     link.kinematic = element.flag("mocap").value_or(false);
+    link.held_up = element.number("gravcomp", 0);
     element.tell_unread(remarks_);
     if (!names_.body.emplace(link.name, number).second)
       element.fail(fmt::format("the name {} is taken already", in_quotes(link.name)));
@@ -193,6 +194,9 @@ class MjcfReader {
     }
     if (joint.kind == Kind::ball && drive.stiffness > 0)
       element.remark(remarks_, "joint@stiffness", "is left out of a ball joint");
+    if (joint.kind == Kind::free && (drive.damping > 0 || drive.friction > 0 || drive.stiffness > 0))
+      element.remark(remarks_, "joint@damping, frictionloss, stiffness", "are left out of a free joint");
+    read_force_range(element, joint);
     element.tell_unread(remarks_);
     if (!names_.joint.emplace(joint.name, JointPlace{link, static_cast<int>(body.joints.size())}).second)
       element.fail(fmt::format("the name {} is taken already", in_quotes(joint.name)));
@@ -212,6 +216,16 @@ class MjcfReader {
     joint.drive.lower = measure((*range)[0]);
     joint.drive.upper = measure((*range)[1]);
     if (*joint.drive.lower > *joint.drive.upper) element.fail("range must be from the smaller to the larger");
+  }
+
+  /// What all actuators of a joint may exert together.
+  void read_force_range(const Element& element, TreeJoint& joint) {
+    const auto range = element.numbers("actuatorfrcrange", 2, 2);
+    const std::optional<std::string> limited = element.text("actuatorfrclimited");
+    const bool on = limited == "true" || ((!limited || limited == "auto") && context_.auto_limits);
+    if (!range || !on || (joint.kind != TreeJoint::Kind::hinge && joint.kind != TreeJoint::Kind::slide)) return;
+    if (!((*range)[0] < (*range)[1])) element.fail("actuatorfrcrange must be from the smaller to the larger");
+    joint.actuator_range = {(*range)[0], (*range)[1]};
   }
 
   void read_site(const Element& element, int link, const Pose& frame) {

@@ -99,7 +99,7 @@ std::vector<double> read_keyframe(MjcfContext& context, Tree& tree) {
   return controls;
 }
 
-std::map<std::string, FixedTendon> read_tendons(MjcfContext& context, const MjcfNames& names) {
+std::map<std::string, FixedTendon> read_tendons(MjcfContext& context, const MjcfNames& names, Tree& tree) {
   std::map<std::string, FixedTendon> out;
   for (const Element& section : context.sections("tendon"))
     for (const Element& given : context.children(section)) {
@@ -111,6 +111,13 @@ std::map<std::string, FixedTendon> read_tendons(MjcfContext& context, const Mjcf
       FixedTendon tendon;
       for (const Element& joint : element.children("joint"))
         tendon.joints.emplace_back(names.find_joint(joint, joint.required("joint")), joint.number("coef", 1));
+      const std::optional<std::string> limited = element.text("limited");
+      const auto range = element.numbers("range", 2, 2);
+      const bool bounded = limited == "true" || ((!limited || limited == "auto") && context.auto_limits);
+      if (range && bounded) {
+        if ((*range)[0] > (*range)[1]) element.fail("range must be from the smaller to the larger");
+        tree.bounds.push_back({element.title(), tendon.joints, (*range)[0], (*range)[1], element});
+      }
       element.tell_unread(context.remarks);
       out.emplace(element.text("name", ""), std::move(tendon));
     }
@@ -196,14 +203,28 @@ void read_equalities(MjcfContext& context, const MjcfNames& names, const std::ma
     }
 }
 
-void read_exclusions(MjcfContext& context, const MjcfNames& names, Tree& tree) {
+void read_contacts(MjcfContext& context, const MjcfNames& names, Tree& tree) {
   for (const Element& section : context.sections("contact"))
-    for (const Element& element : context.children(section)) {
-      if (element.tag() == "exclude")
+    for (const Element& given : context.children(section)) {
+      if (given.tag() == "exclude") {
         tree.excluded.push_back(
-            {names.find_body(element, element.required("body1")), names.find_body(element, element.required("body2"))});
-      else
-        element.tell_ignored(context.remarks, "is left out: geoms touch as their masks say");
+            {names.find_body(given, given.required("body1")), names.find_body(given, given.required("body2"))});
+      } else if (given.tag() == "pair") {
+        const Element element = context.with_defaults(given, "");
+        GeomPair pair{{element.required("geom1"), element.required("geom2")}, {}, element};
+        const auto friction = element.numbers("friction", 1, 5);
+        const auto condim = element.number("condim");
+        if (friction) pair.friction = std::max((*friction)[0], 0.0);
+        if (condim && *condim < 3) pair.friction = 0;
+        if (friction && friction->size() > 1 &&
+            std::any_of(friction->begin() + 1, friction->end(), [&](double x) { return x != (*friction)[0]; }))
+          element.remark(context.remarks, "pair@friction",
+                         "is one number of sliding in all directions; torsional and rolling friction are those of the geoms");
+        element.tell_unread(context.remarks);
+        tree.pairs.push_back(std::move(pair));
+      } else {
+        given.tell_ignored(context.remarks, "is left out");
+      }
     }
 }
 

@@ -25,9 +25,11 @@ struct FixedTendon {
 
 /// The keyframe's controls; its positions are given to the tree.
 std::vector<double> read_keyframe(MjcfContext& context, Tree& tree);
-std::map<std::string, FixedTendon> read_tendons(MjcfContext& context, const MjcfNames& names);
+/// Their ranges are bounds of the tree.
+std::map<std::string, FixedTendon> read_tendons(MjcfContext& context, const MjcfNames& names, Tree& tree);
 void read_equalities(MjcfContext& context, const MjcfNames& names, const std::map<std::string, FixedTendon>& tendons, Tree& tree);
-void read_exclusions(MjcfContext& context, const MjcfNames& names, Tree& tree);
+/// Who touches besides what masks say: <exclude> and <pair>.
+void read_contacts(MjcfContext& context, const MjcfNames& names, Tree& tree);
 /// Actuators as springs, dampers and torques of the joints' drives, at the controls given.
 void read_actuators(MjcfContext& context, const MjcfNames& names, const std::map<std::string, FixedTendon>& tendons,
                     const std::vector<double>& controls, Tree& tree);

@@ -22,6 +22,8 @@ struct TreeGeom {
   Pose pose;                                  // in the link's frame
   bool collides = true;                       // else for the eye alone
   std::array<double, 3> friction{0.5, 0, 0};  // sliding; torsional and rolling, m
+  bool slides_freely = false;                 // MJCF's condim of 1
+  double priority = 0;                        // MJCF's: who has more says alone how two surfaces slide
   unsigned contype = 1, conaffinity = 1;
 };
 
@@ -37,7 +39,9 @@ struct TreeJoint {
   Vec3 place = Vec3::Zero();     // at the start, of free joints
   bool placed = false;           // whether a free joint's place is given, and not the rest pose
   Drive drive = {};              // in the file's coordinate
+  double zero = 0;               // in the file's coordinate, where the scene's is 0
   std::optional<double> effort, velocity;
+  std::optional<std::array<double, 2>> actuator_range;  // of the sum of its actuators' forces (MJCF)
   Element element;
 };
 
@@ -49,6 +53,7 @@ struct TreeLink {
   std::optional<MassProperties> inertial;  // in the link's frame and axes
   std::vector<TreeGeom> geoms;
   bool kinematic = false;
+  double held_up = 0;  // share of its weight that something unseen carries (MJCF's gravcomp)
   Element element;
 };
 
@@ -75,12 +80,36 @@ struct Closure {
   Element element;
 };
 
+/// Geoms that touch whatever their masks say.
+struct GeomPair {
+  std::array<std::string, 2> geoms;
+  std::optional<double> friction;
+  Element element;
+};
+
+/// A motor, before its joints have names in the scene: moves[k] is that of places[k].
+struct TreeActuator {
+  RobotActuator law;
+  std::vector<JointPlace> places;
+};
+
+/// Bounds of a sum over joints of factor q.
+struct SumBounds {
+  std::string name;
+  std::vector<std::pair<JointPlace, double>> terms;
+  double lower = 0, upper = 0;
+  Element element;
+};
+
 struct Tree {
   std::string name;
   std::vector<TreeLink> links;  // parents first
   std::vector<Coupling> couplings;
   std::vector<Closure> closures;
+  std::vector<SumBounds> bounds;
+  std::vector<TreeActuator> actuators;
   std::vector<std::array<int, 2>> excluded;  // links that do not touch
+  std::vector<GeomPair> pairs;               // geoms that do
   std::vector<TreeGeom> ground;              // shapes of the world
   struct Site {
     std::string name;

@@ -227,7 +227,7 @@ class UrdfReader {
       joint.axis = axis->vec3("xyz", Vec3::UnitX());
     else
       joint.axis = Vec3::UnitX();
-    const bool has_axis = type != "fixed" && type != "floating";
+    const bool has_axis = type != "fixed" && type != "floating" && type != "spherical";
     if (has_axis && !(joint.axis.norm() > 1e-9)) element.fail("its axis must not be the zero vector");
     joint.axis.normalize();
     if (const std::optional<Element> dynamics = element.child("dynamics")) {
@@ -253,8 +253,10 @@ class UrdfReader {
       joint.kind = Kind::slide;
     } else if (type == "planar") {
       joint.kind = Kind::planar;
+    } else if (type == "spherical") {  // not of URDF's own, but common
+      joint.kind = Kind::ball;
     } else {
-      const std::vector<std::string> known{"revolute", "continuous", "prismatic", "fixed", "floating", "planar"};
+      const std::vector<std::string> known{"revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical"};
       element.fail(fmt::format("unknown type {}; {}", in_quotes(type), suggestion(type, known)));
     }
     link.joints.push_back(std::move(joint));

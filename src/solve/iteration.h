@@ -10,6 +10,7 @@
 //     }
 //   loop.finish(x);
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "base/budget.h"
@@ -69,8 +70,10 @@ class Iteration {
   }
   /// Asks, and learns from the answer what the estimate is worth.
   bool solved(double estimate, std::span<const double> x) {
-    const double judged = answer_.judge(x);
+    const double judged = answer_.consider(x);
     if (judged <= tolerance_) return true;
+    // Friction that jams lets sweeps grow without end; the best x that they passed is still an answer.
+    if (!std::isfinite(judged)) return std::isfinite(answer_.best()) || answer_.judge(x) <= tolerance_;
     patience_.hear(estimate, judged);
     return false;
   }

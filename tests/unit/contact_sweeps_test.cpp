@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 #include <rotule/solvers/block_gauss_seidel.h>
 #include <rotule/solvers/coloured_gauss_seidel.h>
+#include <rotule/solvers/nncg.h>
 #include <rotule/solvers/pgs.h>
 #include <rotule/solvers/shock_propagation.h>
 
 #include <Eigen/LU>
+#include <cmath>
 #include <random>
+#include <vector>
 
 #include "solve/solve.h"
 #include "solve/sweep/colouring.h"
@@ -264,6 +267,31 @@ TEST(ShockPropagation, CarriesLoadsDownAStackOfLightBoxes) {
   SolveReport plain;
   answer(p, settings, &plain);
   EXPECT_LT(shock.residual, 0.01 * plain.residual);
+}
+
+/// Two contacts that squeeze each other the more, the more they push: sweeps grow ninefold each time, until they are no numbers.
+TEST(Sweeps, WhatGrowsWithoutEndGivesTheBestThatItPassed) {
+  ConstraintProblem p;
+  p.resize(0, 2);
+  p.J_a.resize(0, 6);
+  p.J_b.resize(0, 6);
+  p.b << 1, 1;
+  p.lower.setZero();
+  p.blocks = {{0, 1, -1, -1, 0}, {1, 1, -1, -1, 1}};
+  p.matrix.start = {0, 2, 4};
+  p.matrix.column = {0, 1, 0, 1};
+  p.matrix.value = {1, -3, -3, 1};
+  const auto finite = [&](const auto& settings) {
+    Workspace workspace;
+    SolveReport report;
+    std::vector<double> x(2);
+    solve(p, settings, workspace, x, report);
+    EXPECT_FALSE(report.converged);
+    EXPECT_TRUE(std::isfinite(report.residual));
+    EXPECT_EQ(report.residual, residual(p, x).scale_free);
+  };
+  finite(NncgSettings{.max_iterations = 1000});
+  finite(BlockGaussSeidelSettings{.max_iterations = 1000});
 }
 
 }  // namespace

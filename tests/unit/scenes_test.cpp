@@ -14,13 +14,13 @@
 namespace rotule {
 namespace {
 
-struct Body {
+struct Placed {
   Vec3 center = Vec3::Zero(), velocity = Vec3::Zero(), omega = Vec3::Zero();
   [[nodiscard]] Vec3 velocity_at(const Vec3& x) const { return velocity + omega.cross(x - center); }
 };
 
-std::map<std::string, Body> bodies_of(const Scene& scene) {
-  std::map<std::string, Body> out{{"world", {}}};
+std::map<std::string, Placed> bodies_of(const Scene& scene) {
+  std::map<std::string, Placed> out{{"world", {}}};
   for (const BodyDef& def : scene.bodies) {
     Vec3 centroid = Vec3::Zero();
     if (!def.fixed && !std::holds_alternative<std::monostate>(def.shape)) centroid = mass_properties(def.shape, 1).center_of_mass;
@@ -39,14 +39,14 @@ std::map<std::string, Body> bodies_of(const Scene& scene) {
 
 /// The largest velocity, relative and in a locked direction, with which the scene's joints start.
 double velocity_error(const Scene& scene) {
-  const std::map<std::string, Body> bodies = bodies_of(scene);
+  const std::map<std::string, Placed> bodies = bodies_of(scene);
   double worst = 0;
   const auto check = [&](const Vec3& error) { worst = std::max(worst, error.norm()); };
   const auto across = [](const Vec3& v, const Vec3& axis) { return Vec3(v - axis * axis.dot(v) / axis.squaredNorm()); };
   for (const JointDef& joint : scene.joints)
     std::visit(
         [&](const auto& def) {
-          const Body &a = bodies.at(def.between[0]), &b = bodies.at(def.between[1]);
+          const Placed &a = bodies.at(def.between[0]), &b = bodies.at(def.between[1]);
           using Def = std::decay_t<decltype(def)>;
           if constexpr (std::is_same_v<Def, Ball>) {
             const Vec3 at = def.between[1].find('/') != std::string::npos ? b.center : def.at;  // a particle's own place
