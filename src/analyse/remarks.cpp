@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "base/union_find.h"
 #include "model/dial.h"
 #include "model/names.h"
 #include "model/scene_fields.h"
@@ -551,15 +552,38 @@ void look_at_overlaps(const Patient& patient, std::vector<Remark>& out) {
                           in_quotes(patient.model.bodies[a].name), in_quotes(patient.model.bodies[b].name), worst.depth),
       .flags = {},
       .edits = {}};
-  // Each pair moved apart along its normal, the second one unless it is fixed; of many, what is moved already stays.
-  std::vector<bool> moved(scene.bodies.size(), false);
+  UnionFind tied(patient.model.bodies.size());
+  for (const Joint& joint : patient.model.joints) {
+    int before = world_body;
+    for_each_partner(joint, [&](int partner) {
+      if (partner == world_body || patient.model.is_particle(partner)) return;
+      if (before != world_body) tied.join(before, partner);
+      before = partner;
+    });
+  }
+  if (tied.root(a) == tied.root(b)) remark.text += ", against the joints that hold them";
+  int free_group = 1;
+  for (const BodyDef& body : scene.bodies) free_group = std::max(free_group, body.group + 1);
+  std::vector<bool> seen(scene.bodies.size(), false);
+  const auto edit = [&](std::size_t i, const char* key, std::string value) {
+    if (seen[i]) return;
+    seen[i] = true;
+    remark.edits.push_back({fmt::format("/bodies/{}/{}", i, key), std::move(value)});
+  };
+  // What joints tie together they would tear: of one group it passes. Each other pair is moved apart along its normal, the second
+  // one unless it is fixed; of many, what is moved already stays.
   for (const auto& [who, pair] : pairs) {
-    const bool second = !scene.bodies[static_cast<std::size_t>(who.second)].immovable();
-    const auto i = static_cast<std::size_t>(second ? who.second : who.first);
-    if (moved[i]) continue;
-    moved[i] = true;
-    const Vec3 to = scene.bodies[i].position + (second ? 1.0 : -1.0) * 1.01 * pair.depth * pair.normal;
-    remark.edits.push_back({fmt::format("/bodies/{}/position", i), fmt::format("[{:.6g}, {:.6g}, {:.6g}]", to[0], to[1], to[2])});
+    const auto first = static_cast<std::size_t>(who.first), second = static_cast<std::size_t>(who.second);
+    if (tied.root(who.first) == tied.root(who.second)) {
+      const std::string group = std::to_string(free_group + tied.root(who.first));
+      edit(first, "group", group);
+      edit(second, "group", group);
+      continue;
+    }
+    const bool moves_second = !scene.bodies[second].immovable();
+    const std::size_t i = moves_second ? second : first;
+    const Vec3 to = scene.bodies[i].position + (moves_second ? 1.0 : -1.0) * 1.01 * pair.depth * pair.normal;
+    edit(i, "position", fmt::format("[{:.6g}, {:.6g}, {:.6g}]", to[0], to[1], to[2]));
   }
   out.push_back(std::move(remark));
 }

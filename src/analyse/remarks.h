@@ -44,6 +44,8 @@ void look_at_gravity(const Patient& patient, std::vector<Remark>& out);
 void look_at_fluid(const Patient& patient, std::vector<Remark>& out);
 /// Mechanisms that nothing holds.
 void look_at_supports(const Patient& patient, std::vector<Remark>& out);
+/// Cloths, ropes and elastic bodies that nothing holds.
+void look_at_loose_particles(const Patient& patient, std::vector<Remark>& out);
 /// Motors that cannot hold what hangs on them.
 void look_at_strength(const Patient& patient, std::vector<Remark>& out);
 /// Numbers out of proportion: springs that give by many times their length, friction in percent, turns per minute, inertias in
@@ -51,6 +53,11 @@ void look_at_strength(const Patient& patient, std::vector<Remark>& out);
 void look_at_magnitudes(const Patient& patient, std::vector<Remark>& out);
 /// Fast oscillations that nothing damps, by a method that would rather pass over them.
 void look_at_swinging(const Patient& patient, std::vector<Remark>& out);
+/// Bodies that nothing will stop: below them there is nothing, or a ground that they do not touch.
+void look_at_falls(const Patient& patient, std::vector<Remark>& out);
+/// What a scene says and does not get: forces on what cannot move, motors that push against their stops, wheels that turn about
+/// their diameter, motion.
+void look_at_effects(const Patient& patient, std::vector<Remark>& out);
 /// Bodies that pass through the ground because both are of one group.
 void look_at_groups(const Patient& patient, std::vector<Remark>& out);
 

@@ -63,7 +63,24 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
+  std::string lower(word);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (std::find(candidates.begin(), candidates.end(), lower) != candidates.end())
+    return fmt::format("did you mean {}?", in_quotes(lower));
   if (const auto near = nearest(word, candidates)) return fmt::format("did you mean {}?", in_quotes(*near));
+  // Of longer names a part is what is remembered: "pos", "euler".
+  std::vector<std::string_view> with_it;
+  constexpr std::size_t least = 3, few = 6;
+  if (word.size() >= least)
+    for (const std::string& candidate : candidates)
+      if (candidate.find(word) != std::string::npos) with_it.push_back(candidate);
+  if (!with_it.empty() && with_it.size() <= few) {
+    std::string out = "did you mean ";
+    for (std::size_t i = 0; i < with_it.size(); ++i)
+      out += (i == 0 ? "" : i + 1 == with_it.size() ? " or " : ", ") + in_quotes(with_it[i]);
+    return out + "?";
+  }
   constexpr std::size_t most = 20;
   std::string out;
   for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) out += (i > 0 ? ", " : "") + candidates[i];
