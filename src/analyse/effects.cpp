@@ -1,5 +1,5 @@
-// What a scene says and does not get: forces on what cannot move, motors that push against their own stops, servos that swing for
-// ever, wheels that turn about their diameter, motion.
+// What a scene says and does not get: forces on what cannot move, materials that nothing is made of, motors that push against
+// their own stops, servos that swing for ever, wheels that turn about their diameter, motion.
 #include <fmt/format.h>
 #include <rotule/error.h>
 #include <rotule/world.h>
@@ -53,6 +53,32 @@ void look_at_forces(const Scene& scene, const Numbers& number, std::vector<Remar
                                   std::move(edits)));
         },
         scene.forces[i]);
+}
+
+/// Materials that nothing is made of, where bodies are made of none.
+void look_at_materials(const Patient& patient, std::vector<Remark>& out) {
+  const Scene& scene = patient.scene;
+  std::vector<bool> used(scene.materials.size(), false);
+  const auto use = [&](int material) {
+    if (material >= 0) used[static_cast<std::size_t>(material)] = true;
+  };
+  for (const Body& body : patient.model.bodies) use(body.material);
+  for (const ParticleSurface& surface : patient.model.particle_surfaces) use(surface.material);
+  const auto idle = static_cast<std::size_t>(std::find(used.begin(), used.end(), false) - used.begin());
+  if (idle == used.size()) return;
+  std::vector<Remark::Edit> edits;
+  for (std::size_t i = 0; i < scene.bodies.size(); ++i)
+    if (const BodyDef& body = scene.bodies[i];
+        body.material.empty() && !body.immovable() && !std::holds_alternative<std::monostate>(body.shape))
+      edits.push_back({fmt::format("/bodies/{}/material", i), in_quotes(scene.materials[idle].name)});
+  if (edits.empty()) return;
+  out.push_back(
+      remark_on("idle_material", Remark::Grade::warning,
+                fmt::format("nothing is made of material {}, and {} bod{} of none: its friction of {:.4g} and restitution "
+                            "of {:.4g} do nothing",
+                            in_quotes(scene.materials[idle].name), edits.size(), edits.size() == 1 ? "y is" : "ies are",
+                            scene.materials[idle].friction, scene.materials[idle].restitution),
+                std::move(edits)));
 }
 
 /// Of a body about an axis through a point; infinity for what does not move.
@@ -194,6 +220,7 @@ void look_at_effects(const Patient& patient, std::vector<Remark>& out) {
   Numbers number;
   for (std::size_t i = 0; i < patient.scene.bodies.size(); ++i) number.emplace(patient.scene.bodies[i].name, i);
   look_at_forces(patient.scene, number, out);
+  look_at_materials(patient, out);
   look_at_motors(patient, number, out);
   look_at_wheels(patient, number, out);
   look_at_standstill(patient, out);

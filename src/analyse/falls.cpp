@@ -277,7 +277,7 @@ class Falls {
       std::string all = in_quotes(q.layer);
       for (const std::string& layer : *p.meets) all += ", " + in_quotes(layer);
       add("passes_ground", whom,
-          fmt::format("{} meets {} layer{}, and not {} of {}", in_quotes(p.name), p.meets->size(),
+          fmt::format("{} meets {} layer{}, and not {} of layer {}", in_quotes(p.name), p.meets->size(),
                       p.meets->size() == 1 ? "" : "s", in_quotes(q.name), in_quotes(q.layer)),
           i, {{place(who, "meets"), "[" + all + "]"}});
       return true;

@@ -113,17 +113,20 @@ void look_at_particles(const Patient& patient, std::vector<Remark>& out) {
   Remark remark{.kind = "particles_pass", .grade = Grade::warning, .text = {}, .flags = {}, .edits = {}};
   std::string name;
   std::size_t passing = 0;
-  const auto look = [&](const std::string& own, bool touches, std::size_t count, const std::string& place) {
+  const auto look = [&](const std::string& own, bool touches, std::size_t count, const std::string& place,
+                        const char* contact = "{}") {
     if (touches && touching) return;
     if (name.empty()) name = own;
     passing += count;
-    if (!touches) remark.edits.push_back({place + "/contact", "{}"});
+    if (!touches) remark.edits.push_back({place + "/contact", contact});
   };
   for (std::size_t i = 0; i < scene.particles.size(); ++i) {
     const ParticleGroup& group = scene.particles[i];
-    // Lone particles would have to be told their size.
-    if (group.springs.empty() && group.tetrahedra.empty() && group.triangles.empty() && !group.contact) continue;
-    look(group.name, group.contact.has_value(), group.positions.size(), fmt::format("/particles/{}", i));
+    // Lone particles have to be told their size; what forces hold, or what floats, is another matter.
+    const bool lone = group.springs.empty() && group.tetrahedra.empty() && group.triangles.empty() && !group.contact;
+    if (lone && (scene.gravity.isZero(0) || !scene.forces.empty() || !group.pinned.empty())) continue;
+    look(group.name, group.contact.has_value(), group.positions.size(), fmt::format("/particles/{}", i),
+         lone ? "{\"thickness\": 0.02}" : "{}");
   }
   for (std::size_t i = 0; i < scene.solids.size(); ++i)
     std::visit(

@@ -271,8 +271,8 @@ TEST_F(ShowCli, TheReportTellsInPlainWords) {
   EXPECT_EQ(said.out, "../in/arm.report.html\n");
   const std::string page = content(cwd() / "../in/arm.report.html");
   for (const char* expected : {"&lt;two&gt; &amp; bars", "an arm", "What was simulated", "How accurate it was",
-                               "Where the time went", "50 steps of 0.01 s", "integrator rk4", "Accurate", "digits are right",
-                               "Closed to rounding", "Plots", "solve", "ms per step on average"})
+                               "Where the time went", "50 steps of 0.01 s", "integrator rk4", "Accurate", "--estimate-error",
+                               "digits are right", "Closed to rounding", "Plots", "solve", "ms per step on average"})
     EXPECT_NE(page.find(expected), std::string::npos) << expected;
   EXPECT_EQ(page.find("<two>"), std::string::npos);  // the name is text, not markup
 
