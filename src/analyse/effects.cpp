@@ -175,14 +175,22 @@ void look_at_wheels(const Patient& patient, const Numbers& number, std::vector<R
 void look_at_standstill(const Patient& patient, std::vector<Remark>& out) {
   constexpr std::size_t most_bodies = 200;
   const Scene& scene = patient.scene;
-  const auto moves = [](const BodyDef& b) { return !b.fixed && !(b.velocity.isZero(0) && b.angular_velocity.isZero(0)); };
+  const auto moves = [](const BodyDef& b) {
+    return !b.fixed && (b.kinematic || b.motion || !b.velocity.isZero(0) || !b.angular_velocity.isZero(0));
+  };
+  // What may begin to act later.
+  const bool awaits =
+      patient.content.needs.drives || std::any_of(scene.forces.begin(), scene.forces.end(), [](const ForceDef& f) {
+        return std::holds_alternative<Load>(f) || std::holds_alternative<UserForce>(f);
+      });
   if (!std::holds_alternative<NoContactSettings>(patient.recipe.contacts) || !patient.content.movable ||
       patient.content.particles || scene.bodies.size() > most_bodies || scene.fluid || !scene.flows.empty() ||
-      !scene.impulses.empty() || std::any_of(scene.bodies.begin(), scene.bodies.end(), moves))
+      !scene.impulses.empty() || awaits || std::any_of(scene.bodies.begin(), scene.bodies.end(), moves))
     return;
+  const double step = std::min(patient.recipe.dt, 1e-3);  // whatever the recipe's costs
   const auto fastest = [&](const Scene& of, int steps) {
     World world(of, patient.recipe);
-    for (int k = 0; k < steps; ++k) world.step();
+    for (int k = 0; k < steps; ++k) world.step(step);
     double speed = 0;
     for (const BodyDef& body : of.bodies) {
       const BodyId id = world.body(body.name);
@@ -192,7 +200,7 @@ void look_at_standstill(const Patient& patient, std::vector<Remark>& out) {
   };
   try {
     constexpr double rest = 1e-9;  // of what weight does meanwhile
-    if (fastest(scene, 2) > rest * std::max(1.0, scene.gravity.norm()) * patient.recipe.dt) return;
+    if (fastest(scene, 2) > rest * std::max(1.0, scene.gravity.norm()) * step) return;
     Remark remark =
         remark_on("stands_still", Remark::Grade::note,
                   fmt::format("nothing will move: the bodies, {} in all, are at rest, and in the pose of the file no force "
