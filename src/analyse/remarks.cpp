@@ -124,7 +124,7 @@ void look_at_particles(const Patient& patient, std::vector<Remark>& out) {
     const ParticleGroup& group = scene.particles[i];
     // Lone particles have to be told their size; what forces hold, or what floats, is another matter.
     const bool lone = group.springs.empty() && group.tetrahedra.empty() && group.triangles.empty() && !group.contact;
-    if (lone && (scene.gravity.isZero(0) || !scene.forces.empty() || !group.pinned.empty())) continue;
+    if (lone && (scene.gravity.isZero(0) || scene.fluid || !scene.forces.empty() || !group.pinned.empty())) continue;
     look(group.name, group.contact.has_value(), group.positions.size(), fmt::format("/particles/{}", i),
          lone ? "{\"thickness\": 0.02}" : "{}");
   }
