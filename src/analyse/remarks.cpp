@@ -15,7 +15,6 @@
 #include "model/dial.h"
 #include "model/names.h"
 #include "model/scene_fields.h"
-#include "model/solids.h"
 #include "model/support.h"
 #include "solve/solve.h"
 #include "world/world_implementation.h"
@@ -99,52 +98,6 @@ void look_at_emptiness(const Patient& patient, std::vector<Remark>& out) {
                           fmt::format("{}{{\"name\": \"ball\", \"mass\": 1, \"position\": [0, 0, 1], \"shape\": {{\"sphere\": "
                                       "{{\"radius\": 0.1}}}}}}{}",
                                       bodies == 0 ? "[" : "", bodies == 0 ? "]" : "")});
-  out.push_back(std::move(remark));
-}
-
-void look_at_particles(const Patient& patient, std::vector<Remark>& out) {
-  const Scene& scene = patient.scene;
-  const bool touching = !std::holds_alternative<NoContactSettings>(patient.recipe.contacts);
-  const auto in_the_way = std::count_if(patient.model.bodies.begin(), patient.model.bodies.end(), [](const Body& body) {
-    return body.touches && !body.sensor && !std::holds_alternative<std::monostate>(body.shape);
-  });
-  // What joints hold is meant to hang on its bodies.
-  if (in_the_way == 0 || !patient.model.joined.empty()) return;
-  Remark remark{.kind = "particles_pass", .grade = Grade::warning, .text = {}, .flags = {}, .edits = {}};
-  std::string name;
-  std::size_t passing = 0;
-  const auto look = [&](const std::string& own, bool touches, std::size_t count, const std::string& place,
-                        const char* contact = "{}") {
-    if (touches && touching) return;
-    if (name.empty()) name = own;
-    passing += count;
-    if (!touches) remark.edits.push_back({place + "/contact", contact});
-  };
-  for (std::size_t i = 0; i < scene.particles.size(); ++i) {
-    const ParticleGroup& group = scene.particles[i];
-    // Lone particles have to be told their size; what forces hold, or what floats, is another matter.
-    const bool lone = group.springs.empty() && group.tetrahedra.empty() && group.triangles.empty() && !group.contact;
-    if (lone && (scene.gravity.isZero(0) || scene.fluid || !scene.forces.empty() || !group.pinned.empty())) continue;
-    look(group.name, group.contact.has_value(), group.positions.size(), fmt::format("/particles/{}", i),
-         lone ? "{\"thickness\": 0.02}" : "{}");
-  }
-  for (std::size_t i = 0; i < scene.solids.size(); ++i)
-    std::visit(
-        [&](const auto& solid) {
-          look(solid.name, solid.contact.has_value(), particle_count(solid),
-               fmt::format("/solids/{}/{}", i, kind_of(scene.solids[i])));
-        },
-        scene.solids[i]);
-  if (passing == 0) return;
-  Recipe mended = patient.recipe;
-  mended.contacts = ConeContactSettings{};
-  JointNeeds needs = patient.content.needs;
-  needs.soft = true;
-  const Remedy remedy = remedy_for(mended, needs);
-  remark.flags =
-      std::string(touching ? "" : "--set contacts=cone") + (touching || remedy.flags.empty() ? "" : " ") + remedy.flags;
-  remark.text = fmt::format("particles do not touch: {} of them, {} the first, pass through {} bod{}", passing, in_quotes(name),
-                            in_the_way, in_the_way == 1 ? "y" : "ies");
   out.push_back(std::move(remark));
 }
 

@@ -270,45 +270,6 @@ void look_at_supports(const Patient& patient, std::vector<Remark>& out) {
   }
 }
 
-void look_at_loose_particles(const Patient& patient, std::vector<Remark>& out) {
-  const Scene& scene = patient.scene;
-  const Particles& particles = patient.model.particles;
-  const bool acted_on = std::any_of(scene.forces.begin(), scene.forces.end(), [](const ForceDef& force) {
-    return !std::holds_alternative<Drag>(force) && !std::holds_alternative<AngleSpring>(force);
-  });
-  if (scene.gravity.isZero(0) || acted_on || !scene.bodies.empty() || !scene.joints.empty() || scene.fluid ||
-      !scene.walls.empty() || !scene.flows.empty() ||
-      std::any_of(particles.inverse_mass.begin(), particles.inverse_mass.end(), [](double w) { return w == 0; }))
-    return;
-  const auto say = [&](const std::string& name, std::string edit_place, std::string_view pins) {
-    out.push_back({.kind = "nothing_holds",
-                   .grade = Remark::Grade::warning,
-                   .text = fmt::format("nothing holds {}: none of its particles is pinned, and there is no ground; it falls "
-                                       "{:.3g} m in the first second",
-                                       in_quotes(name), 0.5 * scene.gravity.norm()),
-                   .flags = {},
-                   .edits = {{std::move(edit_place) + "/pinned", std::string(pins)}}});
-  };
-  const auto at_rest = [](const std::vector<Vec3>& v) {
-    return std::all_of(v.begin(), v.end(), [](const Vec3& x) { return x.isZero(0); });
-  };
-  for (std::size_t i = 0; i < scene.particles.size(); ++i)
-    if (const ParticleGroup& group = scene.particles[i]; !group.springs.empty() && at_rest(group.velocities))
-      say(group.name, fmt::format("/particles/{}", i), "[0]");
-  for (std::size_t i = 0; i < scene.solids.size(); ++i)
-    std::visit(
-        [&](const auto& solid) {
-          if constexpr (requires {
-                          solid.pinned;
-                          solid.velocity;
-                        })
-            if (solid.velocity.isZero(0))
-              say(solid.name, fmt::format("/solids/{}/{}", i, kind_of(scene.solids[i])),
-                  std::is_same_v<std::decay_t<decltype(solid.pinned)>, Pins> ? "[\"x0\"]" : "[0]");
-        },
-        scene.solids[i]);
-}
-
 void look_at_strength(const Patient& patient, std::vector<Remark>& out) {
   // Where bodies touch, what they rest on may carry them.
   constexpr std::size_t most_bodies = 100;

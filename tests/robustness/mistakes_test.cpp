@@ -146,6 +146,12 @@ TEST_F(Cli, WhatIsHeldOrCaughtDoesNotFallForEver) {
     {"name": "a", "mass": 4, "position": [5, 0, 1], "shape": {"sphere": {"radius": 0.1}}}],
     "joints": [{"hinge": {"between": ["world", "plank"], "at": [4.5, 0, 0], "axis": [0, 1, 0]}}])");
   EXPECT_TRUE(plank.empty()) << plank;
+  // A bell that hangs on a flag by a spring is not in the flag's way.
+  const Result flag = rotule("check --json " + file("flag.json", R"({"rotule": 1,
+    "solids": [{"cloth": {"name": "flag", "columns": 5, "rows": 4, "along_x": [0, 1, 0], "along_y": [0, 0, -0.7], "pinned": ["x0"]}}],
+    "bodies": [{"name": "bell", "mass": 0.05, "position": [0, 1, -0.9], "shape": {"sphere": {"radius": 0.02}}}],
+    "forces": [{"spring": {"between": ["flag/19", "bell"], "stiffness": 100, "damping": 0.05}}]})"));
+  EXPECT_TRUE(OrderedJson::parse(flag.out)["remarks"].empty()) << flag.out;
 }
 
 // A body that moves needs a mass: refused, with what to write.
