@@ -39,11 +39,11 @@ void look_at_forces(const Scene& scene, const Numbers& number, std::vector<Remar
           if constexpr (std::is_same_v<F, Load>) {
             if (!stands(f.on)) return;
             on = in_quotes(f.on);
-            if (movable != scene.bodies.end()) edits.push_back({place + "/on", in_quotes(movable->name)});
+            if (movable != scene.bodies.end()) edits.push_back({place + "/on", json_of(movable->name)});
           } else if constexpr (std::is_same_v<F, Spring> || std::is_same_v<F, TorsionSpring>) {
             if (!stands(f.between[0]) || !stands(f.between[1])) return;
             on = fmt::format("{} and {}", in_quotes(f.between[0]), in_quotes(f.between[1]));
-            if (movable != scene.bodies.end()) edits.push_back({place + "/between/1", in_quotes(movable->name)});
+            if (movable != scene.bodies.end()) edits.push_back({place + "/between/1", json_of(movable->name)});
           } else {
             return;
           }
@@ -70,7 +70,7 @@ void look_at_materials(const Patient& patient, std::vector<Remark>& out) {
   for (std::size_t i = 0; i < scene.bodies.size(); ++i)
     if (const BodyDef& body = scene.bodies[i];
         body.material.empty() && !body.immovable() && !std::holds_alternative<std::monostate>(body.shape))
-      edits.push_back({fmt::format("/bodies/{}/material", i), in_quotes(scene.materials[idle].name)});
+      edits.push_back({fmt::format("/bodies/{}/material", i), json_of(scene.materials[idle].name)});
   if (edits.empty()) return;
   out.push_back(
       remark_on("idle_material", Remark::Grade::warning,
@@ -120,6 +120,7 @@ void look_at_motors(const Patient& patient, const Numbers& number, std::vector<R
               };
               const double inertia = 1 / (1 / effective(j.between[0]) + 1 / effective(j.between[1]));
               const double critical = 2 * std::sqrt(drive.stiffness * inertia);
+              if (!std::isfinite(critical)) return;
               out.push_back(remark_on(
                   "undamped_servo", Remark::Grade::note,
                   fmt::format("joint {} is pulled to {:.4g} {} without damping: it swings about that for ever; "
@@ -213,7 +214,7 @@ void look_at_standstill(const Patient& patient, std::vector<Remark>& out) {
       Scene pushed = scene;
       pushed.impulses.push_back({movable->name, mass * direction, {}});
       if (fastest(pushed, 1) < 0.1) continue;
-      remark.edits.push_back({"/impulses", fmt::format("[{{\"body\": {}, \"impulse\": {}}}]", in_quotes(movable->name),
+      remark.edits.push_back({"/impulses", fmt::format("[{{\"body\": {}, \"impulse\": {}}}]", json_of(movable->name),
                                                        json_of(in_short(Vec3(mass * direction))))});
       break;
     }

@@ -274,8 +274,8 @@ class Falls {
     const auto refuses = [&](std::size_t who, std::size_t whom) {
       const BodyDef &p = scene_.bodies[who], &q = scene_.bodies[whom];
       if (!p.meets || std::find(p.meets->begin(), p.meets->end(), q.layer) != p.meets->end()) return false;
-      std::string all = in_quotes(q.layer);
-      for (const std::string& layer : *p.meets) all += ", " + in_quotes(layer);
+      std::string all = json_of(q.layer);
+      for (const std::string& layer : *p.meets) all += ", " + json_of(layer);
       add("passes_ground", whom,
           fmt::format("{} meets {} layer{}, and not {} of layer {}", in_quotes(p.name), p.meets->size(),
                       p.meets->size() == 1 ? "" : "s", in_quotes(q.name), in_quotes(q.layer)),
@@ -314,11 +314,10 @@ class Falls {
       double lowest = infinity;
       for (const std::size_t i : bodies) lowest = std::min(lowest, below_.bottom(i));
       const Quat upright = rotation_between(Vec3::UnitZ(), below_.up());
-      edits.push_back(
-          {"/bodies/-", fmt::format("{{\"name\": \"ground\", \"fixed\": true, \"position\": {}, \"orientation\": [{}, {}, "
-                                    "{}, {}], \"shape\": {{\"plane\": {{}}}}}}",
-                                    json_of(in_short(Vec3((lowest - 0.1) * below_.up()))), upright.w(), upright.x(), upright.y(),
-                                    upright.z())});
+      edits.push_back({"/bodies/-", fmt::format("{{\"fixed\": true, \"position\": {}, \"orientation\": [{}, {}, "
+                                                "{}, {}], \"shape\": {{\"plane\": {{}}}}}}",
+                                                json_of(in_short(Vec3((lowest - 0.1) * below_.up()))), upright.w(), upright.x(),
+                                                upright.y(), upright.z())});
     }
     add("misses_ground", *nearest,
         beside >= 0
@@ -360,8 +359,8 @@ class Falls {
         fmt::format("no joint holds it, as joints hold {}, {:.3g} m away, and there is no ground", in_quotes(from.name),
                     distance),
         i,
-        {{"/joints/-", fmt::format("{{\"ball\": {{\"between\": [{}, {}], \"at\": {}}}}}", in_quotes(from.name),
-                                   in_quotes(body.name), json_of(in_short(at)))}});
+        {{"/joints/-", fmt::format("{{\"ball\": {{\"between\": [{}, {}], \"at\": {}}}}}", json_of(from.name), json_of(body.name),
+                                   json_of(in_short(at)))}});
   }
 
   const Patient& patient_;

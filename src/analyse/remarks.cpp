@@ -24,6 +24,18 @@ namespace rotule {
 std::string json_of(double value) { return shortest(value); }
 std::string json_of(const Vec3& v) { return fmt::format("[{}, {}, {}]", shortest(v[0]), shortest(v[1]), shortest(v[2])); }
 
+std::string json_of(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    else
+      out += c;
+  }
+  return out + '"';
+}
+
 double in_short(double value) { return to_double(fmt::format("{:.3g}", value)).value_or(value); }
 Vec3 in_short(const Vec3& v) { return {in_short(v[0]), in_short(v[1]), in_short(v[2])}; }
 
@@ -346,9 +358,10 @@ std::vector<Remark::Edit> extent_or_rod(const Scene& scene, const JointsOfBodies
       out.clear();
       break;
     }
-    out.push_back({fmt::format("/joints/{}", j),
-                   fmt::format("{{\"rod\": {{\"name\": \"{}\", \"between\": [\"{}\", \"{}\"], \"{}\": {}}}}}", ball->name,
-                               ball->between[0], ball->between[1], side == 1 ? "from" : "to", json_of(ball->at))});
+    out.push_back(
+        {fmt::format("/joints/{}", j),
+         fmt::format("{{\"rod\": {{\"name\": {}, \"between\": [{}, {}], \"{}\": {}}}}}", json_of(ball->name),
+                     json_of(ball->between[0]), json_of(ball->between[1]), side == 1 ? "from" : "to", json_of(ball->at))});
   }
   if (out.empty())
     out.push_back({fmt::format("/bodies/{}/shape", body),

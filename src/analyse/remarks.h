@@ -4,6 +4,8 @@
 
 #include <complex>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "model/content.h"
 
@@ -72,6 +74,7 @@ Scene with_springs_alone(const Scene& scene);
 /// As scene files have them.
 std::string json_of(double value);
 std::string json_of(const Vec3& v);
+std::string json_of(std::string_view text);
 /// Three digits are enough for what somebody will look at again.
 double in_short(double value);
 Vec3 in_short(const Vec3& v);

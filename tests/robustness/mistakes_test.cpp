@@ -87,6 +87,29 @@ TEST_F(Cli, AServoWithoutDampingIsNotedWithItsCriticalDamping) {
   EXPECT_NEAR(end["angle"].back().get<double>(), 1, 1e-6);
 }
 
+// Remedies carry names as they are: with quotes, umlauts, and of any length.
+TEST_F(Cli, RemediesCarryNamesAsTheyAre) {
+  const std::string name = "Türblatt \"links\" \\ mit einem Namen, der über sechzig Zeichen weit hinausgeht",
+                    written = OrderedJson(name).dump();
+  const auto remark = [&](const std::string& kind, const std::string& scene) {
+    const Result check = rotule("check --json " + file("named.json", scene));
+    EXPECT_EQ(check.status, 0) << check.err;
+    return check.status == 0 ? remark_of(OrderedJson::parse(check.out)["remarks"], kind) : OrderedJson();
+  };
+  const OrderedJson point = remark("point_mass", R"({"rotule": 1, "bodies": [{"name": )" + written +
+                                                     R"(, "mass": 1, "position": [1, 0, 0]}],
+    "joints": [{"ball": {"between": ["world", )" + written +
+                                                     R"(], "at": [0, 0, 0]}}]})");
+  ASSERT_FALSE(point.is_null());
+  EXPECT_EQ(point["edits"][0]["value"]["rod"]["between"][1], name);
+  const OrderedJson load =
+      remark("idle_force", R"({"rotule": 1, "bodies": [{"name": "base", "fixed": true}, {"name": )" + written +
+                               R"(, "mass": 1, "shape": {"sphere": {"radius": 0.1}}}],
+    "forces": [{"load": {"on": "base", "force": [1, 0, 0]}}]})");
+  ASSERT_FALSE(load.is_null());
+  EXPECT_EQ(load["edits"][0]["value"], name);
+}
+
 // A flap on a vertical hinge stays where it is, and a note says so; the push that it offers moves it.
 TEST_F(Cli, WhatStandsStillIsNoted) {
   const auto flap = [](const std::string& axis) {
