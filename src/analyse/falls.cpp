@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <numbers>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "analyse/remarks.h"
 #include "base/text.h"

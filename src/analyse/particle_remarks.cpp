@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <variant>
+#include <vector>
 
 #include "analyse/remarks.h"
 #include "base/text.h"
