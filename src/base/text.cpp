@@ -8,26 +8,17 @@
 
 namespace rotule {
 
-std::string one_line(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte >= 0x7f)
-      out += fmt::format("\\x{:02x}", byte);
-    else
-      out += c;
-  }
-  return out;
-}
-
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 60;
+  std::size_t end = std::min(longest, text.size());
+  for (int k = 0; k < 3 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80; ++k)
+    --end;  // not amid a character
   std::string escaped;
-  for (const char c : text.substr(0, longest)) {
+  for (const char c : text.substr(0, end)) {
     if (c == '"' || c == '\\') escaped += '\\';
     escaped += c;
   }
-  return fmt::format("\"{}{}\"", one_line(escaped), text.size() > longest ? "..." : "");
+  return fmt::format("\"{}{}\"", one_line(escaped), end < text.size() ? "..." : "");
 }
 
 int edit_distance(std::string_view a, std::string_view b) {

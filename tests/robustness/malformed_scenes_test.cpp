@@ -130,6 +130,10 @@ const std::vector<Malformed> malformed_scenes{
     {R"({"rotule": 1, "impulses": [{"body": "a", "impulse": [1, 0, 0]}]})", "/impulses/0/body: unknown body \"a\""},
     {R"({"rotule": 1, "bodies": [{"name": "rock", "fixed": true}], "impulses": [{"body": "rock", "impulse": [1, 0, 0]}]})",
      "/impulses/0/body: \"rock\" is fixed"},
+    // Names are told as they are written, but for what a terminal would obey.
+    {body(R"("mass": 1, "größe": 1)"), "unknown key \"größe\"; known are"},
+    {body(R"("mass": 1, "material": "Stahl\u001b[31m, verzinkt \"ä\"")"),
+     R"(unknown material "Stahl\u001b[31m, verzinkt \"ä\""; there are none)"},
     // Words and forms that other engines have.
     {body(R"("mass": 1, "friction": 0.3)"), "/bodies/1: unknown key \"friction\"; it is a material's: \"materials\": [{"},
     {body(R"("mass": 1, "radius": 0.3)"), "unknown key \"radius\"; it is a shape's: \"shape\": {\"sphere\": {\"radius\": 0.5}}"},
