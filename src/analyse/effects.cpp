@@ -77,7 +77,7 @@ void look_at_materials(const Patient& patient, std::vector<Remark>& out) {
       remark_on("idle_material", Remark::Grade::warning,
                 fmt::format("nothing is made of material {}, and {} bod{} of none: its friction of {:.4g} and restitution "
                             "of {:.4g} do nothing",
-                            in_quotes(scene.materials[idle].name), edits.size(), edits.size() == 1 ? "y is" : "ies are",
+                            in_quotes(scene.materials[idle].name), bodies, bodies == 1 ? "y is" : "ies are",
                             scene.materials[idle].friction, scene.materials[idle].restitution),
                 std::move(edits)));
 }

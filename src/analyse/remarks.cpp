@@ -106,10 +106,12 @@ void look_at_emptiness(const Patient& patient, std::vector<Remark>& out) {
                                     : fmt::format("nothing in this scene can move: all {} of its bodies are fixed", bodies),
                 .flags = {},
                 .edits = {}};
-  remark.edits.push_back({bodies == 0 ? "/bodies" : "/bodies/-",
-                          fmt::format("{}{{\"name\": \"ball\", \"mass\": 1, \"position\": [0, 0, 1], \"shape\": {{\"sphere\": "
-                                      "{{\"radius\": 0.1}}}}}}{}",
-                                      bodies == 0 ? "[" : "", bodies == 0 ? "]" : "")});
+  const std::string material = patient.scene.materials.empty()
+                                   ? std::string()
+                                   : fmt::format(", \"material\": {}", json_of(patient.scene.materials.front().name));
+  const std::string ball = fmt::format(
+      "{{\"name\": \"ball\", \"mass\": 1, \"position\": [0, 0, 1], \"shape\": {{\"sphere\": {{\"radius\": 0.1}}}}{}}}", material);
+  remark.edits.push_back({bodies == 0 ? "/bodies" : "/bodies/-", bodies == 0 ? "[" + ball + "]" : ball});
   out.push_back(std::move(remark));
 }
 
