@@ -73,6 +73,7 @@ void look_at_materials(const Patient& patient, std::vector<Remark>& out) {
         body.material.empty() && !body.immovable() && !std::holds_alternative<std::monostate>(body.shape))
       edits.push_back({fmt::format("/bodies/{}/material", i), json_of(scene.materials[idle].name)});
   if (edits.empty()) return;
+  const std::size_t bodies = edits.size();
   out.push_back(
       remark_on("idle_material", Remark::Grade::warning,
                 fmt::format("nothing is made of material {}, and {} bod{} of none: its friction of {:.4g} and restitution "
