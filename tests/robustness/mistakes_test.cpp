@@ -56,8 +56,9 @@ TEST_F(Cli, EveryMistakeIsNamedAndItsRemedyWorks) {
     ASSERT_EQ(again.status, 0) << kind << again.err;
     // Neither it nor anything new: notes on how the mended scene moves aside.
     std::set<std::string> before;
-    for (const OrderedJson& other : OrderedJson::parse(check.out)["remarks"]) before.insert(other["kind"]);
-    for (const OrderedJson& left : OrderedJson::parse(again.out)["remarks"]) {
+    const OrderedJson first = OrderedJson::parse(check.out), second = OrderedJson::parse(again.out);
+    for (const OrderedJson& other : first["remarks"]) before.insert(other["kind"]);
+    for (const OrderedJson& left : second["remarks"]) {
       EXPECT_NE(left["kind"], kind) << again.out;
       EXPECT_TRUE(left["grade"] == "note" || before.contains(left["kind"])) << stem << ": " << left;
     }
@@ -235,8 +236,8 @@ TEST_F(Cli, ShippedScenesPassTheDoctor) {
   for (const std::string& name : names) {
     const Result check = rotule("check --json " + name);
     ASSERT_EQ(check.status, 0) << name << check.err;
-    for (const OrderedJson& remark : OrderedJson::parse(check.out)["remarks"])
-      EXPECT_EQ(remark["grade"], "note") << name << remark;
+    const OrderedJson said = OrderedJson::parse(check.out);
+    for (const OrderedJson& remark : said["remarks"]) EXPECT_EQ(remark["grade"], "note") << name << remark;
     const Result run = rotule("run " + name + " --steps 1 --json");
     ASSERT_EQ(run.status, 0) << name << run.err;
   }
