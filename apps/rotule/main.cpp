@@ -378,8 +378,10 @@ int command_line(int argc, char** argv) {
   ReportOptions report_options;
   CLI::App* report_command =
       app.add_subcommand("report", "a page on a recorded run: what, how accurate, where time went, plots, warnings");
-  report_command->add_option("FILE", report_options.file, "recording of rotule run --record")->required();
-  report_command->add_option("--out", report_options.out, "page to write; else beside the recording");
+  report_command
+      ->add_option("FILE", report_options.file, "recording of rotule run --record, or a scene, which is run by its recipe")
+      ->required();
+  report_command->add_option("--out", report_options.out, "page to write; else beside the recording, or here");
   report_command->add_flag("--open", report_options.open, "show it in a browser");
 
   SolveOptions solve_options;

@@ -40,13 +40,14 @@ Values values_of(const CLI::Option& option) {
       if (own == name) return true;
     return names.empty() && option.get_name() == name;
   };
-  if (is("SCENE")) return {{}, "scenes", true};
+  const bool takes_scenes = is("FILE") && option.get_description().find("a scene") != std::string::npos;
+  if (is("SCENE") || takes_scenes) return {{}, "scenes", true};
   if (is("WHAT")) return {list_categories(), {}, false};
   if (is("SHELL")) return {{"bash", "zsh"}, {}, false};
   if (is("--recipe")) return {{"realtime", "balanced", "exact"}, {}, false};
   if (is("--integrators")) return {{}, "integrators", false};
   if (is("--solver") || is("--solvers")) return {{}, "solvers", false};
-  if (is("--quantities")) return {{}, "quantities", false};
+  if (is("--quantity") || is("--quantities")) return {{}, "quantities", false};
   if (is("--method")) return {{"automatic", "newton", "damped"}, {}, false};
   if (is("--reference")) return {{"fine", "invariant"}, {}, false};
   for (const char* file : {"FILE", "--record", "--record-problems", "--out", "--svg", "--html", "--csv", "--write", "--motion",

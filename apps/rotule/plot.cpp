@@ -11,6 +11,7 @@
 #include "record/html_page.h"
 #include "record/json_text.h"
 #include "record/quantities.h"
+#include "recording_of.h"
 #include "view/process.h"
 
 namespace rotule::app {
@@ -28,45 +29,6 @@ void show_page(const std::string& path) {
 
 namespace {
 
-/// A recording for as long as it is looked at: the one that was given, or one of the scene that was given, run by its recipe.
-class Recorded {
- public:
-  explicit Recorded(const std::string& given) : path_(given) {
-    if (names_recording(given)) return;
-    name_ = find_scene(given, true).name;
-    const fs::path folder = fs::temp_directory_path() / fmt::format("rotule_plot_{}", getpid());
-    fs::create_directories(folder);
-    made_ = folder;
-    path_ = (folder / (fs::path(name_).stem().string() + ".h5")).string();
-    try {
-      RunOptions options;
-      options.scene = given;
-      options.record = path_;
-      options.quiet = true;
-      run(options);
-    } catch (...) {
-      remove();
-      throw;
-    }
-  }
-  Recorded(const Recorded&) = delete;
-  Recorded& operator=(const Recorded&) = delete;
-  ~Recorded() { remove(); }
-  [[nodiscard]] const std::string& path() const { return path_; }
-  /// Where a page lies that nobody gave a name.
-  [[nodiscard]] std::string page() const {
-    return (made_.empty() ? fs::path(path_) : fs::path(name_).filename()).replace_extension(".plot.html").string();
-  }
-
- private:
-  void remove() const {
-    std::error_code ignored;
-    if (!made_.empty()) fs::remove_all(made_, ignored);
-  }
-  std::string path_, name_;
-  fs::path made_;
-};
-
 std::string listed(const std::string& title, const std::vector<QuantityName>& names) {
   std::string text = title + "\n";
   for (const QuantityName& quantity : names)
@@ -81,7 +43,12 @@ void plot(const PlotOptions& options) {
   if (options.list && options.file.empty())
     return print(listed("quantities of a recording", quantity_names()) +
                  "BODY and JOINT are names, or patterns such as *.speed\n");
-  const Recorded recorded(options.file);
+  const bool no_file = options.svg.empty() && options.html.empty() && !options.open;
+  if (no_file && !options.list && isatty(STDOUT_FILENO) != 0)
+    throw Error("plot",
+                "a picture is no text for a terminal; --open shows the plots in a browser, --html F.html or --svg F.svg "
+                "writes them");
+  const RecordingOf recorded(options.file);
   if (options.list)
     return print(listed("what there is to plot", quantities_in(TrajectoryReader(recorded.path()))) +
                  "components by .x, .y, .z, lengths by .magnitude; names may be patterns such as *.speed\n");
@@ -98,10 +65,10 @@ void plot(const PlotOptions& options) {
       plots.pop_back();  // of the usual ones, those without a number to show are left out
     }
   }
-  if (options.svg.empty() && options.html.empty() && !options.open) return print(to_svg(plots));
+  if (no_file) return print(to_svg(plots));
 
   std::string page = options.html;
-  if (page.empty() && options.open) page = recorded.page();
+  if (page.empty() && options.open) page = recorded.page(".plot.html");
   std::string html, svg;
   if (!options.svg.empty()) svg = to_svg(plots);
   if (!page.empty()) {

@@ -1,19 +1,19 @@
-// rotule report: one page on a run.
+// rotule report: one page on a run, recorded or made for it.
 #include <filesystem>
 
 #include "commands.h"
 #include "record/json_text.h"
 #include "record/report_page.h"
+#include "recording_of.h"
 
 namespace rotule::app {
 
 void report(const ReportOptions& options) {
-  namespace fs = std::filesystem;
-  std::string out = options.out;
-  if (out.empty()) out = fs::path(options.file).replace_extension(".report.html").string();
+  const RecordingOf recorded(options.file);
+  const std::string out = options.out.empty() ? recorded.page(".report.html") : options.out;
   require_other_file(out, options.file);
-  const TrajectoryReader recording(options.file);
-  write_text_file(out, report_page(recording, fs::path(options.file).filename().string()));
+  const TrajectoryReader recording(recorded.path());
+  write_text_file(out, report_page(recording, std::filesystem::path(recorded.path()).filename().string()));
   if (options.open) return show_page(out);
   if (options.out.empty()) print(out + "\n");
 }

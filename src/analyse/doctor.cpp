@@ -71,6 +71,24 @@ double measured_ms_per_step(const Scene& scene, const Recipe& recipe) {
 
 namespace {
 
+/// Runs that nobody waits for the end of.
+void look_at_cost(const Patient& patient, Checkup& out) {
+  constexpr double long_time = 3600;  // s
+  const double steps = patient.recipe.duration / patient.recipe.dt, seconds = 1e-3 * out.ms_per_step * steps;
+  if (seconds < long_time) return;
+  const double usual = recipe_for(patient.scene, Dial::balanced).dt;
+  constexpr double notable = 2;
+  Remark remark{.kind = "long_run",
+                .grade = Remark::Grade::warning,
+                .text = fmt::format("the run of {:.3g} s is {:.2g} steps of {:.3g} s, and takes about {:.2g} h",
+                                    patient.recipe.duration, steps, patient.recipe.dt, seconds / 3600),
+                .flags = {},
+                .edits = {}};
+  // A shorter step than usual may be a slip; else it is what was asked for.
+  if (usual > notable * patient.recipe.dt) remark.flags = fmt::format("--set dt={}", shortest(usual));
+  out.remarks.push_back(std::move(remark));
+}
+
 /// Contacts would have moving meshes cut into convex parts.
 void look_at_meshes(const Patient& patient, std::vector<Remark>& out) {
   if (std::holds_alternative<NoContactSettings>(patient.recipe.contacts)) return;
@@ -136,6 +154,9 @@ Checkup examine(const Scene& given, bool measure) {
   look_at_gravity(patient, out.remarks);
   look_at_fluid(patient, out.remarks);
   look_at_supports(patient, out.remarks);
+  look_at_loose_particles(patient, out.remarks);
+  look_at_falls(patient, out.remarks);
+  look_at_effects(patient, out.remarks);
   look_at_drives(patient, out.remarks);
   look_at_strength(patient, out.remarks);
   look_at_places(patient, out.remarks);
@@ -147,8 +168,11 @@ Checkup examine(const Scene& given, bool measure) {
   look_at_magnitudes(patient, out.remarks);
   look_at_swinging(patient, out.remarks);
   out.stable_step = look_at_stability(patient, world, measure, out.remarks);
+  if (measure) {
+    out.ms_per_step = measured_ms_per_step(scene, recipe);
+    look_at_cost(patient, out);
+  }
   std::stable_sort(out.remarks.begin(), out.remarks.end(), [](const Remark& a, const Remark& b) { return a.grade > b.grade; });
-  if (measure) out.ms_per_step = measured_ms_per_step(scene, recipe);
   return out;
 }
 

@@ -180,6 +180,14 @@ void look_at_sag(const Patient& patient, std::vector<Remark>& out) {
 
 /// What hangs on joints swings with sqrt(g / arm) at least, on the longest of the arms.
 void look_at_swings(const Patient& patient, std::vector<Remark>& out) {
+  if (patient.recipe.dt > patient.recipe.duration) {
+    Remark remark = warning(
+        "coarse_step",
+        fmt::format("a step of {:.3g} s is longer than the run of {:.3g} s", patient.recipe.dt, patient.recipe.duration), {});
+    remark.flags = fmt::format("--set dt={}", shortest(in_short(0.01 * patient.recipe.duration)));
+    out.push_back(std::move(remark));
+    return;
+  }
   constexpr double coarse = 0.7, fine = 0.05;  // rad per step
   const double g = patient.scene.gravity.norm();
   if (g == 0 || std::visit([](const auto& method) { return method.traits.adaptive; }, patient.recipe.integrator)) return;

@@ -11,10 +11,10 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "base/union_find.h"
 #include "model/dial.h"
 #include "model/names.h"
 #include "model/scene_fields.h"
-#include "model/solids.h"
 #include "model/support.h"
 #include "solve/solve.h"
 #include "world/world_implementation.h"
@@ -23,6 +23,18 @@ namespace rotule {
 
 std::string json_of(double value) { return shortest(value); }
 std::string json_of(const Vec3& v) { return fmt::format("[{}, {}, {}]", shortest(v[0]), shortest(v[1]), shortest(v[2])); }
+
+std::string json_of(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    else
+      out += c;
+  }
+  return out + '"';
+}
 
 double in_short(double value) { return to_double(fmt::format("{:.3g}", value)).value_or(value); }
 Vec3 in_short(const Vec3& v) { return {in_short(v[0]), in_short(v[1]), in_short(v[2])}; }
@@ -94,53 +106,12 @@ void look_at_emptiness(const Patient& patient, std::vector<Remark>& out) {
                                     : fmt::format("nothing in this scene can move: all {} of its bodies are fixed", bodies),
                 .flags = {},
                 .edits = {}};
-  remark.edits.push_back({bodies == 0 ? "/bodies" : "/bodies/-",
-                          fmt::format("{}{{\"name\": \"ball\", \"mass\": 1, \"position\": [0, 0, 1], \"shape\": {{\"sphere\": "
-                                      "{{\"radius\": 0.1}}}}}}{}",
-                                      bodies == 0 ? "[" : "", bodies == 0 ? "]" : "")});
-  out.push_back(std::move(remark));
-}
-
-void look_at_particles(const Patient& patient, std::vector<Remark>& out) {
-  const Scene& scene = patient.scene;
-  const bool touching = !std::holds_alternative<NoContactSettings>(patient.recipe.contacts);
-  const auto in_the_way = std::count_if(patient.model.bodies.begin(), patient.model.bodies.end(), [](const Body& body) {
-    return body.touches && !body.sensor && !std::holds_alternative<std::monostate>(body.shape);
-  });
-  // What joints hold is meant to hang on its bodies.
-  if (in_the_way == 0 || !patient.model.joined.empty()) return;
-  Remark remark{.kind = "particles_pass", .grade = Grade::warning, .text = {}, .flags = {}, .edits = {}};
-  std::string name;
-  std::size_t passing = 0;
-  const auto look = [&](const std::string& own, bool touches, std::size_t count, const std::string& place) {
-    if (touches && touching) return;
-    if (name.empty()) name = own;
-    passing += count;
-    if (!touches) remark.edits.push_back({place + "/contact", "{}"});
-  };
-  for (std::size_t i = 0; i < scene.particles.size(); ++i) {
-    const ParticleGroup& group = scene.particles[i];
-    // Lone particles would have to be told their size.
-    if (group.springs.empty() && group.tetrahedra.empty() && group.triangles.empty() && !group.contact) continue;
-    look(group.name, group.contact.has_value(), group.positions.size(), fmt::format("/particles/{}", i));
-  }
-  for (std::size_t i = 0; i < scene.solids.size(); ++i)
-    std::visit(
-        [&](const auto& solid) {
-          look(solid.name, solid.contact.has_value(), particle_count(solid),
-               fmt::format("/solids/{}/{}", i, kind_of(scene.solids[i])));
-        },
-        scene.solids[i]);
-  if (passing == 0) return;
-  Recipe mended = patient.recipe;
-  mended.contacts = ConeContactSettings{};
-  JointNeeds needs = patient.content.needs;
-  needs.soft = true;
-  const Remedy remedy = remedy_for(mended, needs);
-  remark.flags =
-      std::string(touching ? "" : "--set contacts=cone") + (touching || remedy.flags.empty() ? "" : " ") + remedy.flags;
-  remark.text = fmt::format("particles do not touch: {} of them, {} the first, pass through {} bod{}", passing, in_quotes(name),
-                            in_the_way, in_the_way == 1 ? "y" : "ies");
+  const std::string material = patient.scene.materials.empty()
+                                   ? std::string()
+                                   : fmt::format(", \"material\": {}", json_of(patient.scene.materials.front().name));
+  const std::string ball = fmt::format(
+      "{{\"name\": \"ball\", \"mass\": 1, \"position\": [0, 0, 1], \"shape\": {{\"sphere\": {{\"radius\": 0.1}}}}{}}}", material);
+  remark.edits.push_back({bodies == 0 ? "/bodies" : "/bodies/-", bodies == 0 ? "[" + ball + "]" : ball});
   out.push_back(std::move(remark));
 }
 
@@ -390,9 +361,10 @@ std::vector<Remark::Edit> extent_or_rod(const Scene& scene, const JointsOfBodies
       out.clear();
       break;
     }
-    out.push_back({fmt::format("/joints/{}", j),
-                   fmt::format("{{\"rod\": {{\"name\": \"{}\", \"between\": [\"{}\", \"{}\"], \"{}\": {}}}}}", ball->name,
-                               ball->between[0], ball->between[1], side == 1 ? "from" : "to", json_of(ball->at))});
+    out.push_back(
+        {fmt::format("/joints/{}", j),
+         fmt::format("{{\"rod\": {{\"name\": {}, \"between\": [{}, {}], \"{}\": {}}}}}", json_of(ball->name),
+                     json_of(ball->between[0]), json_of(ball->between[1]), side == 1 ? "from" : "to", json_of(ball->at))});
   }
   if (out.empty())
     out.push_back({fmt::format("/bodies/{}/shape", body),
@@ -552,15 +524,38 @@ void look_at_overlaps(const Patient& patient, std::vector<Remark>& out) {
                           in_quotes(patient.model.bodies[a].name), in_quotes(patient.model.bodies[b].name), worst.depth),
       .flags = {},
       .edits = {}};
-  // Each pair moved apart along its normal, the second one unless it is fixed; of many, what is moved already stays.
-  std::vector<bool> moved(scene.bodies.size(), false);
+  UnionFind tied(patient.model.bodies.size());
+  for (const Joint& joint : patient.model.joints) {
+    int before = world_body;
+    for_each_partner(joint, [&](int partner) {
+      if (partner == world_body || patient.model.is_particle(partner)) return;
+      if (before != world_body) tied.join(before, partner);
+      before = partner;
+    });
+  }
+  if (tied.root(a) == tied.root(b)) remark.text += ", against the joints that hold them";
+  int free_group = 1;
+  for (const BodyDef& body : scene.bodies) free_group = std::max(free_group, body.group + 1);
+  std::vector<bool> seen(scene.bodies.size(), false);
+  const auto edit = [&](std::size_t i, const char* key, std::string value) {
+    if (seen[i]) return;
+    seen[i] = true;
+    remark.edits.push_back({fmt::format("/bodies/{}/{}", i, key), std::move(value)});
+  };
+  // What joints tie together they would tear: of one group it passes. Each other pair is moved apart along its normal, the second
+  // one unless it is fixed; of many, what is moved already stays.
   for (const auto& [who, pair] : pairs) {
-    const bool second = !scene.bodies[static_cast<std::size_t>(who.second)].immovable();
-    const auto i = static_cast<std::size_t>(second ? who.second : who.first);
-    if (moved[i]) continue;
-    moved[i] = true;
-    const Vec3 to = scene.bodies[i].position + (second ? 1.0 : -1.0) * 1.01 * pair.depth * pair.normal;
-    remark.edits.push_back({fmt::format("/bodies/{}/position", i), fmt::format("[{:.6g}, {:.6g}, {:.6g}]", to[0], to[1], to[2])});
+    const auto first = static_cast<std::size_t>(who.first), second = static_cast<std::size_t>(who.second);
+    if (tied.root(who.first) == tied.root(who.second)) {
+      const std::string group = std::to_string(free_group + tied.root(who.first));
+      edit(first, "group", group);
+      edit(second, "group", group);
+      continue;
+    }
+    const bool moves_second = !scene.bodies[second].immovable();
+    const std::size_t i = moves_second ? second : first;
+    const Vec3 to = scene.bodies[i].position + (moves_second ? 1.0 : -1.0) * 1.01 * pair.depth * pair.normal;
+    edit(i, "position", fmt::format("[{:.6g}, {:.6g}, {:.6g}]", to[0], to[1], to[2]));
   }
   out.push_back(std::move(remark));
 }

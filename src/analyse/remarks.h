@@ -4,6 +4,8 @@
 
 #include <complex>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "model/content.h"
 
@@ -44,6 +46,8 @@ void look_at_gravity(const Patient& patient, std::vector<Remark>& out);
 void look_at_fluid(const Patient& patient, std::vector<Remark>& out);
 /// Mechanisms that nothing holds.
 void look_at_supports(const Patient& patient, std::vector<Remark>& out);
+/// Cloths, ropes and elastic bodies that nothing holds.
+void look_at_loose_particles(const Patient& patient, std::vector<Remark>& out);
 /// Motors that cannot hold what hangs on them.
 void look_at_strength(const Patient& patient, std::vector<Remark>& out);
 /// Numbers out of proportion: springs that give by many times their length, friction in percent, turns per minute, inertias in
@@ -51,6 +55,11 @@ void look_at_strength(const Patient& patient, std::vector<Remark>& out);
 void look_at_magnitudes(const Patient& patient, std::vector<Remark>& out);
 /// Fast oscillations that nothing damps, by a method that would rather pass over them.
 void look_at_swinging(const Patient& patient, std::vector<Remark>& out);
+/// Bodies that nothing will stop: below them there is nothing, or a ground that they do not touch.
+void look_at_falls(const Patient& patient, std::vector<Remark>& out);
+/// What a scene says and does not get: forces on what cannot move, motors that push against their stops, wheels that turn about
+/// their diameter, motion.
+void look_at_effects(const Patient& patient, std::vector<Remark>& out);
 /// Bodies that pass through the ground because both are of one group.
 void look_at_groups(const Patient& patient, std::vector<Remark>& out);
 
@@ -65,6 +74,7 @@ Scene with_springs_alone(const Scene& scene);
 /// As scene files have them.
 std::string json_of(double value);
 std::string json_of(const Vec3& v);
+std::string json_of(std::string_view text);
 /// Three digits are enough for what somebody will look at again.
 double in_short(double value);
 Vec3 in_short(const Vec3& v);

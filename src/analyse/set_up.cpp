@@ -168,7 +168,16 @@ void look_at_gravity(const Patient& patient, std::vector<Remark>& out) {
     if (!is_floor(body.shape) || -scene.gravity.dot(body.orientation * Vec3::UnitZ()) > upright * g) return;
     if (ground == nullptr) ground = &body;
   }
-  if (ground == nullptr) return;
+  if (ground == nullptr) {
+    constexpr double straight = 0.99;
+    if (scene.gravity.z() > straight * g)
+      out.push_back({.kind = "gravity_direction",
+                     .grade = Remark::Grade::warning,
+                     .text = fmt::format("gravity {} points upwards: z is up here", json_of(in_short(scene.gravity))),
+                     .flags = {},
+                     .edits = {{"/gravity", json_of(Vec3(Vec3::Zero() - scene.gravity))}}});
+    return;
+  }
   const Vec3 normal = ground->orientation * Vec3::UnitZ();
   out.push_back(
       {.kind = "gravity_direction",

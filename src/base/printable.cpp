@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/text.h"
+
 namespace rotule {
 namespace {
 
@@ -62,6 +64,8 @@ std::string shortened(std::string_view text, std::size_t longest) {
 }  // namespace
 
 std::string printable(std::string_view text) { return escaped(text, true); }
+
+std::string one_line(std::string_view text) { return escaped(text, false); }
 
 std::string shown(std::string_view name) {
   constexpr std::size_t longest = 80;

@@ -8,26 +8,17 @@
 
 namespace rotule {
 
-std::string one_line(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte >= 0x7f)
-      out += fmt::format("\\x{:02x}", byte);
-    else
-      out += c;
-  }
-  return out;
-}
-
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 60;
+  std::size_t end = std::min(longest, text.size());
+  for (int k = 0; k < 3 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80; ++k)
+    --end;  // not amid a character
   std::string escaped;
-  for (const char c : text.substr(0, longest)) {
+  for (const char c : text.substr(0, end)) {
     if (c == '"' || c == '\\') escaped += '\\';
     escaped += c;
   }
-  return fmt::format("\"{}{}\"", one_line(escaped), text.size() > longest ? "..." : "");
+  return fmt::format("\"{}{}\"", one_line(escaped), end < text.size() ? "..." : "");
 }
 
 int edit_distance(std::string_view a, std::string_view b) {
@@ -63,7 +54,24 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
+  std::string lower(word);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (std::find(candidates.begin(), candidates.end(), lower) != candidates.end())
+    return fmt::format("did you mean {}?", in_quotes(lower));
   if (const auto near = nearest(word, candidates)) return fmt::format("did you mean {}?", in_quotes(*near));
+  // Of longer names a part is what is remembered: "pos", "euler".
+  std::vector<std::string_view> with_it;
+  constexpr std::size_t least = 3, few = 6;
+  if (word.size() >= least)
+    for (const std::string& candidate : candidates)
+      if (candidate.find(word) != std::string::npos) with_it.push_back(candidate);
+  if (!with_it.empty() && with_it.size() <= few) {
+    std::string out = "did you mean ";
+    for (std::size_t i = 0; i < with_it.size(); ++i)
+      out += (i == 0 ? "" : i + 1 == with_it.size() ? " or " : ", ") + in_quotes(with_it[i]);
+    return out + "?";
+  }
   constexpr std::size_t most = 20;
   std::string out;
   for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) out += (i > 0 ? ", " : "") + candidates[i];

@@ -8,9 +8,9 @@
 
 namespace rotule {
 
-/// The text with whatever would break a line or a terminal escaped.
+/// The text with whatever would break a line, or a terminal would obey, escaped (base/printable.h).
 std::string one_line(std::string_view text);
-/// In double quotes, control and non-ASCII bytes escaped, shortened where longer than a line deserves.
+/// The same in double quotes, shortened where longer than a line deserves.
 std::string in_quotes(std::string_view text);
 
 /// Number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
@@ -19,7 +19,7 @@ int edit_distance(std::string_view a, std::string_view b);
 /// The candidate nearest to `word`, if any is near enough to be what was meant.
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
-/// `did you mean "mass"?`, else `known are: mass, density` (the first few).
+/// `did you mean "mass"?` of what is near, or has the word for a part; else `known are: mass, density` (the first few).
 std::string suggestion(std::string_view word, std::span<const std::string> candidates);
 
 /// The shortest decimal that reads back to the same double; "-0.0" keeps its sign, and there is no such text for NaN and

@@ -14,6 +14,7 @@
 #include "model/memory_need.h"
 #include "model/model.h"
 #include "model/names.h"
+#include "model/other_words.h"
 #include "model/planar_scene.h"
 #include "model/range_check.h"
 #include "model/validate_forces.h"
@@ -91,7 +92,9 @@ void validate(const BodyDef& body, std::span<const Material> materials, const Pl
     for (const Material& material : materials) known.push_back(material.name);
     if (std::find(known.begin(), known.end(), body.material) == known.end())
       fail(place / "material",
-           fmt::format("unknown material {}; {}", in_quotes(body.material), suggestion(body.material, known)));
+           known.empty() ? fmt::format("unknown material {}; there are none: \"materials\": [{{\"name\": {}}}] makes one",
+                                       in_quotes(body.material), in_quotes(body.material))
+                         : fmt::format("unknown material {}; {}", in_quotes(body.material), suggestion(body.material, known)));
   }
   if (body.mass && body.density) fail(place / "density", "give mass or density, not both");
   if (body.inertia) check_inertia(*body.inertia, place / "inertia");
@@ -262,7 +265,7 @@ void validate(const Scene& scene) {
   const auto unknown_body = [&](const Place& place, std::string_view name) {
     std::vector<std::string> known = names(scene.bodies);
     known.emplace_back("world");
-    fail(place, fmt::format("unknown body {}; {}", in_quotes(name), suggestion(name, known)));
+    fail(place, fmt::format("unknown body {}; {}", in_quotes(name), remedy_for_word(name, known)));
   };
 
   validate_particles(scene);

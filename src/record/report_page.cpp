@@ -253,10 +253,14 @@ std::string in_short(const std::vector<Finding>& found, std::size_t warnings) {
     if (std::string_view(f.verdict.grade) == "bad") bad.push_back(what);
     if (std::string_view(f.verdict.grade) == "fair") fair.push_back(what);
   }
-  std::string out = bad.empty() && fair.empty() ? "<span class=\"good\">Accurate</span> by every measure that there is."
-                    : bad.empty()
-                        ? fmt::format("<span class=\"fair\">Fair</span>: look at {}.", fmt::join(fair, ", "))
-                        : fmt::format("<span class=\"bad\">Not to be trusted</span>: look at {}.", fmt::join(bad, ", "));
+  const bool estimated = std::any_of(found.begin(), found.end(), [](const Finding& f) { return f.what == "Estimated error"; });
+  std::string out =
+      bad.empty() && fair.empty()
+          ? fmt::format("<span class=\"good\">Accurate</span> by every measure that {}",
+                        estimated ? "there is."
+                                  : "a run has of itself; how far off it is at the end, <code>--estimate-error</code> tells.")
+      : bad.empty() ? fmt::format("<span class=\"fair\">Fair</span>: look at {}.", fmt::join(fair, ", "))
+                    : fmt::format("<span class=\"bad\">Not to be trusted</span>: look at {}.", fmt::join(bad, ", "));
   if (warnings > 0) out += fmt::format(" {} below.", counted(warnings, "warning", "warnings"));
   return "<p>" + out + "</p>\n";
 }

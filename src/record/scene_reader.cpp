@@ -12,6 +12,7 @@
 #include "model/choices.h"
 #include "model/dial.h"
 #include "model/names.h"
+#include "model/other_words.h"
 #include "model/scene_fields.h"
 #include "model/solver_list.h"
 #include "model/structures.h"
@@ -23,8 +24,8 @@
 namespace rotule {
 namespace {
 
-[[noreturn]] void wrong_type(const Place& place, std::string_view wanted, const Json& json) {
-  fail(place, fmt::format("must be {}, is {}", wanted, type_of(json)));
+[[noreturn]] void wrong_type(const Place& place, std::string_view wanted, const Json& json, std::string_view example = {}) {
+  fail(place, fmt::format("must be {}, is {}{}{}", wanted, type_of(json), example.empty() ? "" : "; write ", example));
 }
 
 template <class T>
@@ -56,7 +57,15 @@ void read_numbers(const Json& json, const Place& place, Numbers& out, std::size_
   if (json.size() != count) fail(place, fmt::format("must be {}, has {}", wanted, json.size()));
   for (std::size_t k = 0; k < count; ++k) read(json[k], place / k, out[k]);
 }
-void read(const Json& json, const Place& place, Vec3& out) { read_numbers(json, place, out, 3, "a list of 3 numbers"); }
+void read(const Json& json, const Place& place, Vec3& out) {
+  constexpr std::string_view wanted = "a list of 3 numbers";
+  if (!json.is_array()) {  // the default is an example
+    const Vec3 example = out.allFinite() && !out.isZero(0) ? out : Vec3(0, 0, 1);
+    wrong_type(place, wanted, json,
+               fmt::format("[{}, {}, {}]", shortest(example[0]), shortest(example[1]), shortest(example[2])));
+  }
+  read_numbers(json, place, out, 3, wanted);
+}
 void read(const Json& json, const Place& place, std::array<int, 3>& out) {
   read_numbers(json, place, out, 3, "a list of 3 whole numbers");
 }
@@ -156,16 +165,36 @@ void read(const Json& json, const Place& place, std::array<bool, 6>& out) {
   }
 }
 
+/// What is no object of one key, the kind: with what would be one.
+[[noreturn]] void refuse_kind(const Json& json, const Place& place, const std::vector<std::string>& known,
+                              std::string_view what) {
+  const auto is_kind = [&](const Json& word) {
+    return word.is_string() && std::find(known.begin(), known.end(), word.get_ref<const std::string&>()) != known.end();
+  };
+  if (!json.is_object())
+    fail(place, fmt::format("must be an object with one key, the kind of {}, is {}; {}", what, type_of(json),
+                            is_kind(json)      ? fmt::format("write {{\"{}\": {{}}}}", json.get<std::string>())
+                            : json.is_string() ? remedy_for_word(json.get_ref<const std::string&>(), known)
+                                               : suggestion("", known)));
+  if (json.size() == 1)
+    fail(place,
+         fmt::format("unknown {} {}; {}", what, in_quotes(json.begin().key()), remedy_for_word(json.begin().key(), known)));
+  for (const char* key : {"type", "kind"})
+    if (json.contains(key) && is_kind(json[key]))
+      fail(place, fmt::format("must have one key, the kind of {}: {{\"{}\": {{...}}}} with the other keys inside, has {}", what,
+                              json[key].get<std::string>(), json.size()));
+  fail(place, fmt::format("must have one key, the kind of {}, has {}; {}", what, json.size(), suggestion("", known)));
+}
+
 /// The one key of {"box": {...}}, which is a kind of `what`.
 template <class Variant>
 void read_kind(const Json& json, const Place& place, Variant& out, std::string_view what) {
-  if (!json.is_object()) wrong_type(place, fmt::format("an object with one key, the kind of {}", what), json);
   std::vector<std::string> known;
   bool found = false;
   const auto attempt = [&]<class T>(const T&) {
     if constexpr (in_files<T>) {
       known.emplace_back(Kind<T>::name);
-      if (json.size() != 1 || json.begin().key() != Kind<T>::name) return;
+      if (!json.is_object() || json.size() != 1 || json.begin().key() != Kind<T>::name) return;
       T value;
       read_struct(json.begin().value(), place / Kind<T>::name, value);
       out = std::move(value);
@@ -173,10 +202,7 @@ void read_kind(const Json& json, const Place& place, Variant& out, std::string_v
     }
   };
   for_each_alternative<Variant>(attempt);
-  if (found) return;
-  if (json.size() != 1)
-    fail(place, fmt::format("must have one key, the kind of {}, has {}; {}", what, json.size(), suggestion("", known)));
-  fail(place, fmt::format("unknown {} {}; {}", what, in_quotes(json.begin().key()), suggestion(json.begin().key(), known)));
+  if (!found) refuse_kind(json, place, known, what);
 }
 void read(const Json& json, const Place& place, Shape& out) { read_kind(json, place, out, "shape"); }
 void read(const Json& json, const Place& place, JointDef& out) { read_kind(json, place, out, "joint"); }
@@ -231,7 +257,7 @@ void read(const Json& json, const Place& place, T& out) {
 
 template <class T>
 void read(const Json& json, const Place& place, std::vector<T>& out) {
-  if (!json.is_array()) wrong_type(place, "a list", json);
+  if (!json.is_array()) wrong_type(place, "a list", json, "[...]");
   out.resize(json.size());
   for (std::size_t i = 0; i < json.size(); ++i) read(json[i], place / i, out[i]);
 }
@@ -243,11 +269,22 @@ void read(const Json& json, const Place& place, std::optional<T>& out) {
 
 // What does not depend on the type is kept out of the templates below: there are a few hundred of them.
 
+/// A value where an object with that one key stands: {"sphere": 0.5}.
+void require_object(const Json& json, const Place& place, const std::vector<std::string>& known) {
+  if (json.is_object()) return;
+  constexpr std::size_t longest = 40;
+  const std::string value = json.dump();
+  wrong_type(place, "an object", json,
+             known.size() == 1 && value.size() <= longest ? fmt::format("{{\"{}\": {}}}", known[0], value)
+             : known.empty()                              ? "{}"
+                                                          : fmt::format("{{\"{}\": ...}}", known[0]));
+}
+
 void require_known_keys(const Json& json, const Place& place, const std::vector<std::string>& known) {
   for (const auto& item : json.items())
     if (std::find(known.begin(), known.end(), item.key()) == known.end())
       fail(place, known.empty() ? fmt::format("unknown key {}; there are none here", in_quotes(item.key()))
-                                : fmt::format("unknown key {}; {}", in_quotes(item.key()), suggestion(item.key(), known)));
+                                : fmt::format("unknown key {}; {}", in_quotes(item.key()), remedy_for_word(item.key(), known)));
 }
 
 /// The value of a field; null where it may be left out and is.
@@ -300,10 +337,10 @@ void read(const Json& json, const Place& place, SolverChoice& out) {
 
 template <class T>
 void read_struct(const Json& json, const Place& place, T& out, std::initializer_list<std::string_view> others) {
-  if (!json.is_object()) wrong_type(place, "an object", json);
   // Unknown keys first: a misspelt one explains a missing one.
   std::vector<std::string> known(others.begin(), others.end());
   visit_fields(out, Reader{json, place, &known});
+  require_object(json, place, known);
   require_known_keys(json, place, known);
   visit_fields(out, Reader{json, place});
 }

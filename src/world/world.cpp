@@ -526,7 +526,8 @@ std::vector<std::string> World::warnings() const {
     std::string names;
     for (const Redundancy& r : std::span(redundant).first(std::min(redundant.size(), most_named)))
       names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", r.joint, r.rows);
-    if (redundant.size() > most_named) names += fmt::format(" and {} other joints", redundant.size() - most_named);
+    if (const std::size_t others = redundant.size() - std::min(redundant.size(), most_named); others > 0)
+      names += fmt::format(" and {} other joint{}", others, others == 1 ? "" : "s");
     out.push_back("redundant constraints, so that joint forces are not unique (motion is): " + names);
   }
   if (const int torn = torn_elements(w.model))

@@ -56,7 +56,8 @@ TEST_F(RecordedCli, ATournamentTakesFramesThatHoldAProblem) {
   EXPECT_EQ(lines, 1 + 2 * 3 * 2);
   const Result json = rotule("tournament ../in/fall.h5 --solvers prox_newton --frames 3 --to 1e-8 --json");
   ASSERT_EQ(json.status, 0) << json.err;
-  for (const Json& r : Json::parse(json.out)["results"]) EXPECT_TRUE(r["reached"]) << r;
+  const Json parsed = Json::parse(json.out);
+  for (const Json& r : parsed["results"]) EXPECT_TRUE(r["reached"]) << r;
 }
 
 TEST_F(RecordedCli, WhatIsNoProblemIsRefused) {

@@ -76,6 +76,27 @@ TEST_F(ShowCli, BadInputGivesStatusTwoAndOneLine) {
   EXPECT_EQ(content(cwd() / good), whole);
 }
 
+// A page on a scene that nobody recorded; a picture is not poured onto a terminal.
+TEST_F(ShowCli, AReportNeedsNoRecordingAndAPlotNoTerminal) {
+  const std::string scene = file("pendulum.json", R"({"rotule": 1, "bodies": [{"name": "bar", "mass": 2, "position": [0.5, 0, 0],
+    "shape": {"box": {"size": [1, 0.1, 0.1]}}}], "joints": [{"hinge": {"name": "pin", "between": ["world", "bar"], "axis": [0, 1, 0]}}]})");
+  const Result page = rotule("report " + scene);
+  EXPECT_EQ(page.status, 0) << page.err;
+  EXPECT_EQ(page.out, "pendulum.report.html\n");
+  EXPECT_EQ(files(), 1) << "the recording is gone";
+  EXPECT_NE(content(cwd() / "pendulum.report.html").find("1000 steps"), std::string::npos);
+
+  // By script of Debian's bsdutils, which gives a command a terminal; its own output is that terminal's.
+  if (std::system("command -v script >/dev/null") != 0) GTEST_SKIP() << "no script(1)";
+  const std::string on_a_terminal =
+      "cd '" + cwd().string() + "' && script -qec \"'" ROTULE_PROGRAM "' plot " + scene + "\" ../terminal >/dev/null </dev/null";
+  EXPECT_EQ(WEXITSTATUS(std::system(on_a_terminal.c_str())), 2);
+  const std::string said = content(cwd() / "../terminal");
+  EXPECT_NE(said.find("--open shows the plots in a browser, --html F.html or --svg F.svg writes them"), std::string::npos)
+      << said;
+  EXPECT_EQ(said.find("<svg"), std::string::npos);
+}
+
 const std::string lift = R"({"rotule": 1, "bodies": [{"name": "load", "mass": 2, "shape": {"sphere": {"radius": 0.1}}}],
   "joints": [{"slider": {"name": "lift", "between": ["world", "load"], "motor_speed": 0.5, "motor_strength": 500}}],
   "recipe": {"duration": 0.5}})";
@@ -250,8 +271,8 @@ TEST_F(ShowCli, TheReportTellsInPlainWords) {
   EXPECT_EQ(said.out, "../in/arm.report.html\n");
   const std::string page = content(cwd() / "../in/arm.report.html");
   for (const char* expected : {"&lt;two&gt; &amp; bars", "an arm", "What was simulated", "How accurate it was",
-                               "Where the time went", "50 steps of 0.01 s", "integrator rk4", "Accurate", "digits are right",
-                               "Closed to rounding", "Plots", "solve", "ms per step on average"})
+                               "Where the time went", "50 steps of 0.01 s", "integrator rk4", "Accurate", "--estimate-error",
+                               "digits are right", "Closed to rounding", "Plots", "solve", "ms per step on average"})
     EXPECT_NE(page.find(expected), std::string::npos) << expected;
   EXPECT_EQ(page.find("<two>"), std::string::npos);  // the name is text, not markup
 

@@ -76,7 +76,9 @@ export class RecipePanel {
       control.disabled = recorded;
       this.controls.set(field.path, { field, control });
       const label = h('label', { for: id, title: field.about ?? field.path }, field.label);
-      const unit = h('span', { class: 'unit' }, field.unit ?? '');
+      // Of values that are several things in one, all of them at the pointer.
+      const all = field.unit ?? '';
+      const unit = h('span', { class: 'unit', title: all }, all.split(',').length > 2 ? 'SI' : all);
       this.fields.append(h('div', { class: field.path.includes('.') ? 'row field part' : 'row field' }, label, control, unit));
     }
     // The list was made anew under somebody's hand.

@@ -180,6 +180,24 @@ try {
     await until("document.querySelector('.notice.error') === null");
   });
 
+  await test('what is said is said beside the panel, on small screens too', async () => {
+    for (const [width, height] of [[800, 560], [1280, 800], [390, 700], [844, 390]]) {
+      await page.setViewportSize({ width, height });
+      if (await page.isHidden('#panel')) await page.keyboard.press('p');
+      const before = await read('r.errors.length');
+      await read("r.send({ do: 'recipe', changes: { solver: 'ldlt' } })");
+      await until('r.errors.length > a', before);
+      await page.waitForSelector('.notice.error');
+      const over = await page.evaluate(() => {
+        const [a, b] = ['.notice.error', '#panel'].map((s) => document.querySelector(s).getBoundingClientRect());
+        return Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.5 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.5;
+      });
+      assert.equal(over, false, `at ${width} x ${height}`);
+      await page.click('.notice.error');
+    }
+    await page.setViewportSize({ width: 800, height: 560 });
+  });
+
   await test('the dial makes a recipe that fits, and an accuracy does too', async () => {
     await page.click('#dial_exact');
     await until('r.scene.dial === "exact" && r.scene.accuracy === null');
