@@ -45,14 +45,20 @@ Elimination::Parameters fit(const Elimination::ByParameters& F_s, const Eliminat
 Elimination::Elimination(const FunctionJoint& joint, Evaluation& evaluation)
     : joint_(joint), evaluation_(evaluation), grid_(*joint.equations), count_(grid_.dimensions()) {
   evaluation.gradients(Evaluation::Gradient::none);
-  evaluation.along_motion(0);
-  along_parameter(count_ == 1);
-  search();
-  along_parameter(false);
-  evaluation.along_motion();
-  const std::span<const Moving> F = look();
-  F_s_ = by_parameters(F);
-  rates_of_motion_ = rates(F);
+  // Text is quickest to tell one derivative; other functions tell all at once.
+  const bool alone = count_ == 1 && joint.equations->tape != nullptr;
+  along_parameter(alone);
+  evaluation.along_motion(alone ? 0 : 1);
+  const Parameters best = search();
+  if (alone || best != looked_at_) {
+    along_parameter(false);
+    evaluation.along_motion();
+    put(best);
+    const std::span<const Moving> F = look();
+    F_s_ = by_parameters(F);
+    rate_ = rate(F);
+  }
+  rates_of_motion_ = -fit(F_s_, rate_);
   find_perpendicular();
 }
 
@@ -110,7 +116,7 @@ void Elimination::measure(const ParameterTable* table) {
   if (table == nullptr) {
     for (int place = 0; place < places; ++place) {
       put(sample(place));
-      size_[static_cast<std::size_t>(place)] = residual(look()).norm();
+      square_[static_cast<std::size_t>(place)] = residual(look()).squaredNorm();
     }
     return;
   }
@@ -123,7 +129,7 @@ void Elimination::measure(const ParameterTable* table) {
     const std::span<const Moving> F = look();
     for (Eigen::Index k = 0; k < equations; ++k) by(k, m) = F[static_cast<std::size_t>(k)].value - table->base(place, k);
   }
-  std::fill_n(size_.begin(), places, 0.0);
+  std::fill_n(square_.begin(), places, 0.0);
   std::array<double, Equations::most_samples> value;  // NOLINT: written next
   for (Eigen::Index k = 0; k < equations; ++k) {
     std::copy_n(table->base.col(k).data(), places, value.begin());
@@ -132,9 +138,8 @@ void Elimination::measure(const ParameterTable* table) {
       const double times = by(k, m);
       for (int place = 0; place < places; ++place) value[place] += times * weight[place];  // NOLINT: in step
     }
-    for (int place = 0; place < places; ++place) size_[place] += value[place] * value[place];  // NOLINT: in step
+    for (int place = 0; place < places; ++place) square_[place] += value[place] * value[place];  // NOLINT: in step
   }
-  for (int place = 0; place < places; ++place) size_[place] = std::sqrt(size_[place]);  // NOLINT: in step
 }
 
 double Elimination::descend(Parameters& s) {
@@ -146,8 +151,13 @@ double Elimination::descend(Parameters& s) {
     const Misfit r = residual(F);
     const double norm = r.norm();
     if (round == 0) entry_ = norm;
-    const Parameters step = -fit(by_parameters(F), r);
+    F_s_ = by_parameters(F);
+    const Parameters step = -fit(F_s_, r);
     if (!step.allFinite()) return infinity;
+    if (!alone_) {
+      rate_ = rate(F);
+      looked_at_ = s;
+    }
     bool still = true;
     for (int k = 0; k < count_; ++k) {
       const auto& [name, from, to, periodic] = equations.parameters[static_cast<std::size_t>(k)];
@@ -160,51 +170,64 @@ double Elimination::descend(Parameters& s) {
       still = still && std::abs(next - s[k]) <= 4e-16 * std::max(std::abs(from), std::abs(to));
       s[k] = next;
     }
-    if (still || (round > 3 && !(norm < before) && step.cwiseAbs().maxCoeff() < 1e-12)) return norm;
+    if (still || (round > 3 && !(norm < before) && step.cwiseAbs().maxCoeff() < 1e-12)) {
+      if (!alone_) s = looked_at_;  // what is left is rounding
+      return norm;
+    }
     before = norm;
   }
   put(s);
   return residual(look()).norm();
 }
 
-void Elimination::search() {
+bool Elimination::lowest(int place) const {
+  const double here = square_[static_cast<std::size_t>(place)];
+  const auto below = [&](int other) { return square_[static_cast<std::size_t>(other)] < here; };
+  if (count_ == 1) {
+    const int last = grid_.size() - 1;
+    if (place > 0 && place < last) return !below(place - 1) && !below(place + 1);
+    return !below(grid_.neighbour(place, -1, 0)) && !below(grid_.neighbour(place, 1, 0));
+  }
+  for (const int i : {-1, 0, 1})
+    for (const int j : {-1, 0, 1})
+      if (below(grid_.neighbour(place, i, j))) return false;
+  return true;
+}
+
+/// How near |F| can come to zero half way to the neighbours, by its slope there.
+double Elimination::nearest(int place) {
+  put(sample(place));
+  const ByParameters F_s = by_parameters(look());
+  double out = std::sqrt(square_[static_cast<std::size_t>(place)]);
+  for (int k = 0; k < count_; ++k) {
+    const ConstraintParameter& parameter = joint_.equations->parameters[static_cast<std::size_t>(k)];
+    out -= F_s.col(k).norm() * (parameter.to - parameter.from) / (grid_.places(k) - 1);
+  }
+  return out;
+}
+
+Elimination::Parameters Elimination::search() {
   const Equations& equations = *joint_.equations;
   const int places = grid_.size();
   const ParameterTable* table = equations.table.get();
-  measure(table);
-  const auto smallest = [&] { return static_cast<int>(std::min_element(size_.begin(), size_.begin() + places) - size_.begin()); };
-  int start = smallest();
-  double largest = *std::max_element(size_.begin(), size_.begin() + places);
-  Parameters best = sample(start);
-  double least = descend(best);
-  // What is the same sum everywhere is so here too; a function that asks where it is need not be.
-  if (table != nullptr && !(std::abs(entry_ - size_[static_cast<std::size_t>(start)]) <= misled * largest)) {
-    measure(nullptr);
-    start = smallest();
-    largest = *std::max_element(size_.begin(), size_.begin() + places);
+  int start = 0;
+  double largest = 0, least = 0;
+  Parameters best;
+  const auto from_smallest = [&](const ParameterTable* by) {
+    measure(by);
+    const auto end = square_.begin() + places;
+    start = static_cast<int>(std::min_element(square_.begin(), end) - square_.begin());
+    largest = std::sqrt(*std::max_element(square_.begin(), end));
     best = sample(start);
     least = descend(best);
-  }
+  };
+  from_smallest(table);
+  // What is the same sum everywhere is so here too; a function that asks where it is need not be.
+  const double promised = std::sqrt(square_[static_cast<std::size_t>(start)]);
+  if (table != nullptr && !(std::abs(entry_ - promised) <= misled * largest)) from_smallest(nullptr);
   double least_slip = -1;  // not known yet: most have no rival
-  const auto lowest = [&](int place) {
-    for (const int i : {-1, 0, 1})
-      for (const int j : {-1, 0, 1})
-        if (size_[grid_.neighbour(place, i, j)] < size_[place]) return false;  // NOLINT: in step
-    return true;
-  };
-  // How much less |F| can be half way to the neighbours, by its slope there.
-  const auto nearest = [&](int place) {
-    put(sample(place));
-    const ByParameters F_s = by_parameters(look());
-    double out = size_[static_cast<std::size_t>(place)];
-    for (int k = 0; k < count_; ++k) {
-      const ConstraintParameter& parameter = equations.parameters[static_cast<std::size_t>(k)];
-      out -= F_s.col(k).norm() * (parameter.to - parameter.from) / (grid_.places(k) - 1);
-    }
-    return out;
-  };
   for (int place = 0; place < places; ++place) {
-    if (place == start || !lowest(place) || nearest(place) > least + about_equal * largest) continue;
+    if (!lowest(place) || place == start || nearest(place) > least + about_equal * largest) continue;
     Parameters s = sample(place);
     const double norm = descend(s);
     if (!(norm < least + about_equal * largest)) continue;
@@ -227,6 +250,7 @@ void Elimination::search() {
                                                         (name.empty() ? "parameter" : "parameter " + name) +
                                                         "; give a longer range, or stop it before");
   }
+  return best;
 }
 
 /// What of the bodies' velocities is left that the parameters cannot follow, with what does not fit in position.
@@ -242,7 +266,7 @@ double Elimination::slip_at(const Parameters& s) {
   Misfit left = moving;
   for (int k = 0; k < count_; ++k) left -= followed[k] * F_s.col(k);
   const double fast = moving.norm(), off = residual(F).norm();
-  evaluation_.along_motion(0);
+  evaluation_.along_motion(alone ? 0 : 1);
   along_parameter(alone);
   return fast > 0 ? left.norm() / fast + off : off;
 }

@@ -31,11 +31,13 @@ class Elimination {
   [[nodiscard]] ByParameters by_parameters(std::span<const Moving> F) const;
   void find_perpendicular();
   [[nodiscard]] Parameters sample(int place) const;
-  /// |F| at all places, by the table or one by one.
+  /// |F|^2 at all places, by the table or one by one.
   void measure(const ParameterTable* table);
   /// Gauss and Newton's steps from s to where |F| is least nearby; |F| there. s stays within the range.
   double descend(Parameters& s);
-  void search();
+  [[nodiscard]] bool lowest(int place) const;
+  double nearest(int place);
+  Parameters search();
   double slip_at(const Parameters& s);
 
   const FunctionJoint& joint_;
@@ -45,8 +47,10 @@ class Elimination {
   bool alone_ = false;
   double entry_ = 0;  // |F| where the last descent began
   ByParameters F_s_;
+  Misfit rate_;           // along the motion, where it is known from a descent's last look
+  Parameters looked_at_;  // where that was
   Parameters rates_of_motion_;
-  std::array<double, Equations::most_samples> size_;  // NOLINT: written as far as it is read
+  std::array<double, Equations::most_samples> square_;  // NOLINT: written as far as it is read
 };
 
 }  // namespace rotule
