@@ -131,7 +131,7 @@ std::vector<double> pose_costs(const std::vector<Scene>& scenes) {
 }
 
 /// The same chain by hand, as functions and as text.
-void report_steps(const char* title, const std::vector<Scene>& scenes) {
+void report_steps(const char* title, const std::vector<Scene>& scenes, bool poses = true) {
   Recipe rk4 = recipes::exact();
   rk4.coordinates = MaximalCoordinatesSettings{};
   Recipe dormand_prince = rk4, midpoint = rk4, gauss = rk4, radau = rk4, velocity = recipes::balanced();
@@ -153,7 +153,7 @@ void report_steps(const char* title, const std::vector<Scene>& scenes) {
                                      {"radau5", radau},
                                      {"velocity level", velocity}})
     print(name, step_costs(scenes, recipe));
-  print("inverse kinematics, iteration", pose_costs(scenes));
+  if (poses) print("inverse kinematics, iteration", pose_costs(scenes));
 }
 
 void report_steps() {
@@ -191,6 +191,33 @@ void report_steps() {
                           .equation = {a + ".x - p.x", a + ".y - p.y", a + ".z - p.z", across('x'), across('z')},
                           .points = {{"p", b, back}}});
        })});
+  // Beads on wires of their own, by springs from one to the next.
+  const auto wires = [](auto&& add) {
+    Scene scene = hanging([&](Scene& s, Name, Name b, int k) { add(s, b, Vec3(k + 1, 0, 0)); });
+    for (int k = 1; k < 60; ++k)
+      scene.add(Spring{.between = {fmt::format("b{}", k - 1), fmt::format("b{}", k)}, .stiffness = 50, .rest_length = 0.5});
+    return scene;
+  };
+  const ConstraintParameter along{.name = "s", .from = -20, .to = 20};
+  report_steps("60 beads on wires,",
+               {wires([](Scene& s, Name b, const Vec3& at) {
+                  s.add(PointOnLine{.between = {"world", b}, .at = at, .axis = Vec3(0, 0.6, 0.8)});
+                }),
+                wires([&](Scene& s, Name b, const Vec3& at) {
+                  s.add_constraint({b},
+                                   [at](auto q, auto, auto p) {
+                                     return q[0].point() -
+                                            MovingVec3(at.x() + 0.0 * p[0], at.y() + 0.6 * p[0], at.z() + 0.8 * p[0]);
+                                   },
+                                   {.parameters = {along}});
+                }),
+                wires([&](Scene& s, Name b, const Vec3& at) {
+                  s.add(Constraint{.between = {"world", b},
+                                   .parameters = {along},
+                                   .equation = {fmt::format("{}.x - {}", b, at.x()), fmt::format("{}.y - 0.6 * s", b),
+                                                fmt::format("{}.z - 0.8 * s", b)}});
+                })},
+               false);
 }
 
 }  // namespace
@@ -248,6 +275,20 @@ int main() {
   const auto line = measure(with([](Scene& s, const std::string&, const std::string& b, int k) {
     s.add(PointOnLine{.between = {"world", b}, .at = Vec3(k + 1, 0, 0.1 * ((k + 1) % 3)), .axis = Vec3(0, 0, 1)});
   }));
+  report("line, with its parameter", line, measure(with([](Scene& s, const std::string&, const std::string& b, int k) {
+           const Vec3 at(k + 1, 0, 0.1 * ((k + 1) % 3));
+           s.add_constraint({b},
+                            [=](auto q, auto, auto p) {
+                              return q[0].point() - MovingVec3(at.x() + 0.0 * p[0], at.y() + 0.0 * p[0], at.z() + p[0]);
+                            },
+                            {.parameters = {{.name = "s", .from = -20, .to = 20}}});
+         })));
+  report(
+      "rail", line, measure(with([](Scene& s, const std::string&, const std::string& b, int k) {
+        const Vec3 at(k + 1, 0, 0.1 * ((k + 1) % 3));
+        s.add(Rail{.between = {"world", b},
+                   .points = {at + Vec3(0.5, 0, -2), at + Vec3(0.1, 0, -1), at, at + Vec3(0.2, 0.3, 1), at + Vec3(0, 0.5, 2)}});
+      })));
   report("helix, with its parameter", line, measure(with([](Scene& s, const std::string&, const std::string& b, int k) {
            const double x = k + 0.5, z = 0.1 * ((k + 1) % 3);
            s.add_constraint({b},

@@ -7,6 +7,7 @@
 
 #include "base/budget.h"
 #include "base/spans.h"
+#include "constraint/joint_coordinates.h"
 #include "dynamics/flow.h"
 #include "dynamics/forces/weight.h"
 #include "mechanism/shock.h"
@@ -70,10 +71,15 @@ class StudyRun {
       island.scatter(free_);
     }
   }
-  /// What fluid, dampers and forces do in it: with the mean velocity, force times step is the change of motion exactly.
+  /// What fluid, dampers, motors and forces do in it: with the mean velocity, force times step is the change of motion exactly.
   void book(double t, double h) {
-    if (mechanism_.model.forces.empty() && mechanism_.external.isZero(0)) return;
     mean_ = 0.5 * (s_.u + free_);
+    for (const DriveLaw& law : mechanism_.drives.laws()) {
+      const Drive& drive = mechanism_.model.joints[law.joint].drives[law.drive].drive;
+      const double rate = mechanism_.drives.parts(mechanism_, mean_, law).rate;
+      work_ += h * (drive.motor_torque - drive.damping * rate) * rate;
+    }
+    if (mechanism_.model.forces.empty() && mechanism_.external.isZero(0)) return;
     Flow flow;
     add_force_flow(mechanism_.model, mechanism_.external, s_, t, mean_, 1, flow_scratch_, flow);
     for (const double power : flow.work) work_ += h * power;
@@ -86,7 +92,8 @@ class StudyRun {
   [[nodiscard]] double kinetic() const { return kinetic_energy(mechanism_.model, s_); }
   /// Less all that was brought in, plus what was taken out.
   [[nodiscard]] double energy(double t) {
-    return kinetic() - work_ + weight_potential(mechanism_.model, s_) + force_potential(mechanism_.model, s_, t, 1, scratch_);
+    return kinetic() - work_ + weight_potential(mechanism_.model, s_) + joint_spring_potential(mechanism_.model, s_) +
+           force_potential(mechanism_.model, s_, t, 1, scratch_);
   }
   /// Without weight all the energy; with it, the most motion that there was, and at least a billionth of what the whole scene
   /// would gain by falling a metre: what rounding makes of a structure at rest is no motion.
@@ -109,6 +116,7 @@ class StudyRun {
     island.problem.x0.setZero();
     island.solve(solver_named("ldlt"));
     island.apply_impulses();
+    work_ -= island.x.dot(island.values.C_t);  // by whatever time drives
     ++solves;
   }
 
@@ -190,7 +198,11 @@ std::vector<FormulationTrial> compare_formulations(const Scene& scene, const For
   require(model.walls.empty(), "knows nothing of walls");
   require(std::holds_alternative<NoContactSettings>(recipe_of(scene).contacts), "knows nothing of contacts");
   for (const Joint& joint : model.joints) {
-    require(joint.drives.empty(), fmt::format("joint \"{}\" is driven, which it knows nothing of", joint.name));
+    for (const Joint::AxisDrive& axis : joint.drives)
+      require(!switches(axis.drive) && !saturates(axis.drive) && axis.drive.armature == 0,
+              fmt::format("joint \"{}\" has a stop, friction, a rotor, or a motor or servo of limited strength, which it knows "
+                          "nothing of; springs, dampers, torques and given motions it knows",
+                          joint.name));
     require(!joint.equations || !joint.equations->one_sided,
             fmt::format("joint \"{}\" may not be less or more than something, which it knows nothing of", joint.name));
   }

@@ -16,10 +16,42 @@
 
 namespace rotule {
 
+namespace {
+
+/// The model without what holds an axis by friction: at the smallest motion it would be as if welded.
+Model without_friction(Model model) {
+  for (Joint& joint : model.joints)
+    for (Joint::AxisDrive& axis : joint.drives) axis.drive.friction = axis.drive.motor_strength = 0;
+  return model;
+}
+
+/// Contacts, and the stops that hold beside them: each is found with what the others exert, in turn, until that stays.
+std::vector<ContactShare> contacts_and_stops(JointedMechanism& mechanism, const State& s, double t,
+                                             const LinearisationSettings& settings, VecX& udot, Linearisation& out) {
+  const auto held = [&] {
+    std::vector<bool> laws;
+    for (const DriveLaw& law : mechanism.drives.laws()) laws.push_back(law.held);
+    return laws;
+  };
+  constexpr int most_turns = 10;
+  std::vector<ContactShare> touching;
+  for (int turn = 0; turn < most_turns; ++turn) {
+    out.pressed_contacts = out.open_contacts = out.slipping_contacts = 0;
+    touching = linearise_contacts(mechanism, s, t, settings, udot, out);
+    const std::vector<bool> before = held();
+    mechanism.drives.decide(mechanism, s, t);
+    mechanism.accelerations(t, s, udot);
+    if (held() == before) break;
+  }
+  return touching;
+}
+
+}  // namespace
+
 Linearisation linearise(const World& world, const LinearisationSettings& settings) {
   static_cast<void>(world.islands());  // makes the stepper, and with it the inertia of point masses
   const WorldImplementation& w = implementation_of(world);
-  const Model& model = w.model;
+  const Model model = without_friction(w.model);
   for (int i = 0; i < model.body_count(); ++i)
     if (model.movable(i) && !w.external.segment<3>(6 * i + 3).isZero(0))
       throw Error("linearise",
@@ -37,6 +69,7 @@ Linearisation linearise(const World& world, const LinearisationSettings& setting
   settle_wakes(model, w.time, s);
   VecX udot;
   mechanism.begin_step(s, w.time);
+  mechanism.drives.decide(mechanism, s, w.time);  // stops, and constraints of one side, hold what presses them
   mechanism.accelerations(w.time, s, udot);
 
   if (!(settings.contact_stiffness >= 0) || !std::isfinite(settings.contact_stiffness))
@@ -45,7 +78,7 @@ Linearisation linearise(const World& world, const LinearisationSettings& setting
     throw Error("linearise", "shear_ratio must be 0 or more");
   Linearisation out;
   std::vector<ContactShare> touching;
-  if (settings.contacts) touching = linearise_contacts(mechanism, s, w.time, settings, udot, out);
+  if (settings.contacts) touching = contacts_and_stops(mechanism, s, w.time, settings, udot, out);
   std::vector<int> place(model.body_count(), -1);
   for (int i = 0; i < model.body_count(); ++i)
     if (model.movable(i)) {

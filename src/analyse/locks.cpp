@@ -87,6 +87,12 @@ void look_at_locks(const Patient& patient, const Checkup& checkup, std::vector<R
   const Scene scene = undriven(patient.scene);
   for (const LinkageCount& linkage : count_linkages(patient.model, checkup.redundant)) {
     if (linkage.freedom() > 0) continue;
+    // What time leads moves with it.
+    const auto led = [&](int j) {
+      const auto& equations = patient.model.joints[static_cast<std::size_t>(j)].equations;
+      return equations && equations->knows_time;
+    };
+    if (std::any_of(linkage.joints.begin(), linkage.joints.end(), led)) continue;
     // What is welded or braced is meant to stand; a joint with an axis is meant to turn or slide.
     std::string names;
     int axes = 0;

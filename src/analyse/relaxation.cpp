@@ -41,12 +41,25 @@ void require(bool condition, const char* place, const char* what) {
   if (!condition) throw Error(place, what);
 }
 
+/// The model as it is at rest. What friction and brakes hold would rest nearly everywhere: an equilibrium without them is one
+/// with them too. Given motions stand where they are.
+Model at_rest(Model model, double t) {
+  for (Joint& joint : model.joints)
+    for (Joint::AxisDrive& axis : joint.drives) {
+      Drive& drive = axis.drive;
+      drive.friction = 0;
+      if (drive.motor_speed == 0) drive.motor_strength = 0;
+      if (drive.motion) drive.motion = GivenMotion{.offset = drive.motion->at(t)[0]};
+    }
+  return model;
+}
+
 }  // namespace
 
 Relaxation::Relaxation(const World& world, const RelaxationSettings& settings)
     : settings_(settings),
       recipe_(relaxed(world.recipe(), settings)),
-      model_(implementation_of(world).model),
+      model_(at_rest(implementation_of(world).model, world.time())),
       mechanism_(model_, recipe_),
       s_(implementation_of(world).state),
       t_(world.time()),
@@ -60,15 +73,10 @@ Relaxation::Relaxation(const World& world, const RelaxationSettings& settings)
   require(std::holds_alternative<NoContactSettings>(world.recipe().contacts), "relax",
           "knows nothing of contacts; let the motion come to rest instead (--until-equilibrium)");
   for (const Joint& joint : model_.joints)
-    if (!joint.drives.empty())
-      throw Error(
-          "joint \"" + joint.name + "\"",
-          "relax knows nothing of motors, limits and friction; let the motion come to rest instead (--until-equilibrium)");
-  for (const Joint& joint : model_.joints)
-    if (joint.equations && joint.equations->one_sided)
+    if (joint.equations && joint.equations->one_sided && joint.equations->velocities)
       throw Error("joint \"" + joint.name + "\"",
-                  "relax knows nothing of what may not be less or more (cones, ropes that may be slack); let the motion come to "
-                  "rest instead (--until-equilibrium)");
+                  "relax knows nothing of velocities that may not be less or more; let the motion come to rest instead "
+                  "(--until-equilibrium)");
   s_.u.setZero();
   mechanism_.external = implementation_of(world).external;
   mechanism_.h = settings.step;
@@ -110,8 +118,15 @@ bool Relaxation::place(double alpha) {
   sigma_ = alpha * d_;
   mechanism_.displace(s_, sigma_, trial_);
   if (mechanism_.islands.empty()) return true;
-  mechanism_.project(std::get<ProjectionSettings>(recipe_.correction), trial_, t_);
-  trial_.u.setZero();
+  const auto close = [&] {
+    mechanism_.project(std::get<ProjectionSettings>(recipe_.correction), trial_, t_);
+    trial_.u.setZero();
+  };
+  // What would go through a stop ends on it. One that is held may lead through the next.
+  constexpr int most_rounds = 10;
+  mechanism_.drives.leave_crossed(mechanism_);
+  close();
+  for (int round = 0; round < most_rounds && mechanism_.drives.hold_crossed(mechanism_, trial_, t_); ++round) close();
   if (!trial_.p.empty() && !std::all_of(trial_.p.begin(), trial_.p.end(), [](const Vec3& p) { return p.allFinite(); }))
     return false;
   double error = 0, reach = 0;
@@ -183,6 +198,7 @@ double Relaxation::search() {
 bool Relaxation::iterate() {
   if (!evaluated_) {
     mechanism_.begin_step(s_, t_);
+    mechanism_.drives.decide(mechanism_, s_, t_);
     mechanism_.accelerations(t_, s_, udot_);
     ++report_.evaluations;
     evaluated_ = true;

@@ -5,8 +5,9 @@
 // the force along the way: where f . d < 0 the energy rises; a zero is sought by false position, roughly, as evaluations are
 // cheap beside solves. h doubles where whole steps are good and halves where little of them was. Joints are closed in every
 // trial, and a trial whose joints cannot be closed near by is too long. Linear, not quadratic, convergence where springs push
-// (springs.h, `positive`). Where that takes long and nothing moves but particles, steps are made to their ends. Fails to arrive,
-// and says so, where there is no equilibrium, or where it takes more than max_iterations.
+// (springs.h, `positive`). Stops, and constraints of one side, hold where they push, as they do in steps (drive_laws.h); a trial
+// that would go through one ends on it. Where that takes long and nothing moves but particles, steps are made to their ends.
+// Fails to arrive, and says so, where there is no equilibrium, or where it takes more than max_iterations.
 #include <rotule/relaxation.h>
 
 #include "mechanism/jointed_mechanism.h"
@@ -39,7 +40,7 @@ class Relaxation {
 
   RelaxationSettings settings_;
   Recipe recipe_;
-  const Model& model_;
+  const Model model_;  // as it is at rest
   JointedMechanism mechanism_;
   State s_, trial_;
   double t_ = 0, h_ = 0, slope_ = 0;

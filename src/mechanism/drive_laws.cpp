@@ -17,7 +17,6 @@ namespace {
 constexpr double event_margin = 1e-12;     // of their units: what forces and rates may be beyond their bounds by rounding
 constexpr double at_rest_share = 1e-9;     // of rates: what counts as none
 constexpr double at_bound_share = 1e-9;    // of forces: what counts as at a bound
-constexpr double met_room = 1e-9;          // rad, m: what is left of the room at a stop that is met
 constexpr double approach_margin = 1e-12;  // rad, m per step: by which a stop may be approached and count as left alone
 constexpr double dependent_axis = 1e-10;   // of its own answer: what is left of an axis that follows from others
 constexpr double shortest_flight = 1e-4;   // of a step: bounces that last shorter are not made
@@ -47,89 +46,23 @@ void push_along(const Model& model, const Joint& joint, const DriveAxis<double>&
 
 }  // namespace
 
-void DriveLaws::Line::add(int number, const Vec3& linear, const Vec3& angular) {
-  partner[static_cast<std::size_t>(count)] = number;
-  J[static_cast<std::size_t>(count++)] << linear, angular;
-}
-
-double DriveLaws::Line::along(const Model& model, const VecX& u) const {
-  double out = 0;
-  for (int k = 0; k < count; ++k)
-    if (const int number = partner[static_cast<std::size_t>(k)]; model.movable(number)) {
-      const Vec6 own = model.slot(number).read(u);
-      const Vec6& row = J[static_cast<std::size_t>(k)];
-      out += row.head<3>().dot(own.head<3>()) + row.tail<3>().dot(own.tail<3>());
-    }
-  return out;
-}
-
-void DriveLaws::Line::push(const Model& model, double force, VecX& forces) const {
-  for (int k = 0; k < count; ++k)
-    if (const int number = partner[static_cast<std::size_t>(k)]; model.movable(number)) {
-      const VelocitySlot slot = model.slot(number);
-      slot.write(Vec6(slot.read(forces) + force * J[static_cast<std::size_t>(k)]), forces);
-    }
-}
-
-double DriveLaws::Line::free_response(const Model& model, const Kinematics& kinematics) const {
-  double out = 0;
-  for (int k = 0; k < count; ++k) {
-    const int number = partner[static_cast<std::size_t>(k)];
-    if (!model.movable(number)) continue;
-    Mat6 W = Mat6::Zero();
-    kinematics.write_inverse_mass(model, number, W);
-    const Vec6& row = J[static_cast<std::size_t>(k)];
-    out += model.has_added_mass() && !model.is_particle(number)
-               ? row.dot(W * row)
-               : W(0, 0) * row.head<3>().squaredNorm() + row.tail<3>().dot(W.bottomRightCorner<3, 3>() * row.tail<3>());
-  }
-  return out;
-}
-
 const Drive& DriveLaws::drive_of(const Model& model, const DriveLaw& law) const {
   return law.one_sided ? stops_[static_cast<std::size_t>(law.stop)] : model.joints[law.joint].drives[law.drive].drive;
-}
-
-DriveLaws::LineAt DriveLaws::line_of(const JointedMechanism& mechanism, const VecX& u, double t, const DriveLaw& law) {
-  const Model& model = mechanism.model;
-  const Kinematics& kinematics = mechanism.kinematics;
-  LineAt out;
-  if (!law.one_sided) {
-    const Joint& joint = model.joints[law.joint];
-    const Standing at = stand(model, kinematics, u, law);
-    out.q = at.axis.q;
-    out.rate = at.rate;
-    out.line.gamma = driven_row(joint, {law.drive, true, at.axis.q, t, 0}, kinematics[joint.a], kinematics[joint.b], t).gamma;
-    out.line.add(joint.a, at.axis.linear_a, at.axis.angular_a);
-    out.line.add(joint.b, at.axis.linear_b, at.axis.angular_b);
-    return out;
-  }
-  const ConstraintSet& constraints = mechanism.linkages[law.linkage].constraints;
-  const FunctionRow row = constraints.row_of(law.block, law.drive, kinematics, t);
-  out.q = row.C;
-  out.rate = row.C_t;
-  out.line.gamma = row.gamma;
-  std::size_t k = 0;
-  for_each_partner(model.joints[law.joint], [&](int number) {
-    const Vec6& J = row.J[k++];
-    out.line.add(number, J.head<3>(), J.tail<3>());
-    if (!model.kinematic(number)) return;
-    out.rate += J.dot(kinematics.velocity(number));
-    out.line.gamma += J.dot(kinematics.given_acceleration(number));
-  });
-  out.rate += out.line.along(model, u);
-  return out;
 }
 
 void DriveLaws::find(const Model& model, std::span<Linkage> linkages, bool switching) {
   laws_.clear();
   stops_.clear();
+  timed_.clear();
   switching_ = switching;
   events_ = given_ = false;
   for (std::size_t k = 0; k < linkages.size(); ++k) {
     const std::vector<ConstraintBlock>& blocks = linkages[k].constraints.blocks();
     for (int n = 0; n < static_cast<int>(blocks.size()); ++n) {
       const int j = blocks[n].source;
+      if (const auto& equations = model.joints[j].equations; equations && equations->knows_time && !equations->one_sided)
+        for (int r = 0; r < equations->rows(); ++r)
+          timed_.push_back({.joint = j, .drive = r, .linkage = static_cast<int>(k), .block = n, .one_sided = true});
       const std::span<const DrivenAxis> driven = linkages[k].constraints.driven(n);
       for (int d = 0; d < static_cast<int>(model.joints[j].drives.size()); ++d) {
         const Drive& drive = model.joints[j].drives[d].drive;
@@ -242,6 +175,20 @@ bool DriveLaws::off_course(JointedMechanism& mechanism, const State& s, double t
   return false;
 }
 
+bool DriveLaws::off_time(JointedMechanism& mechanism, const State& s, double t) const {
+  if (timed_.empty()) return false;
+  constexpr double off = 1e-6;  // what closing leaves is far less
+  mechanism.kinematics.update(mechanism.model, s, t);
+  return std::any_of(timed_.begin(), timed_.end(), [&](const DriveLaw& row) {
+    const LineAt at = line_of(mechanism, s.u, t, row);
+    double fastest = std::abs(at.rate);
+    for (int k = 0; k < at.line.count; ++k)
+      if (const int number = at.line.partner[static_cast<std::size_t>(k)]; mechanism.model.movable(number))
+        fastest = std::max(fastest, std::abs(at.line.J[static_cast<std::size_t>(k)].dot(mechanism.model.slot(number).read(s.u))));
+    return std::abs(at.q) > off || std::abs(at.rate) > off * (1 + fastest);
+  });
+}
+
 void DriveLaws::refresh_idle(const Model& model, std::span<Linkage> linkages) const {
   for (Linkage& linkage : linkages) linkage.idle.clear();
   for (const DriveLaw& law : laws_) {
@@ -264,7 +211,7 @@ void DriveLaws::hold(std::span<Linkage> linkages, const DriveLaw& law, const Dri
 void DriveLaws::release_all(const Model& model, std::span<Linkage> linkages) {
   for (DriveLaw& law : laws_) {
     if (law.row < 0 || law.given) continue;
-    law.held = law.tied = law.from_rest = false;
+    law.held = law.tied = law.crossed = law.from_rest = false;
     law.push = 0;
     law.way_of_zero = law.way_of_motor = 0;
     hold(linkages, law, {.drive = law.drive});
@@ -445,6 +392,50 @@ void DriveLaws::decide(JointedMechanism& mechanism, const State& s, double t) {
     hold(mechanism.linkages, law, {law.drive, true, c.q, t, c.rate});
   }
   refresh_idle(model, mechanism.linkages);
+}
+
+std::optional<double> DriveLaws::crossed(const JointedMechanism& mechanism, const State& s, double t, const DriveLaw& law,
+                                         double room) const {
+  if (law.row < 0 || law.given || law.on_rate) return std::nullopt;
+  const Drive& drive = drive_of(mechanism.model, law);
+  if (!drive.lower && !drive.upper) return std::nullopt;
+  const double q = line_of(mechanism, s.u, t, law).q;
+  if (drive.lower && q < *drive.lower - room) return drive.lower;
+  if (drive.upper && q > *drive.upper + room) return drive.upper;
+  return std::nullopt;
+}
+
+bool DriveLaws::beyond_stops(JointedMechanism& mechanism, const State& s, double t, double room) const {
+  if (!switching()) return false;
+  mechanism.kinematics.update(mechanism.model, s, t);
+  return std::any_of(laws_.begin(), laws_.end(),
+                     [&](const DriveLaw& law) { return crossed(mechanism, s, t, law, room).has_value(); });
+}
+
+bool DriveLaws::hold_crossed(JointedMechanism& mechanism, const State& s, double t) {
+  if (!switching()) return false;
+  mechanism.kinematics.update(mechanism.model, s, t);
+  bool any = false;
+  for (DriveLaw& law : laws_) {
+    if (law.held) continue;
+    const std::optional<double> stop = crossed(mechanism, s, t, law, met_room);
+    if (!stop) continue;
+    law.held = law.crossed = any = true;
+    hold(mechanism.linkages, law, {law.drive, true, *stop, t, 0});
+  }
+  if (any) refresh_idle(mechanism.model, mechanism.linkages);
+  return any;
+}
+
+void DriveLaws::leave_crossed(JointedMechanism& mechanism) {
+  bool any = false;
+  for (DriveLaw& law : laws_) {
+    if (!law.crossed) continue;
+    law.held = law.crossed = false;
+    any = true;
+    hold(mechanism.linkages, law, {.drive = law.drive});
+  }
+  if (any) refresh_idle(mechanism.model, mechanism.linkages);
 }
 
 DriveLaws::Event DriveLaws::event(JointedMechanism& mechanism, const State& s, double t, double h, VecX& udot) {

@@ -17,7 +17,9 @@
 // other, those that follow from the rest keep the force that they had.
 #include <rotule/results.h>
 
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "base/workspace.h"
 #include "constraint/pool/drive.h"
@@ -41,6 +43,7 @@ struct DriveLaw {
 
   // The present stretch of motion.
   bool held = false, tied = false;        // held by its row; by those of others
+  bool crossed = false;                   // held by its row for having gone through its stop
   double push = 0;                        // what the laws that switch exert besides the row
   double low = 0, high = 0;               // between which the row's multiplier may be
   int way_of_zero = 0, way_of_motor = 0;  // on which side of each the rate is, where that matters
@@ -75,8 +78,15 @@ class DriveLaws {
   void decide(JointedMechanism& mechanism, const State& s, double t);
   /// Whether one is held.
   [[nodiscard]] bool holding() const;
-  /// Whether joints whose motion is given are off it, by more than rounding.
+  // For those who move states otherwise than in time. Whether a state is beyond a stop by more than `room`; holding what is, as
+  // long as it is not held anyway, at that stop, and letting it go again.
+  static constexpr double met_room = 1e-9;  // rad, m: what is left of the room at a stop that is met
+  [[nodiscard]] bool beyond_stops(JointedMechanism& mechanism, const State& s, double t, double room) const;
+  bool hold_crossed(JointedMechanism& mechanism, const State& s, double t);
+  void leave_crossed(JointedMechanism& mechanism);
+  /// Whether joints whose motion is given are off it, by more than rounding; and equations that know the time.
   [[nodiscard]] bool off_course(JointedMechanism& mechanism, const State& s, double t) const;
+  [[nodiscard]] bool off_time(JointedMechanism& mechanism, const State& s, double t) const;
 
   enum class Cause : std::uint8_t { none, force, rate, stop };
   struct Event {
@@ -141,6 +151,10 @@ class DriveLaws {
   [[nodiscard]] static LineAt line_of(const JointedMechanism& mechanism, const VecX& u, double t, const DriveLaw& law);
   [[nodiscard]] const Drive& drive_of(const Model& model, const DriveLaw& law) const;
 
+  /// The stop that a law's axis is beyond by more than `room`.
+  [[nodiscard]] std::optional<double> crossed(const JointedMechanism& mechanism, const State& s, double t, const DriveLaw& law,
+                                              double room) const;
+
   /// A row that may be in force.
   struct Candidate {
     int law;
@@ -150,7 +164,8 @@ class DriveLaws {
   };
 
   std::vector<DriveLaw> laws_;
-  std::vector<Drive> stops_;  // of constraints of one side
+  std::vector<Drive> stops_;     // of constraints of one side
+  std::vector<DriveLaw> timed_;  // rows of constraints that know the time
   bool switching_ = false, events_ = false, given_ = false;
   std::vector<Candidate> candidates_;
   std::vector<VecX> responses_;

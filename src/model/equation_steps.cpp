@@ -202,6 +202,35 @@ void EquationTape::forward(Slot* slot) const {
         out.second = out.by_a * p.second + 2 * p.first * p.first;
         break;
       }
+      case Op::sqrt: {
+        const Slot& p = slot[step.a];
+        out.value = std::sqrt(p.value);
+        out.by_a = 0.5 / out.value;
+        out.first = out.by_a * p.first;
+        out.second = out.by_a * p.second + -0.25 / (out.value * p.value) * p.first * p.first;
+        break;
+      }
+      case Op::dot: {
+        const Slot *const p = slot + step.a, *const q = slot + step.b;
+        out.value = out.first = out.second = 0;
+        for (int k = 0; k < 3; ++k) {
+          out.value += p[k].value * q[k].value;
+          out.first += p[k].value * q[k].first + p[k].first * q[k].value;
+          out.second += p[k].value * q[k].second + 2 * p[k].first * q[k].first + p[k].second * q[k].value;
+        }
+        break;
+      }
+      case Op::gap: {
+        const Slot *const p = slot + step.a, *const q = slot + step.b;
+        out.value = out.first = out.second = 0;
+        for (int k = 0; k < 3; ++k) {
+          const double e = p[k].value - q[k].value, e_dot = p[k].first - q[k].first;
+          out.value += e * e;
+          out.first += 2 * e * e_dot;
+          out.second += 2 * e * (p[k].second - q[k].second) + 2 * e_dot * e_dot;
+        }
+        break;
+      }
       default: {
         const Slot &p = slot[step.a], &q = slot[step.b >= 0 ? step.b : step.a];
         out.value = apply(step, p.value, q.value);
@@ -218,6 +247,20 @@ void EquationTape::forward(Slot* slot) const {
   }
 }
 
+void EquationTape::hand_back(const Step& step, double worth, Slot* slot) {
+  Slot *const p = slot + step.a, *const q = slot + step.b;
+  for (int k = 0; k < 3; ++k) {
+    if (step.op == Op::dot) {
+      p[k].worth += worth * q[k].value;
+      q[k].worth += worth * p[k].value;
+    } else {
+      const double pull = worth * 2 * (p[k].value - q[k].value);
+      p[k].worth += pull;
+      q[k].worth -= pull;
+    }
+  }
+}
+
 void EquationTape::back(int equation, Slot* slot) const {
   const Equation& own = equations_[static_cast<std::size_t>(equation)];
   for (const int leaf : own.leaves) slot[leaf].worth = 0;
@@ -227,6 +270,10 @@ void EquationTape::back(int equation, Slot* slot) const {
     const Step& step = steps_[static_cast<std::size_t>(k)];
     const Slot& from = slot[first_step_ + k];
     if (step.a < 0) continue;
+    if (of_vectors(step.op)) {
+      hand_back(step, from.worth, slot);
+      continue;
+    }
     slot[step.a].worth += from.worth * from.by_a;
     if (step.b >= 0) slot[step.b].worth += from.worth * from.by_b;
   }
@@ -239,8 +286,42 @@ void EquationTape::back(std::span<const double> weights, Slot* slot) const {
   for (int k = count - 1; k >= first_step_; --k) {
     const Step& step = steps_[static_cast<std::size_t>(k - first_step_)];
     if (step.a < 0 || slot[k].worth == 0) continue;
+    if (of_vectors(step.op)) {
+      hand_back(step, slot[k].worth, slot);
+      continue;
+    }
     slot[step.a].worth += slot[k].worth * slot[k].by_a;
     if (step.b >= 0) slot[step.b].worth += slot[k].worth * slot[k].by_b;
+  }
+}
+
+Six EquationTape::along_vectors(const Step& step, const Slot* slot, const Six* along) {
+  const Slot *const p = slot + step.a, *const q = slot + step.b;
+  Six out{};
+  for (int k = 0; k < 3; ++k) {
+    const double e = 2 * (p[k].value - q[k].value);
+    six_add(step.op == Op::dot ? q[k].value : e, along[step.a + k], out);
+    six_add(step.op == Op::dot ? p[k].value : -e, along[step.b + k], out);
+  }
+  return out;
+}
+
+/// `own` is how the step's worth changes along each direction.
+void EquationTape::bend_vectors(const Step& step, const Slot* slot, double worth, const Six& own, const Six* along, Six* change) {
+  const Slot *const p = slot + step.a, *const q = slot + step.b;
+  for (int k = 0; k < 3; ++k) {
+    const Six &by_a = along[step.a + k], &by_b = along[step.b + k];
+    Six &a = change[step.a + k], &b = change[step.b + k];
+    if (step.op == Op::dot) {
+      six_add(q[k].value, own, a);
+      six_add(worth, by_b, a);
+      six_add(p[k].value, own, b);
+      six_add(worth, by_a, b);
+    } else {
+      const Six pull = six_sum(2 * (p[k].value - q[k].value), own, 2 * worth, six_sum(1, by_a, -1, by_b));
+      six_add(1, pull, a);
+      six_add(-1, pull, b);
+    }
   }
 }
 
@@ -251,6 +332,8 @@ void EquationTape::bend(const Slot* slot, Six* along, Six* change) const {
     const Step& step = steps_[static_cast<std::size_t>(k - first_step_)];
     if (step.a < 0)
       along[k].fill(0);
+    else if (of_vectors(step.op))
+      along[k] = along_vectors(step, slot, along);
     else if (step.b < 0)
       along[k] = six_times(slot[k].by_a, along[step.a]);
     else
@@ -261,6 +344,10 @@ void EquationTape::bend(const Slot* slot, Six* along, Six* change) const {
     const Step& step = steps_[static_cast<std::size_t>(k - first_step_)];
     if (step.a < 0) continue;
     const Six own = change[k];
+    if (of_vectors(step.op)) {
+      bend_vectors(step, slot, slot[k].worth, own, along, change);
+      continue;
+    }
     const bool two = step.b >= 0;
     six_add(slot[k].by_a, own, change[step.a]);
     if (two) six_add(slot[k].by_b, own, change[step.b]);

@@ -46,10 +46,75 @@ int EquationTape::vector(const Vector& wanted) {
   return static_cast<int>(same - vectors_.begin());
 }
 
-int EquationTape::add(Known& known, const Step& step) {
+int EquationTape::add(Known& known, const Step& given) {
+  const Step step = in_vectors(given);
   const auto [at, fresh] = known.try_emplace({step.op, step.a, step.b, step.number}, slots());
   if (fresh) steps_.push_back(step);
   return at->second;
+}
+
+EquationTape::Step EquationTape::in_vectors(const Step& sum) const {
+  if (sum.op != Op::plus) return sum;
+  const auto step_at = [&](int slot) {
+    return slot < first_step_ ? nullptr : &steps_[static_cast<std::size_t>(slot) - static_cast<std::size_t>(first_step_)];
+  };
+  const auto sum_at = [&](int slot) {
+    const Step* step = step_at(slot);
+    return step != nullptr && step->op == Op::plus ? step : nullptr;
+  };
+  const Step *left = sum_at(sum.a), *right = sum_at(sum.b);
+  std::array<int, 3> terms{};
+  if (left != nullptr)
+    terms = {left->a, left->b, sum.b};
+  else if (right != nullptr)
+    terms = {sum.a, right->a, right->b};
+  else
+    return sum;
+  // Each is x times y, or the square of x - y, x and y being the same component of the same two vectors.
+  const int components = 3 * static_cast<int>(vectors_.size());
+  Step out;
+  int seen = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const Step* term = step_at(terms[k]);
+    if (term == nullptr || (term->op != Op::times && term->op != Op::square)) return sum;
+    Op op = Op::dot;
+    int x = term->a, y = term->op == Op::square ? term->a : term->b;
+    if (x >= components && term->op == Op::square) {
+      const Step* difference = step_at(x);
+      if (difference == nullptr || difference->op != Op::minus) return sum;
+      op = Op::gap;
+      x = difference->a;
+      y = difference->b;
+    }
+    if (x >= components || y >= components || x % 3 != y % 3) return sum;
+    if (x > y) std::swap(x, y);
+    const int component = x % 3;
+    if (k == 0) out = {.op = op, .a = x - component, .b = y - component};
+    if (op != out.op || x - component != out.a || y - component != out.b) return sum;
+    seen |= 1 << component;
+  }
+  return seen == 7 ? out : sum;
+}
+
+void EquationTape::leave_out_what_nobody_needs() {
+  std::vector<char> needed(steps_.size(), 0);
+  for (const Equation& equation : equations_)
+    for (const int k : equation.needed) needed[static_cast<std::size_t>(k)] = 1;
+  std::vector<int> slot(static_cast<std::size_t>(slots()), -1);
+  for (int k = 0; k < first_step_; ++k) slot[static_cast<std::size_t>(k)] = k;
+  std::vector<Step> left;
+  for (std::size_t k = 0; k < steps_.size(); ++k) {
+    if (!needed[k]) continue;
+    slot[static_cast<std::size_t>(first_step_) + k] = first_step_ + static_cast<int>(left.size());
+    Step& step = left.emplace_back(steps_[k]);
+    for (int* from : {&step.a, &step.b})
+      if (*from >= 0) *from = slot[static_cast<std::size_t>(*from)];
+  }
+  steps_ = std::move(left);
+  for (Equation& equation : equations_) {
+    equation.result = slot[static_cast<std::size_t>(equation.result)];
+    for (int& k : equation.needed) k = slot[static_cast<std::size_t>(first_step_ + k)] - first_step_;
+  }
 }
 
 int EquationTape::leaf_slot(Known& known, const EquationLeaf& leaf) {
@@ -158,8 +223,9 @@ void EquationTape::find_needs() {
     for (int k = static_cast<int>(steps_.size()) - 1; k >= 0; --k) {
       if (!needed[static_cast<std::size_t>(first_step_) + static_cast<std::size_t>(k)]) continue;
       equation.needed.push_back(k);
-      for (const int from : {steps_[static_cast<std::size_t>(k)].a, steps_[static_cast<std::size_t>(k)].b})
-        if (from >= 0) needed[static_cast<std::size_t>(from)] = 1;
+      const Step& step = steps_[static_cast<std::size_t>(k)];
+      for (const int from : {step.a, step.b})
+        if (from >= 0) std::fill_n(needed.begin() + from, of_vectors(step.op) ? 3 : 1, char{1});
     }
     equation.of_time = needed[static_cast<std::size_t>(time())] != 0;
     for (std::size_t v = 0; v < vectors_.size(); ++v) {
@@ -172,6 +238,7 @@ void EquationTape::find_needs() {
     for (int leaf = 0; leaf < first_step_; ++leaf)
       if (needed[static_cast<std::size_t>(leaf)]) equation.leaves.push_back(leaf);
   }
+  leave_out_what_nobody_needs();
 }
 
 void EquationTape::evaluate(MovingBodies q, const Moving& t, std::span<const Moving> s, std::span<Moving> out) const {

@@ -1,6 +1,7 @@
 #pragma once
 // Equations in text, compiled: what they ask of bodies is found once, as vectors that bodies carry; then comes one list of steps
-// for all equations of a constraint, in which nothing is worked out twice. Walked forwards it carries values and their
+// for all equations of a constraint, in which nothing is worked out twice, and products and distances of vectors are steps of
+// their own. Walked forwards it carries values and their
 // derivatives along the motion; walked back from one equation (reverse accumulation) it tells what each vector is worth to it,
 // from which the gradients by all bodies follow at once. Numbers stand in one flat array that the caller has.
 #include <array>
@@ -98,7 +99,9 @@ class EquationTape {
     abs,
     min,
     max,
-    atan2
+    atan2,
+    dot,  // of two vectors, whose first slots are a and b
+    gap   // the square of the distance between them
   };
   struct Step {
     Op op = Op::number;
@@ -119,9 +122,17 @@ class EquationTape {
   using Known = std::map<std::tuple<Op, int, int, double>, int>;
 
   static double apply(const Step& step, double x, double y);
+  // Of steps on vectors: what they are worth to these; derivatives along directions, and what these are worth by second ones.
+  static void hand_back(const Step& step, double worth, Slot* slot);
+  static Six along_vectors(const Step& step, const Slot* slot, const Six* along);
+  static void bend_vectors(const Step& step, const Slot* slot, double worth, const Six& own, const Six* along, Six* change);
   static Slopes slopes(const Step& step, double x, double y, double result);
   int vector(const Vector& wanted);
   int add(Known& known, const Step& step);
+  [[nodiscard]] static bool of_vectors(Op op) { return op == Op::dot || op == Op::gap; }
+  /// A sum of three, as one step on two vectors where it is one; else what was given.
+  [[nodiscard]] Step in_vectors(const Step& sum) const;
+  void leave_out_what_nobody_needs();
   int leaf_slot(Known& known, const EquationLeaf& leaf);
   int compile(Known& known, const Expression& expression, std::span<const int> slot_of_leaf);
   void find_needs();

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "model/model.h"
+#include "model/parameter_table.h"
 
 namespace rotule {
 
@@ -112,6 +113,10 @@ std::shared_ptr<const Equations> compile_equations(Equations equations, const Mo
   if (equations.one_sided && parameters > 0) throw Error(place, "one that may not be less or more has no parameters");
   if (equations.velocities && equations.restitution > 0)
     throw Error(place + "/restitution", "is of positions; what bounds a velocity has nothing to bounce off");
+  if (parameters > 0) {
+    for (MovingBody& body : bodies) body.v = body.omega = Vec3::Zero();
+    equations.table = parameter_table(equations, bodies);
+  }
   return std::make_shared<const Equations>(std::move(equations));
 }
 

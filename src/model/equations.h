@@ -10,6 +10,7 @@
 namespace rotule {
 
 class EquationTape;
+struct ParameterTable;
 struct Model;
 struct State;
 struct Joint;
@@ -24,7 +25,8 @@ struct Equations {
   bool positions = false, velocities = false, knows_time = false;  // what any of them is about
   bool one_sided = false;                                          // at least zero, in place of zero
   double restitution = 0;
-  int samples = 64;  // places at which a single parameter is first looked for
+  int samples = 64;                             // places at which a single parameter is first looked for
+  std::shared_ptr<const ParameterTable> table;  // how few of these have to be tried, where that is known
   static constexpr int most_samples = 1024;
 
   /// Whether they are of positions alone, without parameters.

@@ -24,7 +24,7 @@ void Ledger::find_joints(const JointedMechanism& mechanism) {
 
 Diagnostics Ledger::diagnose(JointedMechanism& mechanism, const State& s, double t) {
   Diagnostics out;
-  out.time = t;
+  out.time = time_ = t;
   const Energies energy = energies(mechanism, s, t);
   out.kinetic_energy = energy.kinetic;
   out.potential_energy = energy.potential();
@@ -162,6 +162,11 @@ JointError Ledger::error(const JointedMechanism& mechanism, int joint) const {
     out.position = std::max(out.position, island.error(r));
     out.velocity = std::max(out.velocity, std::abs(constraint_rate(island.problem, block, r, island.values, island.u)));
   }
+  // Rows of one side that are not in force are empty: what they are exceeded by is nowhere in the problem.
+  const ConstraintSet& constraints = mechanism.linkages[places_[joint].linkage].constraints;
+  for (const DrivenAxis& row : constraints.switched(places_[joint].block))
+    if (!row.in_force)
+      out.position = std::max(out.position, -constraints.row_of(places_[joint].block, row.drive, mechanism.kinematics, time_).C);
   return out;
 }
 

@@ -46,6 +46,7 @@ class Ledger {
 
  private:
   std::vector<JointPlace> places_;
+  double time_ = 0;  // of the last diagnose
   ForceScratch scratch_;
 };
 

@@ -65,6 +65,29 @@ TEST(FormulationStudy, WorkOfWindIsNoError) {
   EXPECT_LT(taylor.joint_error, 0.05 * trial_of(trials, "velocity", false, dt).joint_error);
 }
 
+TEST(FormulationStudy, WorkOfDrivesIsNoError) {
+  // A crank that is led to and fro carries an arm with a spring, a damper and a torque; a bead is led by an equation of time.
+  Scene scene;
+  scene.add({.name = "crank", .mass = 1, .position = {0.25, 0, 0}, .shape = Box{Vec3(0.5, 0.1, 0.1)}, .contacts = false});
+  scene.add({.name = "arm", .mass = 2, .position = {1, 0, 0}, .shape = Box{Vec3(1, 0.1, 0.1)}, .contacts = false});
+  scene.add({.name = "bead", .mass = 0.5, .position = {0, 2, 0}, .contacts = false});
+  scene.add(Hinge{
+      .between = {"world", "crank"}, .axis = {0, 1, 0}, .drive = {.motion = GivenMotion{.amplitude = 0.8, .frequency = 5}}});
+  scene.add(Hinge{.between = {"crank", "arm"},
+                  .at = {0.5, 0, 0},
+                  .axis = {0, 1, 0},
+                  .drive = {.stiffness = 40, .damping = 0.5, .rest = 0.3, .motor_torque = -3}});
+  scene.add_constraint({"bead"},
+                       [](auto q, auto t) { return q[0].point() - MovingVec3(sin(3.0 * t), Moving(2.0), 0.3 * t * t); });
+  const double dt = 2e-3;
+  const auto trials = compare_formulations(scene, {.dt = dt, .duration = 2});
+  for (const char* name : {"velocity", "taylor", "acceleration"}) {
+    const FormulationTrial &whole = trial_of(trials, name, false, dt), &half = trial_of(trials, name, false, dt / 2);
+    EXPECT_LT(whole.energy_error, 0.1) << name;
+    EXPECT_LT(half.energy_error, 0.6 * whole.energy_error) << name;
+  }
+}
+
 TEST(FormulationStudy, AStructureAtRestStaysAtRest) {
   for (const FormulationTrial& trial : compare_formulations(scenes::bridge_truss(), {.dt = 1e-3, .duration = 0.05})) {
     EXPECT_FALSE(trial.blew_up);

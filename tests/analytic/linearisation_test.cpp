@@ -46,6 +46,44 @@ TEST(Linearisation, GivesBothFrequenciesOfTwoRodsOnHinges) {
   EXPECT_NEAR(modes.squared_frequencies[1], (3 + 6 / std::sqrt(7.0)) * g, 1e-10);
 }
 
+TEST(Linearisation, ARopeThatIsTautHoldsAndOneThatIsSlackDoesNot) {
+  for (const double rope : {1.0, 1.5}) {
+    Scene scene;
+    scene.gravity = Vec3(0, 0, -g);
+    scene.add({.name = "ball", .mass = 2, .position = {0, 0, -1}, .shape = Sphere{0.05}, .contacts = false});
+    scene.add_constraint({"ball"}, [](auto q, auto) { return q[0].point().norm(); }, {.at_most = rope});
+    const Linearisation l = linearise(World(scene));
+    const Modes modes = normal_modes(l);
+    if (rope == 1) {  // two swings, three free turns
+      EXPECT_LT(l.unbalance, 1e-12);
+      ASSERT_EQ(modes.squared_frequencies.size(), 5);
+      for (int k = 3; k < 5; ++k) EXPECT_NEAR(modes.squared_frequencies[k], g, 1e-11);
+    } else {
+      EXPECT_NEAR(l.unbalance, g, 1e-12);
+      EXPECT_EQ(modes.squared_frequencies.size(), 6);
+    }
+  }
+}
+
+TEST(Linearisation, AStopHoldsWhatLeansOnItAndFrictionDoesNot) {
+  // A bar that lies on its stop, and what hangs from its end.
+  for (const double way : {1.0, -1.0}) {
+    Scene scene;
+    scene.add(rod("bar", 2, 1, Vec3(0.5, 0, 0)));
+    scene.bodies[0].inertia = Mat3(Vec3(0.01, 2.0 / 12, 2.0 / 12).asDiagonal());
+    scene.add(rod("tail", 1, 1, Vec3(1, 0, -0.5)));
+    scene.add(Hinge{.between = {"world", "bar"}, .axis = {0, way, 0}, .drive = {.upper = 0}});
+    scene.add(Hinge{.between = {"bar", "tail"}, .at = {1, 0, 0}, .axis = Vec3::UnitY(), .drive = {.friction = 5}});
+    const Modes modes = normal_modes(linearise(World(scene)));
+    if (way > 0) {
+      ASSERT_EQ(modes.squared_frequencies.size(), 1);
+      EXPECT_NEAR(modes.squared_frequencies[0], 1.5 * g, 1e-11);
+    } else {
+      EXPECT_EQ(modes.squared_frequencies.size(), 2);
+    }
+  }
+}
+
 /// A board on two parallel wires swings without turning, as a simple pendulum does; wires are rods, so that the second
 /// derivative of a distance counts. Turning about the vertical it goes by the radius of gyration.
 TEST(Linearisation, GivesTheFrequenciesOfABoardOnWires) {

@@ -107,6 +107,78 @@ TEST(Relaxation, AStiffClothReachesTheSagThatItsWeightAsksFor) {
   EXPECT_NEAR(sag - 1, m * gravity / 2e4 * (side - 1) * side / 2, 1e-8);
 }
 
+/// A bar of 2 kg and 1 m on a hinge at its end, level; down is the way of positive angles.
+Scene bar_on_a_hinge(const Drive& drive) {
+  Scene scene;
+  scene.add({.name = "bar", .mass = 2, .position = {0.5, 0, 0}, .shape = Box{Vec3(1, 0.1, 0.1)}, .contacts = false});
+  scene.add(Hinge{.name = "pin", .between = {"world", "bar"}, .axis = {0, 1, 0}, .drive = drive});
+  return scene;
+}
+
+TEST(Relaxation, ABarSagsToWhereTheSpringOfItsHingeBearsIt) {
+  const double k = 30, rest = -0.2;
+  World world(bar_on_a_hinge({.friction = 0.5, .stiffness = k, .damping = 3, .rest = rest, .motor_torque = 1.5}));
+  const RelaxationReport report = relax(world, {.force_tolerance = 1e-10});
+  EXPECT_TRUE(report.reached) << report.force;
+  const double q = world.joint_position(world.joint("pin"));
+  EXPECT_GT(q, 0.01);
+  EXPECT_NEAR(k * (q - rest), 2 * 9.81 * 0.5 * std::cos(q) + 1.5, 1e-9);
+}
+
+TEST(Relaxation, AServoAtTheEndOfItsStrengthGivesWay) {
+  World world(bar_on_a_hinge({.stiffness = 1000, .rest = 0, .spring_strength = 4}));
+  EXPECT_TRUE(relax(world, {.force_tolerance = 1e-9}).reached);
+  EXPECT_NEAR(2 * 9.81 * 0.5 * std::cos(world.joint_position(world.joint("pin"))), 4, 1e-7);
+}
+
+TEST(Relaxation, AStopIsRestedOnAndOneThatIsNotInTheWayIsNot) {
+  for (const bool near : {true, false}) {
+    const double stop = near ? 0.7 : 2.5;
+    World world(bar_on_a_hinge({.lower = -1, .upper = stop}));
+    const RelaxationReport report = relax(world, {.force_tolerance = 1e-10});
+    EXPECT_TRUE(report.reached) << report.force;
+    EXPECT_NEAR(world.joint_position(world.joint("pin")), near ? stop : M_PI / 2, 1e-9);
+    // On the stop it stays when time goes on.
+    for (int i = 0; i < 10; ++i) world.step(0.01);
+    EXPECT_NEAR(world.joint_position(world.joint("pin")), near ? stop : M_PI / 2, 1e-6);
+  }
+}
+
+TEST(Relaxation, ABallFallsIntoItsSlackRope) {
+  Scene scene;
+  scene.add({.name = "ball", .mass = 2, .position = {0.3, 0.1, -0.5}, .shape = Sphere{0.05}, .contacts = false});
+  scene.add_constraint({"ball"}, [](auto q, auto) { return q[0].point().norm(); }, {.at_most = 1});
+  World world(scene);
+  const RelaxationReport report = relax(world, {.force_tolerance = 1e-9});
+  EXPECT_TRUE(report.reached) << report.force;
+  EXPECT_LT((world.position("ball") - Vec3(0, 0, -1)).norm(), 1e-9);
+}
+
+TEST(Relaxation, AWeightPullsALighterOneUpToItsStop) {
+  Scene scene;
+  scene.add({.name = "heavy", .mass = 2, .position = {0.2, 0, -0.6}, .shape = Sphere{0.05}, .contacts = false});
+  scene.add({.name = "light", .mass = 1, .position = {2, 0, -0.9}, .shape = Sphere{0.05}, .contacts = false});
+  scene.add(
+      Slider{.name = "guide", .between = {"world", "light"}, .at = {2, 0, -0.9}, .axis = {0, 0, 1}, .drive = {.upper = 0.25}});
+  scene.add(Pulley{.between = {"heavy", "light"}, .over_a = {0, 0, 0}, .over_b = {2, 0, 0}, .slack = true});
+  World world(scene);
+  const RelaxationReport report = relax(world, {.force_tolerance = 1e-9});
+  EXPECT_TRUE(report.reached) << report.force;
+  EXPECT_NEAR(world.joint_position(world.joint("guide")), 0.25, 1e-9);
+  EXPECT_LT((world.position("heavy") - Vec3(0, 0, -std::hypot(0.2, 0.6) - 0.25)).norm(), 1e-8);
+}
+
+TEST(Relaxation, WhatIsDrivenStandsWhereTimeHasBroughtIt) {
+  Scene scene = bar_on_a_hinge({.motion = GivenMotion{.offset = 0, .speed = 2, .amplitude = 0.5, .frequency = 7}});
+  scene.add({.name = "tail", .mass = 1, .position = {1.25, 0, 0}, .shape = Box{Vec3(0.5, 0.05, 0.05)}, .contacts = false});
+  scene.add(Hinge{.between = {"bar", "tail"}, .at = {1, 0, 0}, .axis = {0, 1, 0}});
+  World world(scene);
+  const RelaxationReport report = relax(world, {.force_tolerance = 1e-9});
+  EXPECT_TRUE(report.reached) << report.force;
+  EXPECT_NEAR(world.joint_position(world.joint("pin")), 0, 1e-9);
+  EXPECT_LT((world.position("tail") - Vec3(1, 0, -0.25)).norm(), 1e-8);
+}
+
 TEST(Relaxation, RefusesWhatItKnowsNothingOf) {
   Scene scene = scenes::mannequin_bounce();
   World world(scene);
@@ -115,6 +187,10 @@ TEST(Relaxation, RefusesWhatItKnowsNothingOf) {
   World pendulum(fine);
   EXPECT_THROW(relax(pendulum, {.step = 0}), Error);
   EXPECT_THROW(relax(pendulum, {.linear_tolerance = 2}), Error);
+  Scene ratchet = bar_on_a_hinge({});
+  ratchet.add_constraint({"bar"}, [](auto q, auto) { return q[0].spin().y(); }, {.at_least = 0});
+  World one_way(ratchet);
+  EXPECT_THROW(relax(one_way), Error);
 }
 
 TEST(Relaxation, SaysWhereThereIsNoEquilibrium) {

@@ -7,217 +7,13 @@
 #include <memory>
 #include <optional>
 
+#include "constraint/pool/elimination.h"
 #include "constraint/pool/record_hessian.h"
 #include "math/rotation.h"
 
 namespace rotule {
 
 namespace {
-
-constexpr int most_newton_steps = 50;      // from a sample to the parameters' values
-constexpr double parameter_margin = 1e-9;  // of the range: by which they may leave it
-using Misfit = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, Equations::most, 1>;
-using ByParameters = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, Equations::most, Moving::most_parameters>;
-using Parameters = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, Moving::most_parameters, 1>;
-using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, Equations::most, Equations::most>;
-
-/// The parameters for a state, and what is perpendicular to them.
-class Elimination {
- public:
-  Elimination(const FunctionJoint& joint, Evaluation& evaluation) : joint_(joint), evaluation_(evaluation) {
-    const Equations& equations = *joint.equations;
-    count_ = static_cast<int>(equations.parameters.size());
-    evaluation.gradients(Evaluation::Gradient::none);
-    evaluation.along_motion(0);
-    for (int k = 0; k < count_; ++k) {
-      evaluation.parameter(k).by_parameter.fill(0);
-      evaluation.parameter(k).by_parameter[static_cast<std::size_t>(k)] = 1;
-    }
-    search();
-    F_s_ = by_parameters(look());
-    find_perpendicular();
-  }
-  /// Rates of the parameters that go with a rate of F at constant parameters.
-  [[nodiscard]] Parameters rates(const Misfit& rate) const { return -fit(F_s_, rate); }
-
-  Square N;
-
- private:
-  std::span<const Moving> look() { return evaluation_(); }
-  /// The s for which F_s s is as near to r as can be.
-  [[nodiscard]] static Parameters fit(const ByParameters& F_s, const Misfit& r) {
-    Parameters out(F_s.cols());
-    const double a = F_s.col(0).squaredNorm(), p = F_s.col(0).dot(r);
-    if (F_s.cols() == 1) {
-      out[0] = p / a;
-      return out;
-    }
-    const double b = F_s.col(0).dot(F_s.col(1)), c = F_s.col(1).squaredNorm(), q = F_s.col(1).dot(r), all = a * c - b * b;
-    out[0] = (c * p - b * q) / all;
-    out[1] = (a * q - b * p) / all;
-    return out;
-  }
-  /// Householder's reflections turn the columns of F_s into the first ones; the others of them are perpendicular to these.
-  void find_perpendicular() {
-    const Eigen::Index rows = F_s_.rows();
-    ByParameters R = F_s_;
-    Square Q = Square::Identity(rows, rows);
-    for (Eigen::Index j = 0; j < count_; ++j) {
-      Misfit v = R.col(j);
-      v.head(j).setZero();
-      v[j] += v[j] < 0 ? -v.norm() : v.norm();
-      const double square = v.squaredNorm();
-      for (Eigen::Index k = j; k < count_; ++k) R.col(k) -= 2 / square * v.dot(R.col(k)) * v;
-      for (Eigen::Index k = 0; k < rows; ++k) {
-        const double along = 2 / square * Q.row(k).dot(v.transpose());
-        for (Eigen::Index i = 0; i < rows; ++i) Q(k, i) -= along * v[i];
-      }
-    }
-    N = Q.rightCols(rows - count_);
-  }
-  static Misfit residual(std::span<const Moving> F) {
-    Misfit out(static_cast<Eigen::Index>(F.size()));
-    for (std::size_t k = 0; k < F.size(); ++k) out[static_cast<Eigen::Index>(k)] = F[k].value;
-    return out;
-  }
-  [[nodiscard]] ByParameters by_parameters(std::span<const Moving> F) const {
-    ByParameters out(static_cast<Eigen::Index>(F.size()), count_);
-    for (std::size_t i = 0; i < F.size(); ++i)
-      for (int k = 0; k < count_; ++k) out(static_cast<Eigen::Index>(i), k) = F[i].by_parameter[static_cast<std::size_t>(k)];
-    return out;
-  }
-  void put(const Parameters& s) {
-    for (int k = 0; k < count_; ++k) evaluation_.parameter(k).value = s[k];
-  }
-
-  /// Gauss and Newton's steps from s to where |F| is least nearby; |F| there. s stays within the range.
-  double descend(Parameters& s) {
-    const Equations& equations = *joint_.equations;
-    double before = infinity;
-    for (int round = 0; round < most_newton_steps; ++round) {
-      put(s);
-      const std::span<const Moving> F = look();
-      const Misfit r = residual(F);
-      const ByParameters F_s = by_parameters(F);
-      const Parameters step = -fit(F_s, r);
-      if (!step.allFinite()) return infinity;
-      bool still = true;
-      for (int k = 0; k < count_; ++k) {
-        const auto& [name, from, to, periodic] = equations.parameters[static_cast<std::size_t>(k)];
-        const double most = (to - from) / 4, slack = parameter_margin * (to - from);
-        double next = s[k] + std::clamp(step[k], -most, most);
-        if (periodic)
-          next -= (to - from) * std::floor((next - from) / (to - from));
-        else
-          next = std::clamp(next, from - slack, to + slack);
-        still = still && std::abs(next - s[k]) <= 4e-16 * std::max(std::abs(from), std::abs(to));
-        s[k] = next;
-      }
-      const double norm = r.norm();
-      if (still || (round > 3 && !(norm < before) && step.cwiseAbs().maxCoeff() < 1e-12)) return norm;
-      before = norm;
-    }
-    put(s);
-    return residual(look()).norm();
-  }
-
-  /// From the samples at which |F| is least among their neighbours; where two places fit about equally, as where a curve crosses
-  /// itself, the one along which the motion goes.
-  void search() {
-    const Equations& equations = *joint_.equations;
-    constexpr int grid = 16;
-    static_assert(grid * grid <= Equations::most_samples);
-    const int per = count_ == 1 ? std::min(equations.samples, Equations::most_samples) : grid, second = count_ == 1 ? 1 : grid;
-    std::array<double, Equations::most_samples> size, nearest;  // NOLINT: written below; |F|, and about its least value around
-    const auto sample = [&](int i, int j) {
-      Parameters s(count_);
-      const auto at = [&](int k, int place, int places) {
-        const auto& [name, from, to, periodic] = equations.parameters[static_cast<std::size_t>(k)];
-        return from + (to - from) * place / (periodic ? places : places - 1);
-      };
-      s[0] = at(0, i, per);
-      if (count_ > 1) s[1] = at(1, j, second);
-      return s;
-    };
-    for (int i = 0; i < per; ++i)
-      for (int j = 0; j < second; ++j) {
-        put(sample(i, j));
-        const std::span<const Moving> F = look();
-        const int place = i * second + j;
-        size[place] = residual(F).norm();
-        const ByParameters F_s = by_parameters(F);
-        nearest[place] = size[place];
-        for (int k = 0; k < count_; ++k) {
-          const auto& [name, from, to, periodic] = equations.parameters[static_cast<std::size_t>(k)];
-          nearest[place] -= F_s.col(k).norm() * (to - from) / ((k == 0 ? per : second) - 1);
-        }
-      }
-    const auto neighbour = [&](int k, int place, int places, int by) {
-      const int next = place + by;
-      if (equations.parameters[static_cast<std::size_t>(k)].periodic) return (next + places) % places;
-      return std::clamp(next, 0, places - 1);
-    };
-    // The smallest first: what cannot come as near is not looked at.
-    const auto* const smallest = std::min_element(size.begin(), size.begin() + per * second);
-    const int start = static_cast<int>(smallest - size.begin());
-    const double largest = *std::max_element(size.begin(), size.begin() + per * second);
-    constexpr double about_equal = 1e-4;  // of the largest
-    Parameters best = sample(start / second, start % second);
-    double least = descend(best), least_slip = slip_at(best);
-    for (int i = 0; i < per; ++i)
-      for (int j = 0; j < second; ++j) {
-        const int place = i * second + j;
-        const double own = size[place];
-        if (nearest[place] > least + about_equal * largest) continue;
-        bool lowest = true;
-        for (const int di : {-1, 0, 1})
-          for (const int dj : {-1, 0, 1})
-            lowest = lowest && own <= size[neighbour(0, i, per, di) * second + (count_ > 1 ? neighbour(1, j, second, dj) : 0)];
-        if (!lowest) continue;
-        Parameters s = sample(i, j);
-        const double norm = descend(s);
-        if (!(norm < least + about_equal * largest)) continue;
-        const double slip = slip_at(s);
-        if (norm < least - about_equal * largest || slip < least_slip) {
-          least = norm;
-          least_slip = slip;
-          best = s;
-        }
-      }
-    if (!std::isfinite(least))
-      throw Error("joint \"" + *joint_.name + "\"",
-                  "no values of its parameters fit; look at its equations and at the range of its parameters");
-    put(best);
-    for (int k = 0; k < count_; ++k) {
-      const auto& [name, from, to, periodic] = equations.parameters[static_cast<std::size_t>(k)];
-      if (!periodic && (best[k] < from || best[k] > to))
-        throw Error("joint \"" + *joint_.name + "\"", "has come to the end of its " +
-                                                          (name.empty() ? "parameter" : "parameter " + name) +
-                                                          "; give a longer range, or stop it before");
-    }
-  }
-  /// What of the bodies' velocities is left that the parameters cannot follow, with what does not fit in position.
-  double slip_at(const Parameters& s) {
-    put(s);
-    evaluation_.along_motion();
-    const std::span<const Moving> F = look();
-    Misfit rate(static_cast<Eigen::Index>(F.size()));
-    for (std::size_t k = 0; k < F.size(); ++k) rate[static_cast<Eigen::Index>(k)] = F[k].first;
-    const ByParameters F_s = by_parameters(F);
-    const Parameters followed = fit(F_s, rate);
-    Misfit left = rate;
-    for (int k = 0; k < count_; ++k) left -= followed[k] * F_s.col(k);
-    const double slip = left.norm();
-    const double fast = rate.norm(), off = residual(F).norm();
-    evaluation_.along_motion(0);
-    return fast > 0 ? slip / fast + off : off;
-  }
-
-  const FunctionJoint& joint_;
-  Evaluation& evaluation_;
-  int count_ = 0;
-  ByParameters F_s_;
-};
 
 /// The gradient of a number, one part per partner.
 void write_gradient(const FunctionJoint& joint, const Moving& from, FunctionRow& out) {
@@ -238,13 +34,9 @@ void rows_with_parameters(const FunctionJoint& joint, Evaluation& evaluation, st
   const Elimination elimination(joint, evaluation);
   evaluation.gradients(Evaluation::Gradient::by_motion);
   evaluation.along_motion();
-  const int parameters = static_cast<int>(joint.equations->parameters.size());
-  std::span<const Moving> F = evaluation();
-  Misfit rate(static_cast<Eigen::Index>(F.size()));
-  for (std::size_t k = 0; k < F.size(); ++k) rate[static_cast<Eigen::Index>(k)] = F[k].first;
-  const Parameters s_dot = elimination.rates(rate);
-  for (int k = 0; k < parameters; ++k) evaluation.parameter(k).first = s_dot[k];
-  F = evaluation();
+  const Elimination::Parameters s_dot = elimination.rates_of_motion();
+  for (int k = 0; k < s_dot.size(); ++k) evaluation.parameter(k).first = s_dot[k];
+  const std::span<const Moving> F = evaluation();
   for (std::size_t r = 0; r < out.size(); ++r) {
     Moving row(0.0);
     for (std::size_t k = 0; k < F.size(); ++k)
@@ -367,9 +159,7 @@ void add_function_hessian(const FunctionJoint& joint, std::span<const BodyLanes<
     const auto bend = [&] {
       std::span<const Moving> F = evaluation();
       if (elimination) {
-        Misfit rate(static_cast<Eigen::Index>(F.size()));
-        for (std::size_t k = 0; k < F.size(); ++k) rate[static_cast<Eigen::Index>(k)] = F[k].first;
-        const Parameters s_dot = elimination->rates(rate);
+        const Elimination::Parameters s_dot = elimination->rates(F);
         for (int k = 0; k < s_dot.size(); ++k) evaluation.parameter(k).first = s_dot[k];
         F = evaluation();
         for (int k = 0; k < s_dot.size(); ++k) evaluation.parameter(k).first = 0;

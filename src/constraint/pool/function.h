@@ -2,8 +2,8 @@
 // Constraints written as functions over any number of bodies (A2, A14), on numbers that know how they change (rotule/moving.h):
 //   on positions    C = 0:    J = dC/dq,  C_t = dC/dt,  gamma = second derivative along the motion,
 //   on velocities   w = 0:    J = dw/du,  C_t = w - J u,  gamma = dw/dt at constant velocities; C is zero: they do not drift.
-// Parameters s of a function F(q, s, t) are eliminated where it is evaluated. s is where |F| is least (searched from the
-// function's whole range, so that nothing has to be remembered), and with N an orthonormal basis of what is perpendicular to
+// Parameters s of a function F(q, s, t) are eliminated where it is evaluated. s is where |F| is least (elimination.h: searched
+// from its whole range, so that nothing has to be remembered), and with N an orthonormal basis of what is perpendicular to
 // dF/ds the rows are N^T F = 0, fewer by as many as there are parameters. As N^T dF/ds = 0,
 //   J = N^T dF/dq,   gamma = N^T d2F along (u, ds/dt, 1),   ds/dt = -(dF/ds)^+ (dF/dq u + dF/dt).
 // N is that of the moment: on the constraint its own change multiplies F = 0 and dF/dt = 0.

@@ -92,9 +92,28 @@ void ReferenceStepper::step_with_touching(State& s, double t, double h) {
 }
 
 void ReferenceStepper::catch_up(State& s, double t) {
-  if (!mechanism.drives.given_motions() || !mechanism.drives.off_course(mechanism, s, t)) return;
-  mechanism.project(ProjectionSettings{}, s, t);
+  DriveLaws& drives = mechanism.drives;
+  const bool by_motors = drives.given_motions() && drives.off_course(mechanism, s, t);
+  // What lets joints drift lets equations of the time, and stops, drift too.
+  const bool closes = std::holds_alternative<ProjectionSettings>(mechanism.recipe.correction);
+  constexpr double beyond = 1e-6;  // rad, m: what events leave is far less
+  if (closes && drives.beyond_stops(mechanism, s, t, beyond)) {
+    drives.decide(mechanism, s, t);
+    drives.hold_crossed(mechanism, s, t);
+    mechanism.project(ProjectionSettings{}, s, t);
+    drives.leave_crossed(mechanism);
+    forget();
+  }
+  if (!by_motors && !(closes && drives.off_time(mechanism, s, t))) return;
+  const double before = mechanism.books ? ledger.energies(mechanism, s, t).sum() : 0;
+  {
+    const JointedMechanism::Jump jump(mechanism, s);
+    mechanism.project(ProjectionSettings{}, s, t);
+  }
   forget();
+  // A blow by what is given, which bodies had not followed so far.
+  if (!mechanism.books) return;
+  mechanism.now.flow[by_motors ? Agent::motors : Agent::guides] += ledger.energies(mechanism, s, t).sum() - before;
 }
 
 void ReferenceStepper::step_by_method(State& s, double t, double h) {

@@ -79,9 +79,11 @@ double ReferenceStepper::shock(State& s, double t, const ShockPoint& point) {
 }
 
 int ReferenceStepper::project(const ProjectionSettings& settings, State& s, double t) {
-  // Stops that held where it was before need not hold here.
+  // Stops that held where it was before need not hold here; those that it is beyond draw it back.
   mechanism.drives.decide(mechanism, s, t);
+  mechanism.drives.hold_crossed(mechanism, s, t);
   const int iterations = mechanism.project(settings, s, t);
+  mechanism.drives.leave_crossed(mechanism);
   mechanism.begin_step(s, t);  // rows that are redundant where it has come to
   forget();
   return iterations;
