@@ -85,6 +85,16 @@ TEST(NewtonSolvers, TheExactOneFindsWhatSlipsHoweverLittle) {
 }
 
 // From x = 0, where nothing is known: joints, limits, boxes, cones, torsion and rolling.
+// What is to be closed is a millionth of what stays open: nothing looks right before the path is as near as that, and yet it is
+// on its way.
+TEST(InteriorPoint, ClosesSmallOverlapsBesideLargeGaps) {
+  for (unsigned seed = 1; seed <= 12; ++seed) {
+    SolveReport report;
+    solved(testing::overlapping_wall(6, 6, seed), InteriorPointSettings{.tolerance = 1e-6}, report);
+    EXPECT_TRUE(report.converged) << "seed " << seed << ", residual " << report.residual;
+  }
+}
+
 TEST(Homotopy, APathFromNothingEndsAtASolution) {
   int arrived = 0, tried = 0;
   for (const testing::ContactCase& c : testing::contact_cases()) {

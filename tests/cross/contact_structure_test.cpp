@@ -238,6 +238,13 @@ TEST(Auto, SaysWhomItChose) {
   EXPECT_EQ(answer_of(testing::box_stack(2), solver_named("nncg")).report.solver, "nncg");
 }
 
+// Where nothing slips, Newton needs a handful of steps however long the chain; sweeps of contacts need as many as it has links.
+TEST(Auto, LiftsALongChainOutOfTheFloorInAFewSteps) {
+  const Answer answer = answer_of(testing::overlapping_chain(100), automatic_solver(1e-10));
+  EXPECT_TRUE(answer.report.converged);
+  EXPECT_LE(answer.report.iterations, 5);
+}
+
 TEST(Auto, GetsThere) {
   for (const ContactCase& c : testing::contact_cases()) {
     SCOPED_TRACE(c.name);

@@ -309,6 +309,76 @@ inline SlopeProblem block_on_slope(double angle, ContactLaw law = {}, double dir
   return out;
 }
 
+/// What is left of it without friction: joints, and the first row of each contact.
+inline ConstraintProblem normals_alone(const ConstraintProblem& p) {
+  const auto kept = [&](const ConstraintBlock& block) { return p.lower[block.first_row] == 0 ? 1 : block.rows; };
+  ConstraintProblem out;
+  int rows = 0;
+  for (const ConstraintBlock& block : p.blocks) rows += kept(block);
+  out.resize(p.bodies(), rows);
+  out.inverse_mass = p.inverse_mass;
+  out.h = p.h;
+  int row = 0;
+  for (const ConstraintBlock& block : p.blocks) {
+    const int n = kept(block), from = block.first_row;
+    out.blocks.push_back({row, n, block.body_a, block.body_b, block.source});
+    out.J_a.middleRows(row, n) = p.J_a.middleRows(from, n);
+    out.J_b.middleRows(row, n) = p.J_b.middleRows(from, n);
+    for (auto [to, read] : {std::pair(&out.b, &p.b), {&out.lower, &p.lower}, {&out.upper, &p.upper}, {&out.C, &p.C}})
+      to->segment(row, n) = read->segment(from, n);
+    row += n;
+  }
+  return out;
+}
+
+/// Bricks in a wall that lie in each other by less than a millionth of the gaps that are open elsewhere: the moves that take
+/// them apart (h = 1, so that b is a length).
+inline ConstraintProblem overlapping_wall(int columns, int layers, unsigned seed) {
+  ContactScene scene;
+  scene.gravity.setZero();
+  scene.h = 1;
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> unit(0, 1);
+  const auto gap = [&] { return unit(random) < 0.5 ? 2e-3 * unit(random) : -std::pow(10, -9 - unit(random)); };
+  const Vec3 half(0.2, 0.1, 0.1);
+  const auto face = [&](int below, int above, const Vec3& centre, double half_x) {
+    for (const double sx : {-1.0, 1.0})
+      for (const double sy : {-1.0, 1.0})
+        scene.add_contact(below, above, centre + Vec3(sx * half_x, sy * half.y(), 0), Vec3::UnitZ(), gap());
+  };
+  for (int k = 0; k < layers; ++k)
+    for (int i = 0; i < columns; ++i) {
+      const double x = 2 * half.x() * i + (k % 2 ? half.x() : 0.0), z = half.z() * (2 * k + 1), floor = z - half.z();
+      const int body = scene.add_box(1, half, Vec3(x, 0, z));
+      if (k == 0) {
+        face(-1, body, Vec3(x, 0, floor), half.x());
+        continue;
+      }
+      const int left = k % 2 ? i : i - 1;  // of the layer below
+      for (const int j : {left, left + 1})
+        if (j >= 0 && j < columns)
+          face((k - 1) * columns + j, body, Vec3(x + (j == left ? -1 : 1) * half.x() / 2, 0, floor), half.x() / 2);
+      if (i > 0)
+        for (const double up : {-1.0, 1.0})
+          scene.add_contact(body - 1, body, Vec3(x - half.x(), 0, z + up * half.z()), Vec3::UnitX(), gap());
+    }
+  return normals_alone(scene.problem());
+}
+
+/// Hinged links that lie on the floor by one end each, some in it by a hundredth of a millimetre (h = 1).
+inline ConstraintProblem overlapping_chain(int links) {
+  ContactScene scene;
+  scene.gravity.setZero();
+  scene.h = 1;
+  for (int i = 0; i < links; ++i) {
+    const Vec3 centre(0.4 * i, 0.02 * std::sin(i), 0.05);
+    const int link = scene.add_box(1 + 0.5 * (i % 3), Vec3(0.2, 0.05, 0.05), centre);
+    if (i > 0) scene.add_hinge(i - 1, i, centre - Vec3(0.2, 0, 0), Vec3::UnitY());
+    scene.add_contact(-1, link, centre + Vec3(-0.19, 0, -0.05), Vec3::UnitZ(), 1e-5 * std::sin(3 * i));
+  }
+  return normals_alone(scene.problem());
+}
+
 /// The same problem with A written out in place of bodies and Jacobians.
 inline ConstraintProblem by_matrix(const ConstraintProblem& p) {
   Delassus delassus;

@@ -1,6 +1,8 @@
 // The choice of a solver by what a problem looks like, and by how it goes. Who begins, the first that fits:
 //
 //   only joints                                     ldlt, and that is all
+//   joints, many rows of contacts or limits, no
+//   friction                                        prox_newton, 15 steps
 //   joints, many rows of contacts, limits or
 //   motors, and no large mass ratio                 prox_newton
 //   joints, and so many others, in touch with each
@@ -342,9 +344,13 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   const bool follows = problem.x0.squaredNorm() > 0;  // another problem, and will be followed by one: it has a warm start
   const bool near = follows && start < nearly_right;
   if (!ladder.over()) {
-    constexpr int hybrid_iterations = 240, pivots = 200, two_level_sweeps = 12;
+    constexpr int hybrid_iterations = 240, pivots = 200, two_level_sweeps = 12, steps_without_friction = 15;
     if (looks.joint_rows > 0) {
-      if (looks.dear_complement(problem))
+      if (problem.friction.empty() && looks.other_rows > most_rows_for_complement)
+        ladder.climb(ProxNewtonSettings{.first_sweeps = 0}, steps_without_friction, ladder.newton_cost());
+      if (ladder.over()) {
+        // Newton needs a handful of steps where nothing slips.
+      } else if (looks.dear_complement(problem))
         sweep(false, false, ladder);
       else if (!looks.crowded())
         ladder.climb(HybridSettings{}, hybrid_iterations, 2);

@@ -273,12 +273,13 @@ void InteriorPoint::correct(double centre) {
 int InteriorPoint::run(const ConstraintProblem& problem, double tolerance, int max_iterations, std::span<double> x,
                        double& residual) {
   constexpr int most_idle = 12;
+  constexpr double wrong = 0.1;  // a residual with which nothing is right yet
   std::copy(x.begin(), x.end(), best_.begin());
   start_in_the_middle(problem, x);
   judge(problem, x);
   const double count = std::max<double>(1.0, static_cast<double>(cones_.size()));
   int iterations = 0;
-  double least = infinity, first_gap = 0;
+  double least = infinity, first_gap = 0, least_gap = infinity;
   for (int idle = 0; residual > tolerance && iterations < max_iterations && idle < most_idle && !Budget::spent(); ++iterations) {
     Budget::count();
     double gap = 0;
@@ -320,7 +321,9 @@ int InteriorPoint::run(const ConstraintProblem& problem, double tolerance, int m
       residual = now;
       std::copy(x.begin(), x.end(), best_.begin());
     }
-    idle = now < 0.9 * least ? 0 : idle + 1;
+    // Where gaps that are to be closed are a millionth of those that stay open, nothing is right before the path is as near.
+    idle = now < 0.9 * least || (least > wrong && gap < 0.5 * least_gap) ? 0 : idle + 1;
+    least_gap = std::min(least_gap, gap);
     least = std::min(least, now);
   }
   std::copy(best_.begin(), best_.end(), x.begin());

@@ -1,6 +1,8 @@
 // Steps by an integrator, which asks for constrained accelerations as often as it likes; what steps by impulses share with them.
 #include <algorithm>
+#include <cmath>
 
+#include "base/budget.h"
 #include "mechanism/reduced/reduced_motion.h"
 #include "mechanism/soft/soft_motion.h"
 #include "mechanism/touching/touching_motion.h"
@@ -210,12 +212,22 @@ void ReferenceStepper::look_at_end(State& s, double t, double h) {
   finder.forget();
   finder.refresh(s, h, now.contacts, mechanism.helpers());
   const auto* projection = std::get_if<ProjectionSettings>(&mechanism.recipe.correction);
-  // Taking some apart may push others together: a few rounds.
-  constexpr int most_rounds = 4;
-  const auto overlap = [&] {
-    return std::any_of(now.contacts.begin(), now.contacts.end(), [&](const Contact& c) { return finder.overlaps(c); });
+  // Taking some apart may push others together: a few rounds, and more where they are deep in each other, unless nothing helps.
+  constexpr int few_rounds = 4, most_rounds = 20, most_idle = 4;
+  constexpr double deep = 1e-3, helped = 1e-3;
+  const auto deepest = [&] {  // over the smaller body's size
+    double depth = 0;
+    for (const Contact& c : now.contacts)
+      if (finder.overlaps(c)) depth = std::max(depth, -c.gap / c.size);
+    return depth;
   };
-  for (int round = 0; projection && round < most_rounds && overlap(); ++round) {
+  double last = infinity;
+  for (int round = 0, idle = 0; projection && round < most_rounds; ++round) {
+    const double depth = deepest();
+    if (depth == 0) break;
+    idle = std::abs(depth - last) < helped * last ? idle + 1 : 0;
+    if (round >= few_rounds && (depth < deep || idle > most_idle || Budget::spent())) break;
+    last = depth;
     const int count = split_into_islands(mechanism.model, parts(), late_, late_search_);
     const std::span<const Island> late{late_.data(), static_cast<std::size_t>(count)};
     const LeastMove least = round == 0 ? LeastMove::by_mass : LeastMove::by_length;

@@ -32,8 +32,7 @@ void ReferenceStepper::plan(double h) {
     passage.v = first_.segment<3>(6 * i);
     passage.a.setZero();
     passage.omega = first_.segment<3>(6 * i + 3);
-    if (!model.movable(i) || touched_[i] || !model.forces.empty() || after_.segment<6>(6 * i) != first_.segment<6>(6 * i))
-      continue;
+    if (!model.movable(i) || touched_[i] || !model.forces.empty()) continue;
     // What nothing touches and no spring holds falls along its parabola, where the mean velocity is exact, and turns as a free
     // body does.
     passage.v = start.segment<3>(6 * i);
@@ -56,7 +55,8 @@ void ReferenceStepper::hold_spin(State& s) const {
   const Model& model = mechanism.model;
   if (!mechanism.linkages.empty() || !model.forces.empty() || !mechanism.external.isZero(0)) return;
   for (int i = 0; i < model.body_count(); ++i) {
-    if (!touched_[i] || !model.movable(i)) continue;
+    const bool thrown = after_.segment<6>(6 * i) != first_.segment<6>(6 * i);
+    if (!(touched_[i] || thrown) || !model.movable(i)) continue;
     const auto energy = [&](const Mat3& R, const Vec3& omega) {  // twice
       const Vec3 along = R.transpose() * omega;
       return along.dot(model.inertia[i] * along);

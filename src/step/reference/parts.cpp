@@ -1,5 +1,6 @@
 // The parts of a step by impulses, from one blow to the next: how each begins, how its attempts go, and how it ends.
 #include <algorithm>
+#include <cstdint>
 
 #include "base/budget.h"
 #include "step/checks.h"
@@ -7,16 +8,25 @@
 
 namespace rotule {
 
+namespace {
+
+/// Rows whose solves spent all of their work without meeting the tolerance, in one step, after which blows are no more taken
+/// each at its own time: what hits a jam costs a few solves then, and not a hundred.
+constexpr std::int64_t most_exhausted_rows = 1500;
+
+}  // namespace
+
 void ReferenceStepper::begin_parts(double t, double h) {
   mechanism.begin_trees(mechanism.now.state, t);
   start_u_ = mechanism.now.state.u;
   closing_.begin(mechanism.model, mechanism.now.state, mechanism.helpers());
   last_h_ = h;
+  exhausted_rows_ = 0;
 }
 
 void ReferenceStepper::collide(Part& part) {
   Attempt& now = mechanism.now;
-  part.may_stop = bouncy_ && part.blows < rules_.settings.max_blows && !Budget::spent();
+  part.may_stop = bouncy_ && part.blows < rules_.settings.max_blows && exhausted_rows_ < most_exhausted_rows && !Budget::spent();
   mechanism.begin_step(now.state, part.t);
   head_for_given_motions(mechanism.model, part.t, part.left, now.state);
   {
@@ -60,22 +70,34 @@ void ReferenceStepper::find_islands() {
   island_count_ = split_into_islands(mechanism.model, parts(), islands_, search_);
   if (bouncing_.size() < islands_.size()) bouncing_.resize(islands_.size());
   bounce_shares_.resize(islands_.size());
+  first_ = after_ = free_;
   // One island alone, such as a large mechanism, has all threads to itself.
   Gang* const helpers = island_count_ == 1 ? mechanism.helpers() : nullptr;
   for (int i = 0; i < island_count_; ++i)
     if (islands_[i].gang != helpers) islands_[i].lend(helpers);
 }
 
-void ReferenceStepper::keep(const ImpulseStep& step, int i, std::optional<double> bounced) {
-  Island& island = islands_[i];
-  island.scatter(first_);
+void ReferenceStepper::keep(const ImpulseStep& step, int i) {
+  islands_[i].scatter(first_);
+  islands_[i].scatter(after_);
+  islands_[i].given_work = given_work(step.parts, islands_[i]);
+}
+
+void ReferenceStepper::keep_bounce(const ImpulseStep& step, int i, std::optional<double> bounced) {
   bounce_shares_[i] = bounced.value_or(0);
-  Island& end = bounced ? bouncing_[i] : island;
-  end.scatter(after_);
-  island.given_work = given_work(step.parts, end);
+  if (!bounced) return;
+  // What it leaves alone has its velocity from its way already.
+  const Island& end = bouncing_[i];
+  for (std::size_t k = 0; k < end.bodies.size(); ++k) {
+    const auto at = static_cast<Eigen::Index>(6 * k);
+    if (pushes(end.local, islands_[i].local, at)) end.slots[k].write(end.local.segment<6>(at), after_);
+  }
+  islands_[i].given_work = given_work(step.parts, end);
 }
 
 bool ReferenceStepper::meet(Part& part) {
+  for (int i = 0; i < island_count_; ++i)
+    if (!islands_[i].report.converged) exhausted_rows_ += islands_[i].problem.rows();
   plan(part.h);
   {
     const StageClock::Scope stage(mechanism.clock, Stage::collide);

@@ -29,7 +29,6 @@ struct Lent {
 
 template <class Do>
 void ReferenceStepper::for_each_island(const Part& part, const Do& act) {
-  first_ = after_ = free_;
   const StageClock::Scope stage(mechanism.clock, Stage::solve);
   const TimeShare share(0.7);  // what is not closed afterwards adds up from step to step
   const ImpulseStep step{mechanism, *impulses_, rules_, search_, part.t, part.h, parts()};
@@ -57,10 +56,14 @@ const StepReport& ReferenceStepper::step(State& s, double t, double h) {
             for_each_island(part, [&](const ImpulseStep& impulses, int i) {
               formulate(impulses, free_, islands_[i]);
               solve(impulses, islands_[i]);
-              keep(impulses, i, bounce(impulses, free_, islands_[i], bouncing_[i]));
+              keep(impulses, i);
             });
           } while (exchange(part) || meet(part));
           if (part.blow < part.h) continue;
+          // Once it is known whom everything meets.
+          for_each_island(part, [&](const ImpulseStep& impulses, int i) {
+            keep_bounce(impulses, i, bounce(impulses, free_, islands_[i], bouncing_[i]));
+          });
           move(part);
           close(part);
         } catch (const Error&) {

@@ -1,5 +1,6 @@
 #pragma once
 // The reference path: integrator x formulation x solver, all double. It is one of those behind Stepper (step/stepper.h).
+#include <cstdint>
 #include <memory>
 #include <variant>
 
@@ -158,8 +159,9 @@ class ReferenceStepper {
   /// Each by itself, on all threads: act(ImpulseStep, number).
   template <class Do>
   void for_each_island(const Part& part, const Do& act);
-  /// An island's answer, into first_ and after_.
-  void keep(const ImpulseStep& step, int i, std::optional<double> bounced);
+  /// An island's answer, into first_ and after_; then what bounces makes of it, into after_.
+  void keep(const ImpulseStep& step, int i);
+  void keep_bounce(const ImpulseStep& step, int i, std::optional<double> bounced);
   /// Particles that touch have their turn (soft.cpp). Whether they gave bodies something new.
   bool exchange(const Part& part);
   /// Who is met on the way: up to the first blow, if it is to have its own time; what meets besides, in the pose in which it
@@ -244,6 +246,7 @@ class ReferenceStepper {
   bool bouncy_;  // whether anything may bounce
   Attempt start_;
   std::vector<JointAnswer> found_;                               // of an attempt that was not good enough
+  std::int64_t exhausted_rows_ = 0;                              // of the step's solves that spent all of their work
   std::vector<double> bounce_shares_;                            // per island, of bouncing_ in the velocities
   VecX start_u_;                                                 // velocities at the start of a step by impulses
   VecX mean_, rate_, mean_local_, after_local_, accelerations_;  // for the books
