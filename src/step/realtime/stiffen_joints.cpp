@@ -1,4 +1,5 @@
 // Joint forces turn with the bodies they act on: where that is too stiff for a step, bodies get more inertia.
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
