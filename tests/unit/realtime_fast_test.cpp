@@ -1,15 +1,18 @@
-// Bodies that go further in a step than they are thick, in the real-time stepper.
+// Bodies that go further in a step than they are thick, or turn by a radian and more in it, in the real-time stepper.
 #include <gtest/gtest.h>
 #include <rotule/world.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numbers>
 #include <random>
 #include <string>
 
 namespace rotule {
 namespace {
+
+constexpr double weight_of_one_kg = 9.81;
 
 int cases(int usual) {
   const char* given = std::getenv("ROTULE_CASES");
@@ -103,6 +106,79 @@ TEST(RealtimeFast, ABallThatFallsFarBouncesToItsHeight) {
     highest = std::max(highest, world.position("ball").z());
   }
   EXPECT_NEAR(highest, 0.1 + 0.25 * 359.9, 3);
+}
+
+/// A disc on an axle, its tip at the origin, in regular precession under its weight: its tilt stays.
+struct Top {
+  double mass = 1, length = 0.1, spin = 0, tilt = 0.4;
+  double along = 0.005, across = 0.0026;  // kg m^2, about its centre of mass
+
+  [[nodiscard]] double precession() const {
+    const double a = (across + mass * length * length) * std::cos(tilt), L = along * spin;
+    return (L - std::sqrt(L * L - 4 * a * mass * weight_of_one_kg * length)) / (2 * a);
+  }
+  [[nodiscard]] Scene scene() const {
+    const Quat q(Eigen::AngleAxisd(tilt, Vec3::UnitY()));
+    const Vec3 axis = q * Vec3::UnitZ(), omega = precession() * Vec3::UnitZ() + (spin - precession() * std::cos(tilt)) * axis;
+    Scene scene;
+    scene.gravity = {0, 0, -weight_of_one_kg};
+    scene.add({.name = "top",
+               .mass = mass,
+               .inertia = Mat3(Vec3(across, across, along).asDiagonal()),
+               .position = length * axis,
+               .orientation = q,
+               .velocity = omega.cross(length * axis),
+               .angular_velocity = omega});
+    scene.add(Ball{.between = {"world", "top"}, .at = Vec3(0, 0, 0)});
+    return scene;
+  }
+};
+
+TEST(RealtimeFast, ATopPrecessesAtTheRateOfTheory) {
+  for (const double spin : {60.0, 90.0, 150.0}) {
+    const Top top{.spin = spin};
+    World world(top.scene(), recipes::fastest());
+    const double energy = world.diagnostics().energy();
+    double angle = 0, last = 0, nods = 0, most = energy;
+    const int steps = 180;
+    for (int i = 0; i < steps; ++i) {
+      world.step();
+      const Vec3 axis = world.orientation("top") * Vec3::UnitZ();
+      const double now = std::atan2(axis.y(), axis.x());
+      angle += std::remainder(now - last, 2 * std::numbers::pi);
+      last = now;
+      nods = std::max(nods, std::abs(std::acos(axis.z()) - top.tilt));
+      most = std::max(most, world.diagnostics().energy());
+    }
+    const double expected = top.precession() * steps / 60.0;
+    EXPECT_NEAR(angle, expected, 0.06 * expected) << spin;
+    EXPECT_LT(nods, 0.05) << spin;
+    EXPECT_LT(most, energy + 0.01 * weight_of_one_kg * top.length) << spin;
+    EXPECT_NEAR(world.angular_velocity("top").dot(world.orientation("top") * Vec3::UnitZ()), spin, 0.02 * spin) << spin;
+  }
+}
+
+TEST(RealtimeFast, ATopStandsOnTheFloor) {
+  for (const double spin : {90.0, 150.0}) {
+    Scene scene;
+    scene.add({.name = "floor", .fixed = true, .shape = Plane{}});
+    scene.add({.name = "top",
+               .mass = 1.0,
+               .inertia = Mat3(Vec3(0.0026, 0.0026, 0.005).asDiagonal()),
+               .center_of_mass = Vec3::Zero(),
+               .position = {0, 0, 0.105},
+               .orientation = Quat(Eigen::AngleAxisd(0.1, Vec3::UnitX())),
+               .angular_velocity = Eigen::AngleAxisd(0.1, Vec3::UnitX()) * Vec3(0, 0, spin),
+               .shape = Compound{.parts = {{.shape = Cylinder{.radius = 0.1, .height = 0.02}},
+                                           {.shape = Sphere{.radius = 0.005}, .position = {0, 0, -0.1}}}}});
+    World world(scene, recipes::fastest());
+    double most = 0;
+    for (int i = 0; i < 300; ++i) {
+      world.step();
+      most = std::max(most, std::acos((world.orientation("top") * Vec3::UnitZ()).z()));
+    }
+    EXPECT_LT(most, 0.3) << spin;
+  }
 }
 
 }  // namespace

@@ -99,12 +99,13 @@ void Articulations::build(const Linkage& linkage, Group& group) const {
   std::vector<std::vector<std::pair<int, int>>> of_body(body_count);  // node, side
   std::vector<GraphEdge> edges;
   bool tree = !linkage.has_loops && group.drives.empty();
-  int values = 0;
+  int values = 0, lanes = 0;
   const auto add_side = [&](int body) {
     if (body < 0) return;
     of_body[body].emplace_back(static_cast<int>(group.nodes.size()) - 1, static_cast<int>(group.sides.size()));
-    group.sides.push_back({body, values});
+    group.sides.push_back({body, values, lanes});
     values += 6 * group.nodes.back().rows;
+    lanes += (group.nodes.back().rows + 3) / 4;
     ++group.nodes.back().sides;
   };
   for (const ConstraintBlock& block : blocks) {
@@ -160,14 +161,14 @@ void Articulations::build(const Linkage& linkage, Group& group) const {
   const auto written = std::count_if(group.products.begin(), group.products.end(), [](const Product& p) { return !p.adds; });
   group.fills = !group.drives.empty() || static_cast<std::size_t>(written) != group.factor.off_diagonal_blocks();
 
-  group.balls = std::all_of(blocks.begin(), blocks.end(), [&](const ConstraintBlock& block) {
-    const Joint& joint = model_.joints[block.source];
-    const bool point = joint.locked[0] && joint.locked[1] && joint.locked[2];
-    return point && block.rows == 3 && block.more_count == 0;
-  });
+  group.balls = group.drives.empty() && std::all_of(blocks.begin(), blocks.end(), [&](const ConstraintBlock& block) {
+                  const Joint& joint = model_.joints[block.source];
+                  const bool point = joint.locked[0] && joint.locked[1] && joint.locked[2];
+                  return point && block.rows == 3 && block.more_count == 0;
+                });
   group.W.assign(values, 0);
+  group.lanes.assign(lanes, {});
   group.w.assign(6 * body_count, 0);
-  group.moved = group.w;
   group.bias.assign(row, 0);
   group.rhs = group.bias;
   group.drift.assign(group.joint_rows, 0);
@@ -246,8 +247,7 @@ void Articulations::look_at(int number, const State& s, double t, double h, doub
   x *= scale;
   group.drive_x *= scale;
   linkage.constraints.evaluate(kinematics_, t + lead, group.rows, group.values);
-  take_velocities(s, linkage, group);
-  set_bias(linkage, group, group.quick ? part_ : h, lead);
+  set_bias(s, linkage, group, group.quick ? part_ : h, lead);
   for (std::size_t k = 0; k < group.drives.size(); ++k) {
     const DriveRow& row = drives_[group.drives[k]];
     double rate = 0;
@@ -279,7 +279,7 @@ void Articulations::place_led(const State& s, double ahead) {
   }
 }
 
-void Articulations::set_bias(const Linkage& linkage, Group& group, double span, double lead) const {
+void Articulations::set_bias(const State& s, const Linkage& linkage, Group& group, double span, double lead) const {
   double most = 0;
   for (int k = 0; k < group.joints; ++k) {
     const ConstraintBlock& block = group.rows.blocks[k];
@@ -287,14 +287,16 @@ void Articulations::set_bias(const Linkage& linkage, Group& group, double span, 
     for (const int place : {block.body_a, block.body_b})
       if (place >= 0) spin = std::max(spin, kinematics_.bodies[linkage.bodies[place]].omega.squaredNorm());
     // Of an arc, 1 - cos lies inside; a half of the angle's square is what gamma knows.
-    const double angle = std::min(span * std::sqrt(spin), std::numbers::pi);
-    const double share = angle > 1e-3 ? 2 * (1 - std::cos(angle)) / (angle * angle) : 1;
+    const double square = std::min(span * span * spin, std::numbers::pi * std::numbers::pi);
+    const double share =
+        square > 0.1 ? 2 * (1 - std::cos(std::sqrt(square))) / square : 1 - square / 12 * (1 - square / 30 * (1 - square / 56));
     for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
       const double gamma = share * group.values.gamma[r];
       group.bias[r] = group.values.C_t[r] + 0.5 * span * gamma;
       // C at the start, seen from ahead; and what velocities of the middle do to positions, but for the lead.
       group.drift[r] = group.values.C[r];
-      if (lead > 0) group.drift[r] += 0.5 * lead * lead * gamma - span * lead * gamma - lead * rate_of(group, block, r);
+      if (lead > 0)
+        group.drift[r] += 0.5 * lead * lead * gamma - span * lead * gamma - lead * rate_of(s, linkage, group, block, r);
       most = std::max(most, std::abs(group.drift[r]));
     }
   }
@@ -303,16 +305,12 @@ void Articulations::set_bias(const Linkage& linkage, Group& group, double span, 
   group.open = most;
 }
 
-void Articulations::take_velocities(const State& s, const Linkage& linkage, Group& group) {
-  for (std::size_t k = 0; k < linkage.bodies.size(); ++k)
-    for (int n = 0; n < 6; ++n) group.w[6 * k + n] = s.u[6 * linkage.bodies[k] + n];
-}
-
-double Articulations::rate_of(const Group& group, const ConstraintBlock& block, int row) {
+double Articulations::rate_of(const State& s, const Linkage& linkage, const Group& group, const ConstraintBlock& block, int row) {
   double rate = group.values.C_t[row];
   const auto add = [&](const JacobianRows& J, int at, int body) {
     if (body < 0) return;
-    for (int n = 0; n < 6; ++n) rate += J(at, n) * group.w[6 * body + n];
+    const double* u = s.u.data() + 6 * linkage.bodies[body];
+    for (int n = 0; n < 6; ++n) rate += J(at, n) * u[n];
   };
   add(group.rows.J_a, row, block.body_a);
   add(group.rows.J_b, row, block.body_b);
@@ -347,22 +345,29 @@ void Articulations::add_torques(VecX& forces) const {
 }
 
 void Articulations::whiten(const BodyLines& bodies, Group& group) const {
-  const auto write = [&](const double* J, const Side& side, double* W) {
+  // The factor is of the same numbers that substeps have: what they are rounded by moves directions a little, and no more.
+  const auto write = [&](const double* J, const Side& side, int row) {
     const float *motion = bodies.motion[group.lines[side.body]].at, *S = bodies.pose[group.lines[side.body]].at + 10;
     const double m = motion[6];
-    W[0] = m * J[0];
-    W[1] = m * J[1];
-    W[2] = m * J[2];
-    W[3] = S[0] * J[3] + S[1] * J[4] + S[2] * J[5];
-    W[4] = S[1] * J[3] + S[3] * J[4] + S[4] * J[5];
-    W[5] = S[2] * J[3] + S[4] * J[4] + S[5] * J[5];
+    const double exact[6] = {m * J[0],
+                             m * J[1],
+                             m * J[2],
+                             S[0] * J[3] + S[1] * J[4] + S[2] * J[5],
+                             S[1] * J[3] + S[3] * J[4] + S[4] * J[5],
+                             S[2] * J[3] + S[4] * J[4] + S[5] * J[5]};
+    double* W = group.W.data() + side.values + 6 * row;
+    float* lane = reinterpret_cast<float*>(&group.lanes[side.lanes + row / 4]) + row % 4;
+    for (int n = 0; n < 6; ++n) {
+      lane[4 * n] = static_cast<float>(exact[n]);
+      W[n] = double(lane[4 * n]);
+    }
   };
   for (int k = 0; k < group.joints; ++k) {
     const ConstraintBlock& block = group.rows.blocks[k];
     int number = group.nodes[k].first_side;
     const auto fill = [&](const double* J) {
       const Side& side = group.sides[number++];
-      for (int r = 0; r < block.rows; ++r) write(J + 6 * r, side, group.W.data() + side.values + 6 * r);
+      for (int r = 0; r < block.rows; ++r) write(J + 6 * r, side, r);
     };
     if (block.body_a >= 0) fill(group.rows.J_a.data() + 6 * block.first_row);
     if (block.body_b >= 0) fill(group.rows.J_b.data() + 6 * block.first_row);
@@ -372,35 +377,56 @@ void Articulations::whiten(const BodyLines& bodies, Group& group) const {
     const DriveRow& row = drives_[group.drives[k]];
     const Node& node = group.nodes[group.joints + k];
     int number = node.first_side;
-    if (model_.movable(row.a)) {
-      write(row.J_a.data(), group.sides[number], group.W.data() + group.sides[number].values);
-      ++number;
+    if (model_.movable(row.a)) write(row.J_a.data(), group.sides[number++], 0);
+    if (model_.movable(row.b)) write(row.J_b.data(), group.sides[number], 0);
+  }
+}
+
+template <bool points>
+void Articulations::square_joints(Group& group) {
+  double* const A = group.factor.values().data();
+  const double* W = group.W.data();
+  const RowLanes* lanes = group.lanes.data();
+  for (int i = 0; i < group.joints; ++i) {
+    const Node& node = group.nodes[i];
+    double* D = A + group.factor.offset(i);
+    if (node.sides == 0) std::fill_n(D, node.rows * node.rows, 0.0);
+    for (int k = 0; k < node.sides; ++k) {
+      const Side& side = group.sides[node.first_side + k];
+      if (points || node.rows == 3) {
+        add_square_of_three<points>(lanes[side.lanes], k == 0, D);
+      } else {
+        add_square(W + side.values, node.rows, k == 0, D);
+      }
     }
-    if (model_.movable(row.b)) write(row.J_b.data(), group.sides[number], group.W.data() + group.sides[number].values);
+  }
+  for (const Product& p : group.products) {
+    const int rows = group.nodes[p.later].rows, columns = group.nodes[p.earlier].rows;
+    const Side &later = group.sides[p.later_side], &earlier = group.sides[p.earlier_side];
+    const bool first = !p.adds && !group.fills;
+    const auto sleeps = [&](int node) { return node >= group.joints && group.held[node - group.joints] == 0; };
+    if (points || (rows == 3 && columns == 3)) {
+      add_product_of_three<points>(lanes[later.lanes], lanes[earlier.lanes], first, A + p.offset);
+    } else if (!sleeps(p.later) && !sleeps(p.earlier)) {
+      add_product(W + later.values, rows, W + earlier.values, columns, first, A + p.offset);
+    }
   }
 }
 
 void Articulations::refactor(Group& group) {
   std::vector<double>& A = group.factor.values();
   if (group.fills) std::fill(A.begin(), A.end(), 0.0);
-  const double* W = group.W.data();
-  const auto sleeps = [&](int node) { return node >= group.joints && group.held[node - group.joints] == 0; };
-  for (int i = 0; i < static_cast<int>(group.nodes.size()); ++i) {
-    const Node& node = group.nodes[i];
-    double* D = A.data() + group.factor.offset(i);
-    if (sleeps(i)) {
-      *D = 1;
-      continue;
+  group.balls ? square_joints<true>(group) : square_joints<false>(group);
+  for (std::size_t k = 0; k < group.drives.size(); ++k) {
+    const Node& node = group.nodes[group.joints + k];
+    double& D = A[group.factor.offset(group.joints + static_cast<int>(k))];
+    D = 1;
+    if (group.held[k] == 0) continue;
+    D = drives_[group.drives[k]].compliance;
+    for (int side = node.first_side; side < node.first_side + node.sides; ++side) {
+      const double* W = group.W.data() + group.sides[side].values;
+      D += row_product(W, W);
     }
-    if (node.sides == 0) std::fill_n(D, node.rows * node.rows, 0.0);
-    for (int k = 0; k < node.sides; ++k) add_square(W + group.sides[node.first_side + k].values, node.rows, k == 0, D);
-    if (i >= group.joints) *D += drives_[group.drives[i - group.joints]].compliance;
-  }
-  for (const Product& p : group.products) {
-    if (sleeps(p.later) || sleeps(p.earlier)) continue;
-    const int rows = group.nodes[p.later].rows, columns = group.nodes[p.earlier].rows;
-    const double *left = W + group.sides[p.later_side].values, *right = W + group.sides[p.earlier_side].values;
-    add_product(left, rows, right, columns, !p.adds && !group.fills, A.data() + p.offset);
   }
   group.redundant.clear();
   group.factor.factor(pivot_tolerance, group.redundant);
@@ -411,7 +437,12 @@ void Articulations::measure(const State& s, double t) {
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     Group& group = groups_[i];
     linkages_[i].constraints.evaluate(kinematics_, t, group.rows, group.values);
-    take_velocities(s, linkages_[i], group);
+    group.rate.resize(static_cast<std::size_t>(group.joint_rows));
+    for (int k = 0; k < group.joints; ++k) {
+      const ConstraintBlock& block = group.rows.blocks[k];
+      for (int r = block.first_row; r < block.first_row + block.rows; ++r)
+        group.rate[r] = rate_of(s, linkages_[i], group, block, r);
+    }
   }
 }
 
@@ -422,7 +453,7 @@ JointError Articulations::error(int joint) const {
   JointError out;
   for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
     out.position = std::max(out.position, std::abs(group.values.C[r]));
-    out.velocity = std::max(out.velocity, std::abs(rate_of(group, block, r)));
+    out.velocity = std::max(out.velocity, std::abs(group.rate[r]));
   }
   return out;
 }

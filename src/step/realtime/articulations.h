@@ -24,6 +24,7 @@
 // until nobody changes: a Newton iteration on the bounds (M. Hintermueller et al., SIAM J. Optim. 13, 2002).
 #include <rotule/results.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "constraint/geometric_stiffness.h"
@@ -111,9 +112,9 @@ class Articulations {
   }
 
  private:
-  /// One body's part of a node's rows: six numbers each, from `values` on in the group's W.
+  /// One body's part of a node's rows: six numbers each, from `values` on in the group's W, and the same in `lanes`.
   struct Side {
-    int body, values;
+    int body, values, lanes;
   };
   /// A joint, or one row of a drive: a node of A.
   struct Node {
@@ -131,12 +132,13 @@ class Articulations {
     std::vector<Node> nodes;  // joints, then drives
     std::vector<Side> sides;
     std::vector<Product> products;
-    std::vector<double> W, w, moved;
-    std::vector<double> bias, rhs;
-    std::vector<double> drift;        // per row of joints, at the start of the step
-    std::vector<double> led;          // per drive: how far the pose ahead is on its axis
-    std::vector<Mat3> stiffness;      // of the last impulses, by body, N m s
-    std::vector<double> twist, pull;  // bounds of what is not in it, N m s and N s/m
+    std::vector<double> W, w;             // w: what impulses of the last step are worth
+    std::vector<RowLanes> lanes;          // W again, as substeps read it
+    std::vector<double> bias, rhs, rate;  // rate: dC/dt of the state that was measured
+    std::vector<double> drift;            // per row of joints, at the start of the step
+    std::vector<double> led;              // per drive: how far the pose ahead is on its axis
+    std::vector<Mat3> stiffness;          // of the last impulses, by body, N m s
+    std::vector<double> twist, pull;      // bounds of what is not in it, N m s and N s/m
     BlockLdlt factor;
     std::vector<std::int32_t> redundant;
     ConstraintProblem rows;
@@ -150,7 +152,7 @@ class Articulations {
     bool free = true;                // whether nothing that cannot move, or is led, holds it
     bool driven = false;             // whether it may begin to move by itself: by motors, or as time goes by
     bool fills = true;               // whether A has blocks that no product writes
-    bool balls = false;              // whether all joints are balls, whose stiffness is the estimate
+    bool balls = false;              // whether all joints are balls, whose stiffness is the estimate, and nothing drives them
     bool quick = false;              // whether bodies turn so fast that rows must follow them within the step
   };
 
@@ -160,13 +162,15 @@ class Articulations {
     Vec3 centre = Vec3::Zero(), velocity = Vec3::Zero(), spin = Vec3::Zero();
     Mat3 inertia = Mat3::Zero();  // about the centre
   };
-  static RigidMotion motion_as_one(const Group& group, const BodyLines& bodies);
+  /// And the roots of its bodies' inertias, which that needs.
+  static RigidMotion motion_as_one(const Group& group, const BodyLines& bodies, std::vector<Mat3>& inertia_roots);
 
   /// One thread's memory.
   struct Desk {
     LumpedStiffness lumped;
     VecX lambda;
     std::vector<int> stiff;  // bodies of the group at hand
+    std::vector<Mat3> inertia_roots;
   };
   /// work(number of a group, worker) for all that are awake: groups have no moving body in common, and threads take one each.
   template <class Work>
@@ -181,16 +185,17 @@ class Articulations {
   [[nodiscard]] bool is_driven(const Linkage& linkage) const;
   /// Kinematic bodies so long after the state, which they leave at its velocities.
   void place_led(const State& s, double ahead);
-  static void take_velocities(const State& s, const Linkage& linkage, Group& group);
-  /// dC/dt, of velocities just taken.
-  static double rate_of(const Group& group, const ConstraintBlock& block, int row);
+  /// dC/dt of rows just made, by the state's velocities.
+  static double rate_of(const State& s, const Linkage& linkage, const Group& group, const ConstraintBlock& block, int row);
   /// Biases and drift of rows just made, for so long a time from a pose so far ahead.
-  void set_bias(const Linkage& linkage, Group& group, double span, double lead) const;
+  void set_bias(const State& s, const Linkage& linkage, Group& group, double span, double lead) const;
   void estimate_stiffness(const Linkage& linkage, const VecX& x, Group& group) const;
   void look_at(int number, const State& s, double t, double h, double scale, double lead, BodyLines& bodies, Desk& desk);
   void stiffen(const Linkage& linkage, const VecX& x, Group& group, BodyLines& bodies, Desk& desk) const;
   void whiten(const BodyLines& bodies, Group& group) const;
   void refactor(Group& group);
+  template <bool points>
+  static void square_joints(Group& group);
   void hold_group(Group& group, VecX& x, BodyLines& bodies, bool drifts);
   static double judge(const Group& group, const Node& node, const BodyLines& bodies, double rounding_share);
   static bool turns_fast(const State& s, const Linkage& linkage, double h);
@@ -201,12 +206,49 @@ class Articulations {
   /// Rows and factor of where its bodies are by now, and the impulses x turned to them.
   void follow(const State& s, double t, const Linkage& linkage, Group& group, const VecX& x, BodyLines& bodies);
   static void take_out_drift(Group& group, BodyLines& bodies);
-  bool sort_drives(Group& group, bool first_round);
-  [[nodiscard]] double drive_bias(const Group& group, int k) const;
-  static double along(const Group& group, const Node& node, const std::vector<double>& of);
-  static void push(const Group& group, const Node& node, const double* x, std::vector<double>& to) {
+  bool sort_drives(Group& group, bool first_round, BodyLines& bodies);
+  [[nodiscard]] double drive_bias(const Group& group, int k, const BodyLines& bodies) const;
+  /// What a drive's row makes of the six numbers from `first` on in its bodies' lines.
+  template <class AnyLine>
+  static double along(const Group& group, const Node& node, const std::vector<AnyLine>& lines, int first = 0) {
+    double sum = 0;
+    for (int k = node.first_side; k < node.first_side + node.sides; ++k) {
+      const double* W = group.W.data() + group.sides[k].values;
+      const float* w = lines[group.lines[group.sides[k].body]].at + first;
+      for (int n = 0; n < 6; ++n) sum += W[n] * double(w[n]);
+    }
+    return sum;
+  }
+  /// w <- w + W^T x of a node, in w for all impulses of a step: what pulls a light link both ways is much more than what is left.
+  static void push(Group& group, const Node& node, const double* x) {
     for (int k = node.first_side; k < node.first_side + node.sides; ++k)
-      add_rows(group.W.data() + group.sides[k].values, node.rows, x, to.data() + 6 * group.sides[k].body);
+      add_rows(group.W.data() + group.sides[k].values, node.rows, x, group.w.data() + 6 * group.sides[k].body);
+  }
+  /// The same in the six numbers from `first` on of its bodies' lines, for changes.
+  template <bool points = false>
+  static void push(const Group& group, const Node& node, const double* x, BodyLines& bodies, int first) {
+    for (int from = 0; from < node.rows; from += 4) {
+      Four lanes{};
+      if (points || node.rows == 3) {
+        lanes = Four{static_cast<float>(x[0]), static_cast<float>(x[1]), static_cast<float>(x[2]), 0};
+      } else {
+        for (int r = from; r < std::min(node.rows, from + 4); ++r) lanes[r - from] = static_cast<float>(x[r]);
+      }
+      for (int k = node.first_side; k < node.first_side + node.sides; ++k)
+        add_rows<points>(group.lanes[group.sides[k].lanes + from / 4], lanes,
+                         bodies.motion[group.lines[group.sides[k].body]].at + first);
+    }
+  }
+  /// Right-hand sides of joints, what is wrong: -(W w + b); and their solution, given to bodies.
+  template <bool points>
+  static void find_wrong(Group& group, const BodyLines& bodies);
+  template <bool points>
+  static void push_all(const Group& group, BodyLines& bodies, int first) {
+    for (const Node& node : group.nodes) push<points>(group, node, group.rhs.data() + node.first_row, bodies, first);
+  }
+  static void add_impulses(const Group& group, BodyLines& bodies) {
+    for (std::size_t b = 0; b < group.lines.size(); ++b)
+      for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[n] += static_cast<float>(group.w[6 * b + n]);
   }
   static Mat3 inverse_inertia_root(const float* pose) {
     Mat3 S;

@@ -25,21 +25,15 @@ const Drive& drive_of(const Model& model, const DriveRow& row) {
 
 void Articulations::book_part(const BodyLines& bodies, Flow& flow) {
   for (const int i : awake_) {
-    Group& group = groups_[i];
+    const Group& group = groups_[i];
     if (!group.driven && group.drives.empty()) continue;
     flow[Agent::guides] -= answers_[i].x.dot(group.values.C_t);
-    // What hold_group takes anew: w, here of the substep's mean, and what bodies moved, here their velocities at its end.
-    for (std::size_t b = 0; b < group.lines.size(); ++b)
-      for (int n = 0; n < 6; ++n) {
-        const double after = bodies.motion[group.lines[b]].at[n], before = bodies.last[group.lines[b]].at[n];
-        group.moved[6 * b + n] = after;
-        group.w[6 * b + n] = 0.5 * (before + after);
-      }
     for (std::size_t k = 0; k < group.drives.size(); ++k) {
       const DriveRow& row = drives_[group.drives[k]];
       const Node& node = group.nodes[group.joints + k];
       const double x = group.drive_x[static_cast<Eigen::Index>(k)];
-      const double mean = along(group, node, group.w) + row.given, after = along(group, node, group.moved) + row.given;
+      const double before = along(group, node, bodies.last) + row.given, after = along(group, node, bodies.motion) + row.given;
+      const double mean = 0.5 * (before + after);
       flow[Agent::guides] -= x * row.given;
       switch (row.kind) {
         case DriveRow::Kind::motor:

@@ -59,18 +59,17 @@ void Articulations::place(const State& s, const Linkage& linkage, const Group& g
 void Articulations::follow(const State& s, double t, const Linkage& linkage, Group& group, const VecX& x, BodyLines& bodies) {
   place(s, linkage, group, bodies, false);
   linkage.constraints.evaluate(kinematics_, t, group.rows, group.values);
-  set_bias(linkage, group, part_, 0);
+  set_bias(s, linkage, group, part_, 0);
   // The last substep's impulses were repeated as they were: they turn along with the rows.
   const auto push_all = [&] {
-    for (int k = 0; k < group.joints; ++k) push(group, group.nodes[k], x.data() + group.nodes[k].first_row, group.w);
+    for (int k = 0; k < group.joints; ++k) push(group, group.nodes[k], x.data() + group.nodes[k].first_row);
   };
   std::fill(group.w.begin(), group.w.end(), 0.0);
   push_all();
   for (double& w : group.w) w = -w;
   whiten(bodies, group);
   push_all();
-  for (std::size_t b = 0; b < group.lines.size(); ++b)
-    for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[n] += static_cast<float>(group.w[6 * b + n]);
+  add_impulses(group, bodies);
   refactor(group);
 }
 
@@ -78,9 +77,7 @@ void Articulations::take_out_drift(Group& group, BodyLines& bodies) {
   std::fill(group.rhs.begin(), group.rhs.end(), 0.0);
   for (int r = 0; r < group.joint_rows; ++r) group.rhs[r] = -group.shorter * group.drift[r];
   group.factor.solve(group.rhs.data());
-  for (const Node& node : group.nodes) push(group, node, group.rhs.data() + node.first_row, group.moved);
-  for (std::size_t b = 0; b < group.lines.size(); ++b)
-    for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[8 + n] = static_cast<float>(group.moved[6 * b + n]);
+  group.balls ? push_all<true>(group, bodies, 8) : push_all<false>(group, bodies, 8);
 }
 
 void Articulations::close(const State& s, double t, BodyLines& bodies, Stages& stages) {
@@ -93,11 +90,9 @@ void Articulations::close(const State& s, double t, BodyLines& bodies, Stages& s
       place(s, linkages_[i], group, bodies, true);
       linkages_[i].constraints.evaluate(kinematics_, t, group.rows, group.values);
       if (group.values.C.head(group.joint_rows).lpNorm<Eigen::Infinity>() < closed) break;
-      set_bias(linkages_[i], group, part_, 0);
+      set_bias(s, linkages_[i], group, part_, 0);
       whiten(bodies, group);
       refactor(group);
-      for (std::size_t b = 0; b < group.lines.size(); ++b)
-        for (int n = 0; n < 6; ++n) group.moved[6 * b + n] = bodies.motion[group.lines[b]].at[8 + n];
       take_out_drift(group, bodies);
     }
   });

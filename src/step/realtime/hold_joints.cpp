@@ -11,23 +11,7 @@ namespace {
 constexpr int most_sortings = 4;     // of drives by their bounds, in a substep
 constexpr double limit_share = 0.2;  // of what is beyond a limit, taken back in a substep
 
-/// Of a drive's single row.
-template <class Group, class Node>
-void push_one(Group& group, const Node& node, double x) {
-  for (int k = node.first_side; k < node.first_side + node.sides; ++k)
-    add_rows_of<1>(group.W.data() + group.sides[k].values, 1, &x, group.w.data() + 6 * group.sides[k].body);
-}
-
 }  // namespace
-
-double Articulations::along(const Group& group, const Node& node, const std::vector<double>& of) {
-  double sum = 0;
-  for (int k = node.first_side; k < node.first_side + node.sides; ++k) {
-    const double *W = group.W.data() + group.sides[k].values, *w = of.data() + 6 * group.sides[k].body;
-    for (int n = 0; n < 6; ++n) sum += W[n] * w[n];
-  }
-  return sum;
-}
 
 void Articulations::prepare(BodyLines& bodies, Stages& stages) {
   for_each_group(stages, [&](int i, int) {
@@ -38,18 +22,17 @@ void Articulations::prepare(BodyLines& bodies, Stages& stages) {
     std::fill(group.w.begin(), group.w.end(), 0.0);
     for (int k = 0; k < static_cast<int>(group.nodes.size()); ++k) {
       const Node& node = group.nodes[k];
-      push(group, node, k < group.joints ? x.data() + node.first_row : group.drive_x.data() + k - group.joints, group.w);
+      push(group, node, k < group.joints ? x.data() + node.first_row : group.drive_x.data() + k - group.joints);
     }
-    for (std::size_t b = 0; b < group.lines.size(); ++b)
-      for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[n] += static_cast<float>(group.w[6 * b + n]);
+    add_impulses(group, bodies);
   });
 }
 
 /// w = W w + bias, by where the axis has come to within the step.
-double Articulations::drive_bias(const Group& group, int k) const {
+double Articulations::drive_bias(const Group& group, int k, const BodyLines& bodies) const {
   const DriveRow& row = drives_[group.drives[k]];
   const Node& node = group.nodes[group.joints + k];
-  const double rate = along(group, node, group.w), way = along(group, node, group.moved) - group.led[k];
+  const double rate = along(group, node, bodies.motion), way = along(group, node, bodies.motion, 8) - group.led[k];
   const auto drive = [&]() -> const Drive& {
     const auto& all = model_.joints[row.joint].drives;
     return std::find_if(all.begin(), all.end(), [&](const auto& axis) { return axis.axis == row.axis; })->drive;
@@ -71,20 +54,20 @@ double Articulations::drive_bias(const Group& group, int k) const {
 }
 
 /// Who is solved for, by what it has and what it wants; who is not gets its bound. Whether somebody changed sides.
-bool Articulations::sort_drives(Group& group, bool first_round) {
+bool Articulations::sort_drives(Group& group, bool first_round, BodyLines& bodies) {
   bool changed = false;
   for (int k = 0; k < static_cast<int>(group.drives.size()); ++k) {
     const DriveRow& row = drives_[group.drives[k]];
     const Node& node = group.nodes[group.joints + k];
     double& x = group.drive_x[k];
     double& bias = group.bias[node.first_row];
-    if (first_round) bias = drive_bias(group, k);
+    if (first_round) bias = drive_bias(group, k, bodies);
     double own = row.compliance;
     for (int side = 0; side < node.sides; ++side) {
       const double* W = group.W.data() + group.sides[node.first_side + side].values;
       for (int n = 0; n < 6; ++n) own += W[n] * W[n];
     }
-    const double wrong = along(group, node, group.w) + bias + row.compliance * x;
+    const double wrong = along(group, node, bodies.motion) + bias + row.compliance * x;
     const double wanted = own > 0 ? x - wrong / own : x;
     const bool held = wanted > row.lower && wanted < row.upper;
     if (held != (group.held[k] != 0)) changed = true;
@@ -92,57 +75,59 @@ bool Articulations::sort_drives(Group& group, bool first_round) {
     if (held) continue;
     const double bound = wanted <= row.lower ? row.lower : row.upper;
     const double rest = bound - x;
-    push_one(group, node, rest);
+    push(group, node, &rest, bodies, 0);
     x = bound;
   }
   return changed;
 }
 
+template <bool points>
+void Articulations::find_wrong(Group& group, const BodyLines& bodies) {
+  for (int k = 0; k < group.joints; ++k) {
+    const Node& node = group.nodes[k];
+    for (int from = 0; from < node.rows; from += 4) {
+      Four wrong{};
+      for (int side = node.first_side; side < node.first_side + node.sides; ++side)
+        take_rows<points>(group.lanes[group.sides[side].lanes + from / 4], bodies.motion[group.lines[group.sides[side].body]].at,
+                          wrong);
+      double* rhs = group.rhs.data() + node.first_row;
+      const double* bias = group.bias.data() + node.first_row;
+      if (points || node.rows == 3) {
+        for (int r = 0; r < 3; ++r) rhs[r] = double(wrong[r]) - bias[r];
+      } else {
+        for (int r = from; r < std::min(node.rows, from + 4); ++r) rhs[r] = double(wrong[r - from]) - bias[r];
+      }
+    }
+  }
+}
+
 void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool drifts) {
-  const auto fetch = [&](std::vector<double>& to, int first) {
-    for (std::size_t b = 0; b < group.lines.size(); ++b)
-      for (int n = 0; n < 6; ++n) to[6 * b + n] = bodies.motion[group.lines[b]].at[first + n];
-  };
-  fetch(group.w, 0);
-  if (drifts || !group.drives.empty()) fetch(group.moved, 8);
-  const int nodes = static_cast<int>(group.nodes.size());
   const int rounds = group.drives.empty() ? 1 : most_sortings;
   for (int round = 0; round < rounds; ++round) {
     if (!group.drives.empty()) {
-      const bool changed = sort_drives(group, round == 0);
+      const bool changed = sort_drives(group, round == 0, bodies);
       if (changed) refactor(group);
       if (round > 0 && !changed) break;
     }
-    // -(W w + b): what is wrong.
-    for (int k = 0; k < nodes; ++k) {
-      const Node& node = group.nodes[k];
-      double* rhs = group.rhs.data() + node.first_row;
-      const double* bias = group.bias.data() + node.first_row;
-      const int drive = k - group.joints;
-      if (drive >= 0) {
-        rhs[0] = 0;
-        if (group.held[drive] == 0) continue;
-        rhs[0] = -drives_[group.drives[drive]].compliance * group.drive_x[drive];
-      }
-      for (int r = 0; r < node.rows; ++r) rhs[r] = (drive >= 0 ? rhs[r] : 0) - bias[r];
-      for (int side = node.first_side; side < node.first_side + node.sides; ++side) {
-        take_rows(group.W.data() + group.sides[side].values, node.rows, group.w.data() + 6 * group.sides[side].body, rhs);
-      }
+    group.balls ? find_wrong<true>(group, bodies) : find_wrong<false>(group, bodies);
+    for (std::size_t k = 0; k < group.drives.size(); ++k) {
+      const Node& node = group.nodes[group.joints + k];
+      group.rhs[node.first_row] = group.held[k] == 0 ? 0
+                                                     : -along(group, node, bodies.motion) - group.bias[node.first_row] -
+                                                           drives_[group.drives[k]].compliance * group.drive_x[k];
     }
     group.factor.solve(group.rhs.data());
     for (int r = 0; r < group.joint_rows; ++r) x[r] += group.rhs[r];
     for (std::size_t k = 0; k < group.drives.size(); ++k) group.drive_x[k] += group.rhs[group.joint_rows + k];
-    for (const Node& node : group.nodes) push(group, node, group.rhs.data() + node.first_row, group.w);
+    group.balls ? push_all<true>(group, bodies, 0) : push_all<false>(group, bodies, 0);
   }
   // Whoever is still beyond its bounds after the last round gives up the rest.
   for (std::size_t k = 0; k < group.drives.size(); ++k) {
     DriveRow& row = drives_[group.drives[k]];
     const double within = std::clamp(group.drive_x[k], row.lower, row.upper);
-    if (const double rest = within - group.drive_x[k]; rest != 0) push_one(group, group.nodes[group.joints + k], rest);
+    if (const double rest = within - group.drive_x[k]; rest != 0) push(group, group.nodes[group.joints + k], &rest, bodies, 0);
     group.drive_x[k] = row.x = within;
   }
-  for (std::size_t b = 0; b < group.lines.size(); ++b)
-    for (int n = 0; n < 6; ++n) bodies.motion[group.lines[b]].at[n] = static_cast<float>(group.w[6 * b + n]);
   if (drifts) take_out_drift(group, bodies);
 }
 

@@ -31,7 +31,8 @@ RealtimeStepper::RealtimeStepper(const Model& model, const Recipe& recipe)
       settings_(std::get<RealtimeStepperSettings>(recipe.stepper)),
       rules_(model, recipe),
       stages_(recipe.threads),
-      touches_(model, rules_.settings) {
+      touches_(model, rules_.settings),
+      spins_(model) {
   require_realtime(model);
   bodies_.resize(model.body_count());
   for (int i = 0; i < model.body_count(); ++i) {
@@ -112,12 +113,16 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
 
     if (records_->problems) records_->begin_problem(model_, s, t, h, *forces, rules_, size_, touches_, *joints_);
     const std::span<const int> rows = bodies_.rows;
+    spins_.begin(s, h, bodies_, stages_);
     const auto pass = [&](Pass which) { stages_.sweep(which, touches_.slots, bodies_, sweep); };
     stages_.over_rows(rows, [&](std::span<const int> some) { begin_step(bodies_, some); });
     pass(Pass::prepare);
     joints_->prepare(bodies_, stages_);
     for (int k = 0; k < substeps; ++k) {
-      if (k > 0) stages_.over_rows(rows, [&](std::span<const int> some) { begin_substep(bodies_, some); });
+      if (k > 0) {
+        stages_.over_rows(rows, [&](std::span<const int> some) { begin_substep(bodies_, some); });
+        spins_.turn_on(part, bodies_, stages_);
+      }
       pass(Pass::push);
       joints_->hold(s, t, k, bodies_, stages_);
       stages_.over_rows(rows, [&](std::span<const int> some) { advance(bodies_, some, sweep.h); });
@@ -125,7 +130,6 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
       book_part();
       if (records_->problems) records_->add_part(s, touches_, *joints_);
     }
-    joints_->close(s, t + h, bodies_, stages_);
     if (!records_->problems)
       report_.residual =
           std::max(stages_.judge(touches_.slots, bodies_, sweep.h, evaluations_), joints_->judge(bodies_, evaluations_));
@@ -135,6 +139,8 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
       pass(Pass::bounce);
       if (booked) book_bounces();
     }
+    spins_.settle(part, h, s, bodies_, stages_);
+    joints_->close(s, t + h, bodies_, stages_);
   }
   if (records_->books) book_forces(s, t, h);
   if (records_->problems) report_.residual = records_->close_problem(model_, t, h, rules_, *joints_);

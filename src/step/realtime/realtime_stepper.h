@@ -25,6 +25,7 @@
 #include "mechanism/island.h"
 #include "mechanism/shock.h"
 #include "step/ledger.h"
+#include "step/realtime/spinning.h"
 #include "step/realtime/touches.h"
 #include "step/realtime/weighing.h"
 #include "step/touch_log.h"
@@ -193,6 +194,7 @@ class RealtimeStepper {
   realtime::BodyLines bodies_;
   realtime::Touches touches_;
   realtime::Weighing weighing_;
+  realtime::Spins spins_;
   bool loaded_ = false;       // whether the lines are those of the state
   bool found_ = false;        // whether contacts were looked for since somebody changed it
   bool anew_ = true;          // whether somebody else changed the state since then

@@ -1,11 +1,12 @@
 // Joint forces turn with the bodies they act on: where that is too stiff for a step, bodies get more inertia.
-#include <Eigen/Eigenvalues>
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
 #include "constraint/geometric_stiffness.h"
+#include "math/symmetric3.h"
 #include "step/realtime/articulations.h"
 
 namespace rotule::realtime {
@@ -14,21 +15,6 @@ namespace {
 
 /// h^2 K over inertia from which on stiffness is taken in. A step by itself stands 4; neighbours in a chain double it.
 constexpr double least_stiffness = 0.25;
-
-/// The nearest symmetric matrix without negative eigenvalues: none of what pushes, which is most often all there is, and all of
-/// what pulls. (By the signs of leading minors.)
-Mat3 without_negative(const Mat3& K) {
-  const double first = K(0, 0), second = K(0, 0) * K(1, 1) - K(0, 1) * K(0, 1);
-  if (second > 0) {
-    const double third = K.determinant();
-    if (first < 0 && third < 0) return Mat3::Zero();
-    if (first > 0 && third > 0) return K;
-  }
-  Eigen::SelfAdjointEigenSolver<Mat3> axes;
-  axes.computeDirect(K);
-  const Vec3 values = axes.eigenvalues().cwiseMax(0.0);
-  return axes.eigenvectors() * values.asDiagonal() * axes.eigenvectors().transpose();
-}
 
 Vec3 position_of(const Line& pose) {
   const float* p = pose.at;
@@ -41,7 +27,9 @@ void put_motion(Line& motion, int first, const Vec3& w) {
 
 }  // namespace
 
-Articulations::RigidMotion Articulations::motion_as_one(const Group& group, const BodyLines& bodies) {
+Articulations::RigidMotion Articulations::motion_as_one(const Group& group, const BodyLines& bodies,
+                                                        std::vector<Mat3>& inertia_roots) {
+  inertia_roots.clear();
   RigidMotion out;
   Vec3 push = Vec3::Zero();
   for (const int line : group.lines) {
@@ -57,7 +45,7 @@ Articulations::RigidMotion Articulations::motion_as_one(const Group& group, cons
   for (const int line : group.lines) {
     const Line& motion = bodies.motion[line];
     const double root = 1 / double(motion.at[6]);
-    const Mat3 inertia_root = inverse_inertia_root(bodies.pose[line].at).inverse();
+    const Mat3& inertia_root = inertia_roots.emplace_back(inverse_inertia_root(bodies.pose[line].at).inverse());
     const Vec3 lever = position_of(bodies.pose[line]) - out.centre;
     out.inertia +=
         inertia_root * inertia_root + root * root * (lever.squaredNorm() * Mat3::Identity() - lever * lever.transpose());
@@ -71,6 +59,30 @@ void Articulations::estimate_stiffness(const Linkage& linkage, const VecX& x, Gr
   std::fill(group.stiffness.begin(), group.stiffness.end(), Mat3::Zero());
   std::fill(group.twist.begin(), group.twist.end(), 0.0);
   std::fill(group.pull.begin(), group.pull.end(), 0.0);
+  if (group.balls) {
+    // Of a point's rows the angular parts are rho x e_k on a, and minus that on b, as the force there is minus what it is on a.
+    for (int k = 0; k < group.joints; ++k) {
+      const ConstraintBlock& block = group.rows.blocks[k];
+      const Vec3 f(x[block.first_row], x[block.first_row + 1], x[block.first_row + 2]);
+      const auto add = [&](int body, const double* J) {
+        if (body < 0) return;
+        const Vec3 rho(J[6 + 5], J[12 + 3], J[4]);
+        Mat3& K = group.stiffness[body];
+        const double pull = f.dot(rho);
+        for (int i = 0; i < 3; ++i) {
+          K(i, i) += pull - f[i] * rho[i];
+          for (int j = 0; j < i; ++j) {
+            const double twisted = 0.5 * (f[i] * rho[j] + f[j] * rho[i]);
+            K(i, j) -= twisted;
+            K(j, i) -= twisted;
+          }
+        }
+      };
+      add(block.body_a, group.rows.J_a.data() + 6 * block.first_row);
+      add(block.body_b, group.rows.J_b.data() + 6 * block.first_row);
+    }
+    return;
+  }
   for (int k = 0; k < group.joints; ++k) {
     const ConstraintBlock& block = group.rows.blocks[k];
     const Joint& joint = model_.joints[block.source];
@@ -83,7 +95,6 @@ void Articulations::estimate_stiffness(const Linkage& linkage, const VecX& x, Gr
       for (int r = 0; r < block.rows; ++r) push += forces[r] * J.row(block.first_row + r).head<3>().transpose();
       const Mat3 twisted = push * rho.transpose();
       group.stiffness[body] += push.dot(rho) * Mat3::Identity() - 0.5 * (twisted + twisted.transpose());
-      if (group.balls) return;
       if (joint.locked[3] || joint.locked[4] || joint.locked[5]) group.twist[body] += forces.lpNorm<1>();
       if (joint.length > 0) group.pull[body] += forces.lpNorm<1>() / joint.length;
     };
@@ -108,7 +119,7 @@ void Articulations::stiffen(const Linkage& linkage, const VecX& x, Group& group,
     if (group.pull[i] * light * light <= least) {
       // A product of norms is never less, and most are sorted out by that.
       if (size * (group.stiffness[i].norm() + group.twist[i]) <= least) continue;
-      if ((S * group.stiffness[i] * S).norm() + group.twist[i] * size <= least) continue;
+      if (most_eigenvalue(S * group.stiffness[i] * S) + group.twist[i] * size <= least) continue;
     }
     stiff.push_back(static_cast<int>(i));
   }
@@ -131,39 +142,38 @@ void Articulations::stiffen(const Linkage& linkage, const VecX& x, Group& group,
     const Mat3 S = inverse_inertia_root(pose.at);
     const double turning = (S * angular * S).norm(), sliding = linear.norm() / (mass_root * mass_root);
     if (std::max(turning, sliding) * square < least_stiffness) continue;
-    if (!whole) whole = motion_as_one(group, bodies);
+    if (!whole) whole = motion_as_one(group, bodies, desk.inertia_roots);
     const RigidMotion& rigid = *whole;
     const double heavier = std::sqrt(mass_root * mass_root + square * linear.norm());
-    const Mat3 inertia_root = S.inverse(), inertia = inertia_root * inertia_root;
-    Eigen::SelfAdjointEigenSolver<Mat3> axes;
-    axes.computeDirect(inertia + square * angular);
-    const Mat3 root = axes.operatorInverseSqrt();
+    Mat3& inertia_root = desk.inertia_roots[i];
+    const Mat3 inertia = inertia_root * inertia_root;
+    const auto [root, inverse_root] = square_roots(inertia + square * angular);
     // Momenta stay, as in an implicit step: what is too stiff to be followed is damped. But forces that turn along with all that
     // hangs together do not hold back its turning as a whole: of velocities, only what differs from that is damped.
     const Vec3 lever = position_of(pose) - rigid.centre;
     const Vec3 v = motion_of(motion, 0) / mass_root, omega = S * motion_of(motion, 3);
     const Vec3 v_whole = rigid.velocity + rigid.spin.cross(lever);
     const Vec3 v_new = v_whole + mass_root * mass_root / (heavier * heavier) * (v - v_whole),
-               omega_new = rigid.spin + root * (root * (inertia * (omega - rigid.spin)));
+               omega_new = rigid.spin + inverse_root * (inverse_root * (inertia * (omega - rigid.spin)));
     const Vec3 push = mass_root * mass_root * (v - v_new);
     push_lost += push;
     spin_lost += inertia * (omega - omega_new) + lever.cross(push);
     put_motion(motion, 0, heavier * v_new);
-    put_motion(motion, 3, axes.operatorSqrt() * omega_new);
+    put_motion(motion, 3, root * omega_new);
+    inertia_root = root;
     motion.at[6] = static_cast<float>(1 / heavier);
     constexpr int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
-    for (int k = 0; k < 6; ++k) pose.at[10 + k] = static_cast<float>(root(at[k][0], at[k][1]));
+    for (int k = 0; k < 6; ++k) pose.at[10 + k] = static_cast<float>(inverse_root(at[k][0], at[k][1]));
   }
   if (!group.free || !whole) return;
   const RigidMotion& rigid = *whole;
   // Nothing holds it from outside: what damping took from its momentum and angular momentum goes to all of it alike.
   const Vec3 faster = push_lost / rigid.mass, turning = rigid.inertia.ldlt().solve(spin_lost);
-  for (const int line : group.lines) {
-    Line& motion = bodies.motion[line];
-    const Mat3 inertia_root = inverse_inertia_root(bodies.pose[line].at).inverse();
-    const Vec3 v = faster + turning.cross(position_of(bodies.pose[line]) - rigid.centre);
+  for (std::size_t i = 0; i < group.lines.size(); ++i) {
+    Line& motion = bodies.motion[group.lines[i]];
+    const Vec3 v = faster + turning.cross(position_of(bodies.pose[group.lines[i]]) - rigid.centre);
     put_motion(motion, 0, motion_of(motion, 0) + v / motion.at[6]);
-    put_motion(motion, 3, motion_of(motion, 3) + inertia_root * turning);
+    put_motion(motion, 3, motion_of(motion, 3) + desk.inertia_roots[i] * turning);
   }
 }
 
