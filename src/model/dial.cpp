@@ -43,8 +43,8 @@ bool is_implicit(const IntegratorSettings& integrator) {
 }
 
 /// The longest step that springs, dampers and rotations bear, at most `longest`.
-double borne(const SceneContent& content, double longest, double share, bool impulses) {
-  const bool implicit = impulses && content.needs.soft;
+double borne(const SceneContent& content, double longest, double share, bool impulses, bool realtime = false) {
+  const bool implicit = realtime || (impulses && content.needs.soft);
   const double own_frequency = implicit ? content.tied_frequency : content.frequency;
   const double own_decay = implicit ? content.tied_decay : content.decay;
   const double frequency = impulses ? own_frequency : std::max(own_frequency, content.joint_frequency);
@@ -79,7 +79,7 @@ double step_for(const SceneContent& content, const Recipe& recipe, const Wish& w
     // First order: in one second a fall is off by about g/2 h per metre, so that an accuracy in seconds is a step.
     double longest = wish.dial == Dial::realtime ? 1.0 / 60 : wish.dial == Dial::balanced ? 1e-3 : 1e-4;
     if (wish.accuracy) longest = std::clamp(*wish.accuracy, 1e-5, 1.0 / 60);
-    double h = borne(content, longest, impulse_share, true);
+    double h = borne(content, longest, impulse_share, true, std::holds_alternative<RealtimeStepperSettings>(recipe.stepper));
     if (wish.dial != Dial::realtime && content.tied_frequency > 0)
       h = std::min(h, impulse_followed_share / content.tied_frequency);
     return rounded_step(wish.dial == Dial::realtime ? h : seen(content, h), longest);
