@@ -131,6 +131,9 @@ Recipe without_impulses(const SceneContent& content, const Wish& wish) {
 // Bodies that have lain still for so long sleep, where nobody chose otherwise.
 constexpr double usual_sleep = 0.5;  // s
 
+// Substeps where there are particles: what they lose by swinging goes by their length.
+constexpr int particle_substeps = 8;
+
 /// Whether those who watch bodies touch get the stepper that was made for that: it must know all of the scene, and whoever chose
 /// a method of his own wants the reference.
 bool for_realtime(const SceneContent& content, const ContactChoice& contacts, const Wish& wish, const GivenFields& which,
@@ -146,7 +149,7 @@ bool for_realtime(const SceneContent& content, const ContactChoice& contacts, co
 Recipe chosen(const SceneContent& content, const ContactChoice& contacts, const Wish& wish, bool realtime) {
   if (realtime) {
     Recipe out = recipes::fastest();
-    out.stepper = RealtimeStepperSettings{.sleep_after = usual_sleep};
+    out.stepper = RealtimeStepperSettings{.substeps = content.particles ? particle_substeps : 4, .sleep_after = usual_sleep};
     out.contacts = contacts;
     out.dt = step_for(content, out, wish);
     return out;

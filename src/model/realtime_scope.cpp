@@ -86,7 +86,12 @@ std::string unknown_of_particles(const Scene& scene) {
   for (const ParticleGroup& group : scene.particles)
     if (!group.tetrahedra.empty() || !group.triangles.empty()) return elastic(group.name);
   for (const SolidDef& solid : scene.solids)
-    if (std::visit([](const auto& of) { return requires { of.material; }; }, solid)) return elastic(name_of(solid));
+    if (std::visit(
+            [](const auto& of) {
+              return requires { of.material; };
+            },
+            solid))
+      return elastic(name_of(solid));
   for (const ForceDef& force : scene.forces) {
     const std::string what = std::visit(
         [&](const auto& of) -> std::string {

@@ -91,6 +91,11 @@ void RealtimeStepper::book_part() {
   records.flow[Agent::impacts] += work.normal;
   records.flow[Agent::contact_friction] += work.friction;
   records.flow[Agent::guides] += work.led;
+  SoftWork soft;
+  soft_->book(bodies_, soft);
+  records.flow[Agent::impacts] += soft.normal;
+  records.flow[Agent::contact_friction] += soft.friction;
+  records.flow[Agent::guides] += soft.led;
   joints_->book_part(bodies_, records.flow);
   if (!records.books) return;
   const double share = 0.5 / settings_.substeps;
@@ -120,7 +125,10 @@ void RealtimeStepper::book_forces(const State& s, double t, double h) {
   Records& records = *records_;
   Flow rates;
   soft_->add_way(1 / h, records.mean);
-  add_force_flow(model_, external_, s, t, records.mean, recipe_.threads, records.flow_scratch, rates);
+  // Dampers and drag of particles act in each substep anew: as at the step's mean velocities.
+  records.middle = s;
+  records.middle.u.tail(s.x.size()) = records.mean.tail(s.x.size());
+  add_force_flow(model_, external_, records.middle, t, records.mean, recipe_.threads, records.flow_scratch, rates);
   if (joints_->has_torques()) {
     records.rate.setZero(s.u.size());
     joints_->add_torques(records.rate);

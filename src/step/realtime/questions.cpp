@@ -38,8 +38,8 @@ Diagnostics RealtimeStepper::diagnose(const State& s, double t, double h) {
   out.kinetic_energy = kinetic_energy(model_, s);
   out.gravity_energy = weight_potential(model_, s);
   out.spring_energy = joint_spring_potential(model_, s) + spring_potential(model_, s) + elastic_potential(model_, s);
-  out.potential_energy = out.gravity_energy + joint_spring_potential(model_, s) +
-                         force_potential(model_, s, t, recipe_.threads, scratch_);
+  out.potential_energy =
+      out.gravity_energy + joint_spring_potential(model_, s) + force_potential(model_, s, t, recipe_.threads, scratch_);
   for (int i = 0; i < s.bodies(); ++i) {
     const Body& body = model_.bodies[i];
     if (body.fixed) continue;

@@ -122,7 +122,7 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
     joints_->prepare(bodies_, stages_);
     for (int k = 0; k < substeps; ++k) {
       if (k > 0) stages_.over_rows(rows, [&](std::span<const int> some) { begin_substep(bodies_, some); });
-      move_particles(s);
+      soft_->substep(s, settings_.push_speed, stages_, bodies_);
       pass(Pass::push);
       joints_->hold(s, t, k, bodies_, stages_);
       stages_.over_rows(rows, [&](std::span<const int> some) { advance(bodies_, some, sweep.h); });
@@ -156,15 +156,6 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   report_.contacts = touches_.points() + soft_->touching();
   report_.asleep = touches_.sleepers.count();
   return report_;
-}
-
-void RealtimeStepper::move_particles(const State& s) {
-  if (!soft_->any()) return;
-  SoftWork work;
-  soft_->substep(s, settings_.push_speed, stages_, bodies_, records_->books || model_.has_kinematic() ? &work : nullptr);
-  records_->flow[Agent::impacts] += work.normal;
-  records_->flow[Agent::contact_friction] += work.friction;
-  records_->flow[Agent::guides] += work.led;
 }
 
 void RealtimeStepper::lead(State& s, double t, double h) {

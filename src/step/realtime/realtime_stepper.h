@@ -165,8 +165,6 @@ class RealtimeStepper {
   double energy_of(const State& s, double t);
   /// u of a line's body, of whitened velocities with its inertia as it is.
   [[nodiscard]] Vec6 velocity_of(int line, const float* w) const;
-  /// The next substep of particles, in which bodies get what these give.
-  void move_particles(const State& s);
   void open_step(const State& s, double t);
   void book_part();
   void book_bounces();

@@ -8,15 +8,16 @@
 
 namespace rotule::realtime {
 
+using Eigen::Vector3f;
+
 namespace {
 
-using Vector3f = Eigen::Vector3f;
-
-constexpr int chunk = 32;            // points in one box
+constexpr int chunk = 32;             // points in one box
 constexpr double fresh_share = 0.05;  // of a part's half thickness
-constexpr double slack_radii = 4;    // that everyone may go astray
-constexpr double behind_radii = 4;   // below a triangle, from where one is still brought back
-constexpr int most_planes = 12;      // tried along a way
+constexpr double slack_radii = 4;     // that everyone may go astray
+constexpr double behind_radii = 4;    // below a triangle, from where one is still brought back
+constexpr float rest_share = 0.2F;    // of the rounding: who is nearer, and does not leave, rests
+constexpr int most_planes = 12;       // tried along a way
 
 Vector3f load(const std::vector<Four>& lines, int line) {
   const float* at = lines[static_cast<std::size_t>(line)].at;
@@ -46,12 +47,9 @@ float inverse_mass_along(const MetBody& met, const Vector3f& lever, const Vector
 BodyTouches::BodyTouches(const Model& model) : model_(model) {
   for (int k = 0; k < static_cast<int>(model.particle_surfaces.size()); ++k) {
     const ParticleSurface& surface = model.particle_surfaces[k];
-    std::vector<char> outside(static_cast<std::size_t>(surface.count), surface.faces.empty() ? 1 : 0);
-    for (const std::array<int, 3>& face : surface.faces)
-      for (const int corner : face) outside[static_cast<std::size_t>(corner - surface.first)] = 1;
+    // What is inside of a block, too: where it is crushed, that must not come out through its skin.
     for (int n = 0; n < surface.count; ++n)
-      if (outside[static_cast<std::size_t>(n)] != 0)
-        points_.push_back({.particle = surface.first + n, .surface = k, .radius = static_cast<float>(surface.radius)});
+      points_.push_back({.particle = surface.first + n, .surface = k, .radius = static_cast<float>(surface.radius)});
   }
   boxes_.resize(points_.size());
   gather_shapes();
@@ -61,6 +59,8 @@ void BodyTouches::gather_shapes() {
   shapes_.clear();
   parts_.clear();
   touches_.clear();
+  holding_.clear();
+  pressing_.clear();
   met_.clear();
   met_place_.assign(static_cast<std::size_t>(model_.body_count()), -1);
   if (points_.empty()) return;
@@ -121,13 +121,16 @@ void BodyTouches::put_plane(const State& s, const MetBody& met, const Vec3& norm
 void BodyTouches::find(const State& s, const ParticleLines& lines, const BodyLines& bodies, double rest) {
   read_bodies(bodies);
   touches_.clear();
+  holding_.clear();
+  pressing_.clear();
   const double fall = rest * rest * model_.gravity.norm();
   chunks_.clear();
   for (std::size_t k = 0; k < points_.size(); ++k) {
     Point& point = points_[k];
     const int line = line_of_particle(point.particle);
     point.seen_at = load(lines.moved, line);
-    const Vec3 x = s.particle_position(point.particle) + point.seen_at.cast<double>(), way = rest * load(lines.v, line).cast<double>();
+    const Vec3 x = s.particle_position(point.particle) + point.seen_at.cast<double>(),
+               way = rest * load(lines.v, line).cast<double>();
     const double slack = 0.5 * way.norm() + fall + slack_radii * double(point.radius);
     point.reach = static_cast<float>(way.norm() + slack);
     Aabb& box = boxes_[k];
@@ -182,6 +185,12 @@ void BodyTouches::find(const State& s, const ParticleLines& lines, const BodyLin
         touch.fresh = at.meets ? static_cast<float>(fresh) : -1;
         put_plane(s, met, at.normal, at.on, line, touch);
         touch.seen = point.seen_at - carried(met, touch.lever);
+        // Who rests there, as far as one sees.
+        const Vector3f normal = turned(met, touch.normal);
+        const float gap = normal.dot(touch.apart + touch.seen) - touch.radius,
+                    leaving = normal.dot(load(lines.v, line) - speed_of(met, turned(met, touch.lever)));
+        if (at.meets && gap < rest_share * touch.radius && leaving * static_cast<float>(rest) < rest_share * touch.radius)
+          holding_.push_back(static_cast<int>(touches_.size()) - 1);
       };
       if (part.part->kind != CollisionPart::Kind::surface) return add(0, part.fresh);
       const Surface& surface = *part.part->surface;
@@ -238,6 +247,10 @@ bool BodyTouches::look_anew(const State& s, const ParticleLines& lines, float h,
   return true;
 }
 
+Eigen::Vector3f BodyTouches::arm_of(const MetBody& met, const Touch& touch) {
+  return turned(met, touch.lever) + touch.radius * turned(met, touch.normal);
+}
+
 void BodyTouches::push_one(const State& s, ParticleLines& lines, float h, double push_speed, Touch& touch) {
   MetBody& met = met_[touch.body];
   float* at = lines.moved[touch.line].at;
@@ -253,73 +266,129 @@ void BodyTouches::push_one(const State& s, ParticleLines& lines, float h, double
     gap = normal.dot(gap_at) - touch.radius;
   };
   measure();
-  if (gap >= 0 && touch.pressed == 0) return;
-  if (touch.pressed == 0) {
+  if (gap >= 0 && touch.pressed == 0 && touch.borne <= 0) return;
+  if (touch.pressed == 0 && !touch.known) {
     if (touch.fresh < 0 || (along - touch.seen).squaredNorm() > touch.fresh * touch.fresh) {
       if (!look_anew(s, lines, h, touch, push_speed)) return;
       measure();
-      if (gap >= 0) return;
+      if (gap >= 0 && touch.borne <= 0) return;
     }
+    touch.known = true;
     const Vector3f begun = load(lines.begun, touch.line) - carried(met, touch.lever);
     touch.depth = normal.dot(touch.apart + begun) - touch.radius;
-    touch.rubbed.setZero();
   }
   if (touch.depth < 0) gap -= std::min(0.0F, touch.depth + static_cast<float>(push_speed) * h);
   const Vector3f arm = lever + gap_at - touch.radius * normal;  // where the particle is, from the centre of mass
-  const auto give = [&](const Vector3f& impulse) {             // h times it, to the particle
-    for (int k = 0; k < 3; ++k) at[k] += w * impulse[k];
-    if (!met.moves) return;
-    const Vector3f back = impulse * (-1 / h), turning = arm.cross(back);
-    met.v += met.inverse_mass * back;
-    met.omega += met.inverse_inertia * turning;
-    met.push += back.cast<double>();
-    met.twist += turning.cast<double>();
-  };
   const float pressed = std::max(touch.pressed - gap / (w + inverse_mass_along(met, arm, normal)), 0.0F);
-  give((pressed - touch.pressed) * normal);
+  give((pressed - touch.pressed) * normal, arm, h, at, met);
   touch.pressed = pressed;
-  // Friction, against what it slid in this substep.
+}
+
+void BodyTouches::give(const Vector3f& impulse, const Vector3f& arm, float h, float* moved, MetBody& met) {
+  for (int k = 0; k < 3; ++k) moved[k] += moved[3] * impulse[k];
+  if (!met.moves) return;
+  const Vector3f back = impulse * (-1 / h), turning = arm.cross(back);
+  met.v += met.inverse_mass * back;
+  met.omega += met.inverse_inertia * turning;
+  met.push += back.cast<double>();
+  met.twist += turning.cast<double>();
+}
+
+void BodyTouches::rub(ParticleLines& lines, float h, Touch& touch) {
+  MetBody& met = met_[touch.body];
+  float* at = lines.moved[touch.line].at;
+  const float w = at[3], bound = std::max(touch.pressed + touch.borne, 0.0F);
+  touch.rubbed.setZero();
+  if (bound == 0) return;
+  const Vector3f normal = turned(met, touch.normal), arm = arm_of(met, touch);
   Vector3f slid = Vector3f(at[0], at[1], at[2]) - load(lines.begun, touch.line) - h * (speed_of(met, arm) + met.belt);
   slid -= normal.dot(slid) * normal;
+  // Of the way in this substep, the share after it came to the plane: what went before slid on nothing.
+  const float came = std::max(touch.depth, 0.0F), pushed = touch.pressed * (w + inverse_mass_along(met, arm, normal));
+  if (touch.borne <= 0) slid *= pushed / (pushed + came);
   const float length = slid.norm();
-  Vector3f rubbed = touch.rubbed;
-  if (length > 0) rubbed -= slid / (w + inverse_mass_along(met, arm, slid / length));
-  const float size = rubbed.norm();
-  if (size > touch.static_friction * pressed) rubbed *= touch.friction * pressed / size;
-  give(rubbed - touch.rubbed);
-  touch.rubbed = rubbed;
+  if (length == 0) return;
+  touch.rubbed = slid * (-1 / (w + inverse_mass_along(met, arm, slid / length)));
+  const float size = touch.rubbed.norm();
+  if (size > touch.static_friction * bound) touch.rubbed *= touch.friction * bound / size;
+  give(touch.rubbed, arm, h, at, met);
+}
+
+void BodyTouches::hold(ParticleLines& lines) {
+  for (MetBody& met : met_) met.holding = 0;
+  for (const int k : pressing_) touches_[k].borne = 0;
+  lines.any_held = false;
+  for (const int k : holding_) ++met_[touches_[k].body].holding;
+  for (const int k : holding_) {
+    Touch& touch = touches_[k];
+    const MetBody& met = met_[touch.body];
+    float* held = lines.held[touch.line].at;
+    const float w = lines.inverse_mass(touch.line);
+    touch.holds = w > 0 && held[0] == 0 && held[1] == 0 && held[2] == 0;  // in a corner, by the first
+    if (!touch.holds) continue;
+    lines.any_held = true;
+    // As many as rest on a body have a share of its inertia each: all that they do together is never more than it bears.
+    const Vector3f normal = turned(met, touch.normal);
+    const float body = static_cast<float>(met.holding) * inverse_mass_along(met, turned(met, touch.lever), normal);
+    const float c = std::sqrt(w * w / (w + body));
+    for (int n = 0; n < 3; ++n) held[n] = c * normal[n];
+    held[3] = 0;
+  }
+}
+
+void BodyTouches::bear(ParticleLines& lines, float h) {
+  for (const int k : holding_) {
+    Touch& touch = touches_[k];
+    if (!touch.holds) continue;
+    MetBody& met = met_[touch.body];
+    float* held = lines.held[touch.line].at;
+    const Vector3f borne = held[3] / lines.inverse_mass(touch.line) * Vector3f(held[0], held[1], held[2]);
+    for (int n = 0; n < 4; ++n) held[n] = 0;
+    const Vector3f normal = turned(met, touch.normal);
+    touch.borne = -normal.dot(borne);
+    if (!met.moves) continue;
+    const Vector3f arm = arm_of(met, touch), impulse = borne / h, turning = arm.cross(impulse);
+    met.v += met.inverse_mass * impulse;
+    met.omega += met.inverse_inertia * turning;
+    met.push += impulse.cast<double>();
+    met.twist += turning.cast<double>();
+  }
 }
 
 void BodyTouches::push(const State& s, ParticleLines& lines, float h, double push_speed) {
   constexpr int rounds = 2;
   for (MetBody& met : met_) {
-    met.v_before = met.v;
-    met.omega_before = met.omega;
     const Body& body = model_.bodies[met.body];
     if (!body.surface_velocity.isZero(0)) met.belt = turned(met, (s.theta[met.body] * body.surface_velocity).cast<float>());
   }
   pressing_.clear();
   for (std::size_t k = 0; k < touches_.size(); ++k) {
-    touches_[k].pressed = 0;
-    push_one(s, lines, h, push_speed, touches_[k]);
-    if (touches_[k].pressed > 0) pressing_.push_back(static_cast<int>(k));
+    Touch& touch = touches_[k];
+    touch.pressed = 0;
+    touch.known = false;
+    push_one(s, lines, h, push_speed, touch);
+    if (touch.known || touch.borne != 0) pressing_.push_back(static_cast<int>(k));
   }
   for (int round = 1; round < rounds; ++round)
-    for (const int k : pressing_) push_one(s, lines, h, push_speed, touches_[k]);
-  for (const int k : pressing_) touches_[k].before = load(lines.v, touches_[k].line);
+    for (const int k : pressing_)
+      if (touches_[k].known) push_one(s, lines, h, push_speed, touches_[k]);
+  for (const int k : pressing_) rub(lines, h, touches_[k]);
+  for (const int k : holding_) touches_[k].holds = false;
+  holding_.clear();
+  for (const int k : pressing_) {
+    Touch& touch = touches_[k];
+    touch.holds = touch.pressed + touch.borne > 0;
+    if (touch.holds) holding_.push_back(k);
+  }
 }
 
-void BodyTouches::settle(ParticleLines& lines, BodyLines& bodies, float h, SoftWork* work) {
+void BodyTouches::settle(ParticleLines& lines, BodyLines& bodies, float h) {
   touching_ = static_cast<int>(pressing_.size());
-  const auto arm_of = [&](const Touch& touch) -> Vector3f {
-    const MetBody& met = met_[touch.body];
-    return turned(met, touch.lever) + touch.radius * turned(met, touch.normal);
-  };
   for (const int k : pressing_) {
     Touch& touch = touches_[k];
     if (touch.depth >= 0 || touch.pressed == 0) continue;
     MetBody& met = met_[touch.body];
-    const Vector3f normal = turned(met, touch.normal), arm = arm_of(touch);
+    const Vector3f normal = turned(met, touch.normal), arm = arm_of(met, touch);
     float* v = lines.v[touch.line].at;
     const float w = lines.inverse_mass(touch.line), leaving = normal.dot(Vector3f(v[0], v[1], v[2]) - speed_of(met, arm));
     if (leaving <= 0) continue;
@@ -333,20 +402,32 @@ void BodyTouches::settle(ParticleLines& lines, BodyLines& bodies, float h, SoftW
     met.push += impulse.cast<double>();
     met.twist += turning.cast<double>();
   }
-  if (work != nullptr)
-    for (const int k : pressing_) {
-      const Touch& touch = touches_[k];
-      const MetBody& met = met_[touch.body];
-      const Vector3f normal = turned(met, touch.normal), arm = arm_of(touch);
-      Vector3f body = Vector3f::Zero();
-      if (met.goes) body = 0.5F * (met.v + met.v_before + (met.omega + met.omega_before).cross(arm));
-      const Vector3f mean = 0.5F * (touch.before + load(lines.v, touch.line)) - body;
-      work->normal += double(touch.pressed / h) * double(normal.dot(mean));
-      work->friction += double(touch.rubbed.dot(mean - met.belt) / h);
-      work->led += double(touch.rubbed.dot(met.belt) / h);
-      if (met.goes && !met.moves) work->led += double((touch.pressed * normal + touch.rubbed).dot(body) / h);
-    }
-  for (const MetBody& met : met_) give_body(met, bodies);
+  for (const MetBody& met : met_) give_body(met, 1, bodies);
+}
+
+void BodyTouches::take_back(BodyLines& bodies) {
+  for (MetBody& met : met_) {
+    give_body(met, -1, bodies);
+    met.push.setZero();
+    met.twist.setZero();
+  }
+}
+
+void BodyTouches::book(const ParticleLines& lines, const BodyLines& bodies, float h, SoftWork& work) {
+  for (MetBody& met : met_) find_mean(bodies, met);
+  for (const int k : pressing_) {
+    const Touch& touch = touches_[k];
+    const MetBody& met = met_[touch.body];
+    const Vector3f normal = turned(met, touch.normal), arm = arm_of(met, touch);
+    Vector3f body = Vector3f::Zero();
+    if (met.goes) body = met.mean_v + met.mean_omega.cross(arm);
+    const Vector3f mean = 0.5F * (load(lines.first, touch.line) + load(lines.v, touch.line)) - body;
+    const float pressed = touch.pressed + touch.borne;
+    work.normal += double(pressed / h) * double(normal.dot(mean));
+    work.friction += double(touch.rubbed.dot(mean - met.belt) / h);
+    work.led += double(touch.rubbed.dot(met.belt) / h);
+    if (met.goes && !met.moves) work.led += double((pressed * normal + touch.rubbed).dot(body) / h);
+  }
 }
 
 }  // namespace rotule::realtime

@@ -2,8 +2,9 @@
 // Particles against bodies. Once per step, and again where somebody went further than was looked at, all pairs of particles and
 // parts of bodies that may meet are found, each with a plane that parts it: convex things that a plane parts do not touch,
 // however old the plane is. In a substep only who is through his plane is looked at: where he has gone far since the plane was
-// found, it is made anew at the place of his way where he meets the part, if he does; then he is pushed back to the plane, held by
-// friction under Coulomb's cone, and the body gets the opposite impulse. What is pushed out from an overlap gets no speed of it.
+// found, it is made anew at the place of his way where he meets the part, if he does; then he is pushed back to the plane, held
+// by friction under Coulomb's cone, and the body gets the opposite impulse. What is pushed out from an overlap gets no speed of
+// it.
 #include <span>
 #include <vector>
 
@@ -34,10 +35,19 @@ class BodyTouches {
   [[nodiscard]] bool outrun(const ParticleLines& lines, float h) const;
   /// Bodies as they are, at the start of a substep.
   void read_bodies(const BodyLines& bodies);
-  /// Takes particles out of bodies, after springs.
+  /// Before springs: gives those who rest on bodies these bodies' inertia (ParticleLines::held). An impulse on a particle stops
+  /// the particle alone: without this a light cloth would yield under a heavy body as if it were as stiff as m/h^2.
+  void hold(ParticleLines& lines);
+  /// After them: gives bodies what they bore.
+  void bear(ParticleLines& lines, float h);
+  /// Takes particles out of bodies.
   void push(const State& s, ParticleLines& lines, float h, double push_speed);
-  /// Velocities after that; gives bodies what they got. `work` if books are kept.
-  void settle(ParticleLines& lines, BodyLines& bodies, float h, SoftWork* work);
+  /// Velocities after that; gives bodies what they got.
+  void settle(ParticleLines& lines, BodyLines& bodies, float h);
+  /// Takes it back, at the next substep's start.
+  void take_back(BodyLines& bodies);
+  /// What contacts did in a substep that is over.
+  void book(const ParticleLines& lines, const BodyLines& bodies, float h, SoftWork& work);
   /// Those who were pushed in the last substep.
   [[nodiscard]] int touching() const { return touching_; }
 
@@ -51,36 +61,45 @@ class BodyTouches {
   };
   struct Point {
     int particle = -1, surface = -1;
-    float radius = 0, reach = 0;                       // of its rounding; that was looked at
+    float radius = 0, reach = 0;                        // of its rounding; that was looked at
     Eigen::Vector3f seen_at = Eigen::Vector3f::Zero();  // moved, when it was
   };
   struct Touch {
     int line = 0, body = 0, part = 0, triangle = 0;  // body: among those met
-    Eigen::Vector3f apart, normal, lever;            // from the point of the plane, and to it from the centre of mass, at the step's start
-    Eigen::Vector3f seen;                            // how far it had come along the body when the plane was made
+    Eigen::Vector3f apart, normal, lever;  // from the point of the plane, and to it from the centre of mass, at the step's start
+    Eigen::Vector3f seen;                  // how far it had come along the body when the plane was made
     float radius = 0, fresh = 0, friction = 0, static_friction = 0;
     // Of the substep.
-    float pressed = 0;                                         // kg m: h times its impulse
-    float depth = 0;                                           // at its start
-    Eigen::Vector3f rubbed = Eigen::Vector3f::Zero();           // kg m, along the plane
-    Eigen::Vector3f before = Eigen::Vector3f::Zero();           // m/s, of the particle before contacts
+    float pressed = 0;                                 // kg m: h times its impulse
+    float borne = 0;                                   // likewise, by way of springs
+    bool holds = false;                                // whether it rests there
+    bool known = false;                                // whether it meets
+    float depth = 0;                                   // at its start
+    Eigen::Vector3f rubbed = Eigen::Vector3f::Zero();  // kg m, along the plane
   };
 
+  /// To the particle from the centre of mass.
+  [[nodiscard]] static Eigen::Vector3f arm_of(const MetBody& met, const Touch& touch);
   [[nodiscard]] Frame frame_of(const State& s, const MetBody& met) const;
   bool look_anew(const State& s, const ParticleLines& lines, float h, Touch& touch, double push_speed) const;
   void put_plane(const State& s, const MetBody& met, const Vec3& normal, const Vec3& on, int line, Touch& out) const;
+  /// h times an impulse to a particle, and its opposite to the body.
+  static void give(const Eigen::Vector3f& impulse, const Eigen::Vector3f& arm, float h, float* moved, MetBody& met);
+  /// Friction, against what it slid in this substep.
+  void rub(ParticleLines& lines, float h, Touch& touch);
   void push_one(const State& s, ParticleLines& lines, float h, double push_speed, Touch& touch);
 
   const Model& model_;
   std::vector<CollisionShape> shapes_;
   std::vector<Part> parts_;
   std::vector<Point> points_;
-  std::vector<Aabb> chunks_;    // around so many points each
+  std::vector<Aabb> chunks_;  // around so many points each
   std::vector<MetBody> met_;
   std::vector<int> met_place_;  // per body, or -1
   std::vector<Touch> touches_;
   std::vector<Aabb> boxes_;
   std::vector<int> pressing_;  // touches, in the last substep
+  std::vector<int> holding_;   // and those that hold
   int touching_ = 0;
 };
 

@@ -8,9 +8,8 @@ namespace rotule::realtime {
 
 namespace {
 
-constexpr double straight = 0.5;          // cosine of the turn that a chain may take from one spring to the next
-constexpr float slack_give = 1e30F;       // of springs without stiffness and damping, 1/kg
-constexpr std::size_t most_springs = 512;  // of one chain, so that what its lanes keep fits caches
+constexpr double straight = 0.5;     // cosine of the turn that a chain may take from one spring to the next
+constexpr float slack_give = 1e30F;  // of springs without stiffness and damping, 1/kg
 
 struct Chain {
   std::vector<int> nodes, springs;  // springs: + 1, negative where they run back
@@ -57,14 +56,15 @@ class Cutter {
  private:
   /// From `spring` on beyond its end `node`, always by the straightest spring of the same make, to where nobody of the chain is.
   void follow(const std::vector<Vec3>& x, int spring, int node, int number, Chain& out) {
-    while (out.springs.size() < most_springs / 2) {
+    while (true) {
       const int from = other_end(spring, node);
       const Vec3 way = (x[node] - x[from]).normalized();
       int best = -1;
       double most = straight;
       for (int k = first_[node]; k < first_[node + 1]; ++k) {
         const int other = around_[k], end = other_end(other, node);
-        if (used_[other] != 0 || end == node || in_chain_[end] == number || pool_.stiffness[other] != pool_.stiffness[spring]) continue;
+        if (used_[other] != 0 || end == node || in_chain_[end] == number || pool_.stiffness[other] != pool_.stiffness[spring])
+          continue;
         const double cosine = way.dot((x[end] - x[node]).normalized());
         if (cosine > most + 1e-9) {
           most = cosine;
@@ -96,7 +96,8 @@ std::vector<int> colour_chains(const Model& model, const std::vector<Chain>& cha
       return std::none_of(chain.nodes.begin(), chain.nodes.end(), [&](int node) { return of[node] != 0; });
     };
     auto colour = std::find_if(taken.begin(), taken.end(), free);
-    if (colour == taken.end()) colour = taken.insert(colour, std::vector<char>(static_cast<std::size_t>(model.particle_count()), 0));
+    if (colour == taken.end())
+      colour = taken.insert(colour, std::vector<char>(static_cast<std::size_t>(model.particle_count()), 0));
     // Who is pinned is not moved: any number may hold on to him.
     for (const int node : chain.nodes)
       if (model.particles.movable(node)) (*colour)[node] = 1;

@@ -40,19 +40,30 @@ void read_body(const BodyLines& lines, MetBody& out) {
     out.inverse_inertia.setZero();
 }
 
-void give_body(const MetBody& from, BodyLines& lines) {
+void give_body(const MetBody& from, float times, BodyLines& lines) {
   if (!from.moves || (from.push.isZero(0) && from.twist.isZero(0))) return;
   const int line = line_of(from.body);
   float* motion = lines.motion[line].at;
-  float* last = lines.last[line].at;
-  const Eigen::Vector3f linear = motion[6] * from.push.cast<float>(),
-                        angular = inverse_root_of(lines, line) * from.twist.cast<float>();
+  const Eigen::Vector3f linear = times * motion[6] * from.push.cast<float>(),
+                        angular = times * (inverse_root_of(lines, line) * from.twist.cast<float>());
   for (int k = 0; k < 3; ++k) {
     motion[k] += linear[k];
-    last[k] += linear[k];
     motion[3 + k] += angular[k];
-    last[3 + k] += angular[k];
   }
+}
+
+void find_mean(const BodyLines& lines, MetBody& out) {
+  if (!out.goes) return;
+  const int line = line_of(out.body);
+  const float* motion = lines.motion[line].at;
+  const float* last = lines.last[line].at;
+  Eigen::Vector3f linear, angular;
+  for (int k = 0; k < 3; ++k) {
+    linear[k] = 0.5F * (motion[k] + last[k]);
+    angular[k] = 0.5F * (motion[3 + k] + last[3 + k]);
+  }
+  out.mean_v = motion[6] * linear;
+  out.mean_omega = inverse_root_of(lines, line) * angular;
 }
 
 }  // namespace rotule::realtime

@@ -19,16 +19,19 @@ struct MetBody {
   Eigen::Matrix3f turned = Eigen::Matrix3f::Identity(), turned_less_one = Eigen::Matrix3f::Zero(),
                   inverse_inertia = Eigen::Matrix3f::Zero();
   Eigen::Vector3f gone = Eigen::Vector3f::Zero(), v = Eigen::Vector3f::Zero(), omega = Eigen::Vector3f::Zero(),
-                  belt = Eigen::Vector3f::Zero();  // m/s, in its axes at the step's start
-  Eigen::Vector3f v_before = Eigen::Vector3f::Zero(), omega_before = Eigen::Vector3f::Zero();  // particles did anything
+                  belt = Eigen::Vector3f::Zero();                                          // m/s, in its axes at the step's start
+  Eigen::Vector3f mean_v = Eigen::Vector3f::Zero(), mean_omega = Eigen::Vector3f::Zero();  // of the substep
   float inverse_mass = 0;
+  int holding = 0;                                 // particles that rest on it
   Vec3 push = Vec3::Zero(), twist = Vec3::Zero();  // N s, N m s: what it got in this substep
 };
 
 /// Reads it from the lines.
 void read_body(const BodyLines& lines, MetBody& out);
-/// Gives it what it got. Velocities at the substep's start change likewise: what particles give is not repeated in the next one,
-/// as impulses of contacts and joints are (begin_substep), for particles make it anew.
-void give_body(const MetBody& from, BodyLines& lines);
+/// Gives it what it got, or takes it back (times = -1): what particles gave is not to be repeated in the next substep, as
+/// impulses of contacts and joints are (begin_substep), for particles make it anew.
+void give_body(const MetBody& from, float times, BodyLines& lines);
+/// The mean of its velocities at the start and at the end of a substep, where that is over.
+void find_mean(const BodyLines& lines, MetBody& out);
 
 }  // namespace rotule::realtime

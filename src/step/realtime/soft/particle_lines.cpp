@@ -4,7 +4,7 @@ namespace rotule::realtime {
 
 void ParticleLines::resize(const Model& model) {
   count = line_of_particle(model.particle_count());
-  for (auto* column : {&moved, &begun, &v, &kick}) column->assign(static_cast<std::size_t>(count), {});
+  for (auto* column : {&moved, &begun, &v, &first, &kick, &held}) column->assign(static_cast<std::size_t>(count), {});
   for (int i = 0; i < model.particle_count(); ++i)
     moved[line_of_particle(i)].at[3] = static_cast<float>(model.particles.inverse_mass[i]);
 }
@@ -14,7 +14,11 @@ void predict(ParticleLines& lines, const std::vector<Resistance>& resistances, i
   for (int i = first; i < last; ++i) {
     float* v = lines.v[i].at;
     const float* kick = lines.kick[i].at;
-    for (int k = 0; k < 4; ++k) v[k] += kick[k];
+    float* started = lines.first[i].at;
+    for (int k = 0; k < 4; ++k) {
+      started[k] = v[k];
+      v[k] += kick[k];
+    }
   }
   if (!resistances.empty())
     for (int i = first; i < last; ++i) {

@@ -3,7 +3,8 @@
 // floats of 16 bytes, which lanes fetch by transposing. Distances between neighbours at the start are differences of doubles: a
 // rope is as exact 10 km from the origin as at it.
 //
-// A substep of h (M. Macklin, M. Müller, N. Chentanez, "XPBD", 2016; M. Macklin et al., "Small steps in physics simulation", 2019):
+// A substep of h (M. Macklin, M. Müller, N. Chentanez, "XPBD", 2016; M. Macklin et al., "Small steps in physics simulation",
+// 2019):
 //   v <- v + h/M f,  x <- x + h v;   chains of springs, each chain at once (chains.h);   elements;   contacts;   v <- (x - x_0)/h
 // All of these act in pairs along a line, so that momentum is kept whatever is left unsolved.
 #include <vector>
@@ -24,7 +25,12 @@ struct ParticleLines {
   std::vector<Four> moved;  // m, since the step's start; then the inverse mass, 1/kg
   std::vector<Four> begun;  // the same at the start of the substep
   std::vector<Four> v;      // m/s
+  std::vector<Four> first;  // m/s, at the start of the substep
   std::vector<Four> kick;   // what forces add to it in a substep
+  /// Who rests on a body has, along the normal n, that body's inertia too: springs move him by W p, W = w - c c^T, with c = n
+  /// (w - w')^(1/2), w' the inverse mass of both; the fourth is the sum of c . p. Of all others it is zero.
+  std::vector<Four> held;
+  bool any_held = false;
 
   void resize(const Model& model);
   [[nodiscard]] float inverse_mass(int line) const { return moved[line].at[3]; }

@@ -58,7 +58,8 @@ ParticlePairs::ParticlePairs(const Model& model, const VecX& rest) : model_(&mod
       for (const int corner : face) outside[static_cast<std::size_t>(corner - surface.first)] = 1;
     for (int n = 0; n < surface.count; ++n)
       if (outside[static_cast<std::size_t>(n)] != 0)
-        points_.push_back({surface.first + n, k, rest.segment<3>(3 * (static_cast<Eigen::Index>(surface.first) + n)).cast<float>()});
+        points_.push_back(
+            {surface.first + n, k, rest.segment<3>(3 * (static_cast<Eigen::Index>(surface.first) + n)).cast<float>()});
   }
   for (const ParticleSurface& a : surfaces)
     for (const ParticleSurface& b : surfaces) laws_.push_back(surface_between(model, a.law, a.material, b.law, b.material));
@@ -158,7 +159,7 @@ void ParticlePairs::push(ParticleLines& lines, float h, double push_speed) {
     const float square = begun.squaredNorm(), wide = pair.wide, along = begun.dot(now);
     // Parted by a plane through the second ball, all the way.
     if (along >= 0 && along * along >= wide * wide * square && square >= wide * wide) continue;
-    float target = wide;
+    float target = wide, after = 1;  // the share of the way after they met
     const Eigen::Vector3f way = now - begun;
     pair.overlaps = square < wide * wide;
     if (!pair.overlaps) {
@@ -167,6 +168,7 @@ void ParticlePairs::push(ParticleLines& lines, float h, double push_speed) {
       const float share = C / (-B + std::sqrt(root));
       if (share > 1) continue;
       pair.normal = (begun + share * way) / wide;
+      after = 1 - share;
     } else {
       const float distance = std::sqrt(square);
       pair.normal = distance > 0 ? Eigen::Vector3f(begun / distance) : Eigen::Vector3f(Eigen::Vector3f::UnitZ());
@@ -176,7 +178,7 @@ void ParticlePairs::push(ParticleLines& lines, float h, double push_speed) {
     if (gap >= 0) continue;
     pair.pressed = -gap / w;
     // Friction, against what they slid in this substep.
-    const Eigen::Vector3f slid = way - pair.normal.dot(way) * pair.normal;
+    const Eigen::Vector3f slid = after * (way - pair.normal.dot(way) * pair.normal);
     pair.rubbed = -slid / w;
     const float size = pair.rubbed.norm();
     if (size > pair.static_friction * pair.pressed) pair.rubbed *= pair.friction * pair.pressed / size;
@@ -185,12 +187,12 @@ void ParticlePairs::push(ParticleLines& lines, float h, double push_speed) {
       a[n] += a[3] * impulse[n];
       b[n] -= b[3] * impulse[n];
     }
-    pair.before = load_way(lines.v, pair.a) - load_way(lines.v, pair.b);
+    pair.before = load_way(lines.first, pair.a) - load_way(lines.first, pair.b);
     pressing_.push_back(static_cast<int>(k));
   }
 }
 
-void ParticlePairs::settle(ParticleLines& lines, float h, SoftWork* work) {
+void ParticlePairs::settle(ParticleLines& lines, float h) {
   for (const int k : pressing_) {
     Pair& pair = pairs_[k];
     if (pair.overlaps) {
@@ -205,10 +207,15 @@ void ParticlePairs::settle(ParticleLines& lines, float h, SoftWork* work) {
         }
       }
     }
-    if (work == nullptr) continue;
+  }
+}
+
+void ParticlePairs::book(const ParticleLines& lines, float h, SoftWork& work) const {
+  for (const int k : pressing_) {
+    const Pair& pair = pairs_[k];
     const Eigen::Vector3f mean = 0.5F * (pair.before + (load_way(lines.v, pair.a) - load_way(lines.v, pair.b)));
-    work->normal += double(pair.pressed * pair.normal.dot(mean) / h);
-    work->friction += double(pair.rubbed.dot(mean) / h);
+    work.normal += double(pair.pressed * pair.normal.dot(mean) / h);
+    work.friction += double(pair.rubbed.dot(mean) / h);
   }
 }
 

@@ -2,8 +2,8 @@
 // Particles against particles: cloth on itself and on other cloth. Each is a ball there, nine tenths as wide as its group's edges
 // are long, or as the group is thick: balls in a square lattice, so wide, let no ball like them through. Pairs whose places at
 // the start are nearer than one and a half times that are neighbours, and none; pairs of two groups that began nearer stay so.
-// Found once per step in a grid over the ways ahead, against the mean motion of all; in a substep two balls that meet on their way
-// are held apart along the line on which they met, with friction.
+// Found once per step in a grid over the ways ahead, against the mean motion of all; in a substep two balls that meet on their
+// way are held apart along the line on which they met, with friction.
 #include <cstdint>
 #include <vector>
 
@@ -22,7 +22,8 @@ class ParticlePairs {
   /// Who may meet in what is left of a step, `rest`, at the start of a substep.
   void find(const State& s, const ParticleLines& lines, double rest, double gravity);
   void push(ParticleLines& lines, float h, double push_speed);
-  void settle(ParticleLines& lines, float h, SoftWork* work);
+  void settle(ParticleLines& lines, float h);
+  void book(const ParticleLines& lines, float h, SoftWork& work) const;
   [[nodiscard]] int touching() const { return static_cast<int>(pressing_.size()); }
 
  private:
@@ -49,8 +50,8 @@ class ParticlePairs {
   void consider(const State& s, int i, int j);
 
   const Model* model_ = nullptr;
-  std::vector<float> wide_;             // per surface: of its balls
-  std::vector<SurfaceLaw> laws_;        // of pairs of surfaces
+  std::vector<float> wide_;       // per surface: of its balls
+  std::vector<SurfaceLaw> laws_;  // of pairs of surfaces
   std::vector<Point> points_;
   std::vector<Box> boxes_;
   std::vector<Entry> entries_, sorted_;

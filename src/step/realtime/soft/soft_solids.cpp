@@ -25,12 +25,14 @@ void SoftSolids::build(const State& s) {
   rest.x = rest_;
   lines_.resize(model_);
   chains_ = Chains(model_, rest);
+  free_ = FreeGroups(model_);
   pairs_ = ParticlePairs(model_, rest_);
 }
 
 void SoftSolids::resist(const State& s, double t, double h, const VecX& forces) {
   const Forces& all = model_.forces;
-  const bool some = !all.airs.empty() || std::any_of(all.drags.begin(), all.drags.end(), [](const DragForce& drag) { return !drag.particles.empty(); });
+  const bool some = !all.airs.empty() || std::any_of(all.drags.begin(), all.drags.end(),
+                                                     [](const DragForce& drag) { return !drag.particles.empty(); });
   resistances_.clear();
   if (!some) return;
   slopes_.assign(static_cast<std::size_t>(model_.particle_count()), Mat3::Zero());
@@ -92,12 +94,15 @@ void SoftSolids::begin(const State& s, double t, double h, int substeps, const V
   }
 }
 
-void SoftSolids::substep(const State& s, double push_speed, Stages& stages, BodyLines& bodies, SoftWork* work) {
+void SoftSolids::substep(const State& s, double push_speed, Stages& stages, BodyLines& bodies) {
   if (!any()) return;
   const auto h = static_cast<float>(h_);
   const double rest = h_ * (parts_ - part_);
   const bool meets = touches_.any();
-  if (meets) touches_.read_bodies(bodies);
+  if (meets) {
+    if (part_ > 0) touches_.take_back(bodies);
+    touches_.read_bodies(bodies);
+  }
   if (!found_ || (meets && touches_.outrun(lines_, h))) {
     touches_.find(s, lines_, bodies, rest);
     if (pairs_.any()) pairs_.find(s, lines_, rest, model_.gravity.norm());
@@ -105,6 +110,7 @@ void SoftSolids::substep(const State& s, double push_speed, Stages& stages, Body
   }
   stages.in_parts(lines_.count, least_particles,
                   [&](int first, int last, int) { predict(lines_, resistances_, first, last, h); });
+  if (meets) touches_.hold(lines_);
   scratch_.resize(static_cast<std::size_t>(stages.threads()));
   const int colours = static_cast<int>(chains_.colours.size()) - 1;
   for (int k = 0; k < colours; ++k) {
@@ -114,12 +120,20 @@ void SoftSolids::substep(const State& s, double push_speed, Stages& stages, Body
       solve_chains(chains_, base + first, base + last, scratch_[static_cast<std::size_t>(worker)], lines_);
     });
   }
+  free_.keep_spin(s, h, lines_);
+  if (meets) touches_.bear(lines_, h);
   if (pairs_.any()) pairs_.push(lines_, h, push_speed);
   if (meets) touches_.push(s, lines_, h, push_speed);
   stages.in_parts(lines_.count, least_particles, [&](int first, int last, int) { find_velocities(lines_, first, last, h); });
-  if (pairs_.any()) pairs_.settle(lines_, h, work);
-  if (meets) touches_.settle(lines_, bodies, h, work);
+  if (pairs_.any()) pairs_.settle(lines_, h);
+  if (meets) touches_.settle(lines_, bodies, h);
   ++part_;
+}
+
+void SoftSolids::book(const BodyLines& bodies, SoftWork& work) {
+  if (!any()) return;
+  if (pairs_.any()) pairs_.book(lines_, static_cast<float>(h_), work);
+  if (touches_.any()) touches_.book(lines_, bodies, static_cast<float>(h_), work);
 }
 
 void SoftSolids::finish(State& s, Stages& stages) {
