@@ -131,8 +131,8 @@ Recipe without_impulses(const SceneContent& content, const Wish& wish) {
 // Bodies that have lain still for so long sleep, where nobody chose otherwise.
 constexpr double usual_sleep = 0.5;  // s
 
-// Substeps where there are particles: what they lose by swinging goes by their length.
-constexpr int particle_substeps = 8;
+// Substeps where there are particles: how much they stretch under what is heavy, and lose by swinging, goes by their length.
+constexpr int particle_substeps = 16;
 
 /// Whether those who watch bodies touch get the stepper that was made for that: it must know all of the scene, and whoever chose
 /// a method of his own wants the reference.

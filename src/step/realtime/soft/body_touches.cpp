@@ -17,6 +17,7 @@ constexpr double fresh_share = 0.05;  // of a part's half thickness
 constexpr double slack_radii = 4;     // that everyone may go astray
 constexpr double behind_radii = 4;    // below a triangle, from where one is still brought back
 constexpr float rest_share = 0.2F;    // of the rounding: who is nearer, and does not leave, rests
+constexpr float least_share = 1e-3F;  // of its inverse mass, that who sticks keeps: floats must tell how far he came
 constexpr int most_planes = 12;       // tried along a way
 
 Vector3f load(const std::vector<Four>& lines, int line) {
@@ -189,8 +190,11 @@ void BodyTouches::find(const State& s, const ParticleLines& lines, const BodyLin
         const Vector3f normal = turned(met, touch.normal);
         const float gap = normal.dot(touch.apart + touch.seen) - touch.radius,
                     leaving = normal.dot(load(lines.v, line) - speed_of(met, turned(met, touch.lever)));
-        if (at.meets && gap < rest_share * touch.radius && leaving * static_cast<float>(rest) < rest_share * touch.radius)
+        if (at.meets && gap < rest_share * touch.radius && leaving * static_cast<float>(rest) < rest_share * touch.radius) {
           holding_.push_back(static_cast<int>(touches_.size()) - 1);
+          const Vector3f slip = load(lines.v, line) - speed_of(met, turned(met, touch.lever));
+          touch.sticks = (slip - leaving * normal).norm() * static_cast<float>(rest) < rest_share * touch.radius;
+        }
       };
       if (part.part->kind != CollisionPart::Kind::surface) return add(0, part.fresh);
       const Surface& surface = *part.part->surface;
@@ -299,6 +303,7 @@ void BodyTouches::rub(ParticleLines& lines, float h, Touch& touch) {
   float* at = lines.moved[touch.line].at;
   const float w = at[3], bound = std::max(touch.pressed + touch.borne, 0.0F);
   touch.rubbed.setZero();
+  touch.sticks = false;
   if (bound == 0) return;
   const Vector3f normal = turned(met, touch.normal), arm = arm_of(met, touch);
   Vector3f slid = Vector3f(at[0], at[1], at[2]) - load(lines.begun, touch.line) - h * (speed_of(met, arm) + met.belt);
@@ -307,32 +312,47 @@ void BodyTouches::rub(ParticleLines& lines, float h, Touch& touch) {
   const float came = std::max(touch.depth, 0.0F), pushed = touch.pressed * (w + inverse_mass_along(met, arm, normal));
   if (touch.borne <= 0) slid *= pushed / (pushed + came);
   const float length = slid.norm();
+  const float most = touch.static_friction * bound;
+  touch.sticks = touch.dragged.norm() <= most;
   if (length == 0) return;
   touch.rubbed = slid * (-1 / (w + inverse_mass_along(met, arm, slid / length)));
   const float size = touch.rubbed.norm();
-  if (size > touch.static_friction * bound) touch.rubbed *= touch.friction * bound / size;
+  if (size > most) touch.rubbed *= touch.friction * bound / size;
+  // What springs drag it with, and what it slid by itself, are both friction's to hold.
+  touch.sticks = size <= most && (touch.rubbed - touch.dragged).norm() <= most;
   give(touch.rubbed, arm, h, at, met);
 }
 
 void BodyTouches::hold(ParticleLines& lines) {
   for (MetBody& met : met_) met.holding = 0;
-  for (const int k : pressing_) touches_[k].borne = 0;
+  for (const int k : pressing_) {
+    touches_[k].borne = 0;
+    touches_[k].dragged.setZero();
+  }
   lines.any_held = false;
   for (const int k : holding_) ++met_[touches_[k].body].holding;
   for (const int k : holding_) {
     Touch& touch = touches_[k];
     const MetBody& met = met_[touch.body];
-    float* held = lines.held[touch.line].at;
-    const float w = lines.inverse_mass(touch.line);
-    touch.holds = w > 0 && held[0] == 0 && held[1] == 0 && held[2] == 0;  // in a corner, by the first
+    Four& held = lines.held[touch.line];
+    Four& moved = lines.moved[touch.line];
+    const float w = moved.at[3];
+    touch.holds =
+        w > 0 && std::all_of(std::begin(held.at), std::end(held.at), [](float x) { return x == 0; });  // the first alone
     if (!touch.holds) continue;
     lines.any_held = true;
     // As many as rest on a body have a share of its inertia each: all that they do together is never more than it bears.
-    const Vector3f normal = turned(met, touch.normal);
-    const float body = static_cast<float>(met.holding) * inverse_mass_along(met, turned(met, touch.lever), normal);
-    const float c = std::sqrt(w * w / (w + body));
-    for (int n = 0; n < 3; ++n) held[n] = c * normal[n];
-    held[3] = 0;
+    const auto share = static_cast<float>(met.holding);
+    const Vector3f arm = arm_of(met, touch), normal = turned(met, touch.normal);
+    if (touch.sticks) {
+      const float body = met.moves ? share * (met.inverse_mass + arm.squaredNorm() * met.inverse_inertia.trace()) : 0;
+      touch.was = moved;
+      moved.at[3] = std::max(w * body / (w + body), least_share * w);
+      held.at[3] = 1;  // taken
+    } else {
+      const float c = w / std::sqrt(w + share * inverse_mass_along(met, arm, normal));
+      for (int n = 0; n < 3; ++n) held.at[n] = c * normal[n];
+    }
   }
 }
 
@@ -341,11 +361,20 @@ void BodyTouches::bear(ParticleLines& lines, float h) {
     Touch& touch = touches_[k];
     if (!touch.holds) continue;
     MetBody& met = met_[touch.body];
-    float* held = lines.held[touch.line].at;
-    const Vector3f borne = held[3] / lines.inverse_mass(touch.line) * Vector3f(held[0], held[1], held[2]);
-    for (int n = 0; n < 4; ++n) held[n] = 0;
+    Four& held = lines.held[touch.line];
+    Four& moved = lines.moved[touch.line];
+    Vector3f borne;
+    if (touch.sticks) {
+      const float w = touch.was.at[3], shared = moved.at[3];
+      for (int n = 0; n < 3; ++n) borne[n] = (moved.at[n] - touch.was.at[n]) * (1 / shared - 1 / w);
+      moved.at[3] = w;
+    } else {
+      borne = held.at[3] / moved.at[3] * Vector3f(held.at[0], held.at[1], held.at[2]);
+    }
+    held = {};
     const Vector3f normal = turned(met, touch.normal);
     touch.borne = -normal.dot(borne);
+    touch.dragged = borne + touch.borne * normal;
     if (!met.moves) continue;
     const Vector3f arm = arm_of(met, touch), impulse = borne / h, turning = arm.cross(impulse);
     met.v += met.inverse_mass * impulse;
@@ -423,10 +452,11 @@ void BodyTouches::book(const ParticleLines& lines, const BodyLines& bodies, floa
     if (met.goes) body = met.mean_v + met.mean_omega.cross(arm);
     const Vector3f mean = 0.5F * (load(lines.first, touch.line) + load(lines.v, touch.line)) - body;
     const float pressed = touch.pressed + touch.borne;
+    const Vector3f along = touch.rubbed - touch.dragged;
     work.normal += double(pressed / h) * double(normal.dot(mean));
-    work.friction += double(touch.rubbed.dot(mean - met.belt) / h);
-    work.led += double(touch.rubbed.dot(met.belt) / h);
-    if (met.goes && !met.moves) work.led += double((pressed * normal + touch.rubbed).dot(body) / h);
+    work.friction += double(along.dot(mean - met.belt) / h);
+    work.led += double(along.dot(met.belt) / h);
+    if (met.goes && !met.moves) work.led += double((pressed * normal + along).dot(body) / h);
   }
 }
 

@@ -70,12 +70,15 @@ class BodyTouches {
     Eigen::Vector3f seen;                  // how far it had come along the body when the plane was made
     float radius = 0, fresh = 0, friction = 0, static_friction = 0;
     // Of the substep.
-    float pressed = 0;                                 // kg m: h times its impulse
-    float borne = 0;                                   // likewise, by way of springs
-    bool holds = false;                                // whether it rests there
-    bool known = false;                                // whether it meets
-    float depth = 0;                                   // at its start
-    Eigen::Vector3f rubbed = Eigen::Vector3f::Zero();  // kg m, along the plane
+    float pressed = 0;                                  // kg m: h times its impulse
+    float borne = 0;                                    // likewise, by way of springs
+    Eigen::Vector3f dragged = Eigen::Vector3f::Zero();  // and of that what is along the plane, on the body
+    Four was;                                           // of who sticks, before springs
+    bool sticks = false;                                // whether friction held it
+    bool holds = false;                                 // whether it rests there
+    bool known = false;                                 // whether it meets
+    float depth = 0;                                    // at its start
+    Eigen::Vector3f rubbed = Eigen::Vector3f::Zero();   // kg m, along the plane
   };
 
   /// To the particle from the centre of mass.

@@ -21,7 +21,7 @@ void FreeGroups::keep_spin(const State& s, float h, ParticleLines& lines) const 
     const auto line = [](int particle) { return static_cast<std::size_t>(line_of_particle(particle)); };
     // Who rests on a body is moved as one with it.
     const auto rests = [&](int i) {
-      return lines.held[line(i)].at[0] != 0 || lines.held[line(i)].at[1] != 0 || lines.held[line(i)].at[2] != 0;
+      return std::any_of(std::begin(lines.held[line(i)].at), std::end(lines.held[line(i)].at), [](float x) { return x != 0; });
     };
     const int last = group.first + group.count;
     bool free = true;

@@ -28,7 +28,8 @@ struct ParticleLines {
   std::vector<Four> first;  // m/s, at the start of the substep
   std::vector<Four> kick;   // what forces add to it in a substep
   /// Who rests on a body has, along the normal n, that body's inertia too: springs move him by W p, W = w - c c^T, with c = n
-  /// (w - w')^(1/2), w' the inverse mass of both; the fourth is the sum of c . p. Of all others it is zero.
+  /// (w - w')^(1/2), w' the inverse mass of both; the fourth is the sum of c . p. Of who sticks to a body c is zero, the fourth
+  /// not, and his inverse mass is for the time that of both. Of all others it is zero.
   std::vector<Four> held;
   bool any_held = false;
 
