@@ -12,6 +12,7 @@ namespace {
 
 constexpr double wide_share = 0.9;       // of the mean edge
 constexpr float neighbour_share = 1.5F;  // of that: who was nearer at the start is a neighbour
+constexpr float most_ways = 6;           // of that in a step, against the mean: who is faster may pass
 constexpr float slack_share = 0.15F;     // of that: how far anyone may go astray
 
 Eigen::Vector3f load_way(const std::vector<Four>& lines, int line) {
@@ -50,6 +51,7 @@ ParticlePairs::ParticlePairs(const Model& model, const VecX& rest) : model_(&mod
   const auto& surfaces = model.particle_surfaces;
   const bool some = std::any_of(surfaces.begin(), surfaces.end(), [](const auto& surface) { return surface.itself; });
   if (!some && surfaces.size() < 2) return;
+  const Vec3 origin = rest.segment<3>(3 * static_cast<Eigen::Index>(surfaces.front().first));
   for (int k = 0; k < static_cast<int>(surfaces.size()); ++k) {
     const ParticleSurface& surface = surfaces[k];
     wide_.push_back(static_cast<float>(std::max(2 * surface.radius, wide_share * mean_edge(surface, rest))));
@@ -59,23 +61,27 @@ ParticlePairs::ParticlePairs(const Model& model, const VecX& rest) : model_(&mod
     for (int n = 0; n < surface.count; ++n)
       if (outside[static_cast<std::size_t>(n)] != 0)
         points_.push_back(
-            {surface.first + n, k, rest.segment<3>(3 * (static_cast<Eigen::Index>(surface.first) + n)).cast<float>()});
+            {surface.first + n, k, (rest.segment<3>(3 * (static_cast<Eigen::Index>(surface.first) + n)) - origin).cast<float>()});
   }
   for (const ParticleSurface& a : surfaces)
     for (const ParticleSurface& b : surfaces) laws_.push_back(surface_between(model, a.law, a.material, b.law, b.material));
   boxes_.resize(points_.size());
 }
 
+bool ParticlePairs::are_neighbours(int i, int j) const {
+  const Point &p = points_[i], &q = points_[j];
+  if (p.surface != q.surface) return false;
+  const float near = neighbour_share * wide_[p.surface];
+  return (p.rest - q.rest).squaredNorm() < near * near || !model_->particle_surfaces[p.surface].itself;
+}
+
 void ParticlePairs::consider(const State& s, int i, int j) {
   const Point &p = points_[std::min(i, j)], &q = points_[std::max(i, j)];
   const int a = line_of_particle(p.particle), b = line_of_particle(q.particle);
   float wide = 0.5F * (wide_[p.surface] + wide_[q.surface]);
-  const float began = (p.rest - q.rest).norm();
-  if (p.surface == q.surface) {
-    if (!model_->particle_surfaces[p.surface].itself || began < neighbour_share * wide) return;
-  } else {
+  if (p.surface != q.surface) {
     const double thick = model_->particle_surfaces[p.surface].radius + model_->particle_surfaces[q.surface].radius;
-    wide = std::min(wide, std::max(began, static_cast<float>(thick)));
+    wide = std::min(wide, std::max((p.rest - q.rest).norm(), static_cast<float>(thick)));
   }
   if (!model_->particles.movable(p.particle) && !model_->particles.movable(q.particle)) return;
   Pair& pair = pairs_.emplace_back();
@@ -88,7 +94,7 @@ void ParticlePairs::consider(const State& s, int i, int j) {
   pair.static_friction = static_cast<float>(law.static_friction);
 }
 
-void ParticlePairs::find(const State& s, const ParticleLines& lines, double rest, double gravity) {
+void ParticlePairs::find(const State& s, const ParticleLines& lines, double rest) {
   pairs_.clear();
   pressing_.clear();
   if (points_.empty()) return;
@@ -105,10 +111,10 @@ void ParticlePairs::find(const State& s, const ParticleLines& lines, double rest
   for (std::size_t k = 0; k < points_.size(); ++k) {
     const int line = line_of_particle(points_[k].particle);
     const Eigen::Vector3f x = (s.particle_position(points_[k].particle) - origin).cast<float>() + load_way(lines.moved, line),
-                          way = h * (load_way(lines.v, line) - mean.cast<float>());
-    // Weight moves all alike but those who are held.
-    const float wide = wide_[points_[k].surface], length = way.norm();
-    const float slack = 0.25F * length + slack_share * wide + std::min(static_cast<float>(gravity) * h * h, wide);
+                          free = h * (load_way(lines.v, line) - mean.cast<float>());
+    const float wide = wide_[points_[k].surface], length = free.norm();
+    const Eigen::Vector3f way = free * std::min(1.0F, most_ways * wide / std::max(length, 1e-30F));
+    const float slack = 0.25F * way.norm() + slack_share * wide;
     const Eigen::Vector3f room = Eigen::Vector3f::Constant(0.5F * wide + slack);
     boxes_[k] = {x.cwiseMin(x + way) - room, x.cwiseMax(x + way) + room};
     extent += double((boxes_[k].high - boxes_[k].low).maxCoeff());
@@ -138,10 +144,12 @@ void ParticlePairs::find(const State& s, const ParticleLines& lines, double rest
         if (sorted_[m].cell != sorted_[n].cell) continue;
         const int i = sorted_[m].point, j = sorted_[n].point;
         const Box &p = boxes_[i], &q = boxes_[j];
-        const Eigen::Vector3f low = p.low.cwiseMax(q.low), high = p.high.cwiseMin(q.high);
-        if ((low.array() > high.array()).any()) continue;
+        if (p.low[0] > q.high[0] || q.low[0] > p.high[0] || p.low[1] > q.high[1] || q.low[1] > p.high[1] ||
+            p.low[2] > q.high[2] || q.low[2] > p.high[2])
+          continue;
+        if (are_neighbours(i, j)) continue;
         // Of the cells that both are in, the one with the smallest corner of what they share.
-        const Eigen::Vector3i own = cell_of(low);
+        const Eigen::Vector3i own = cell_of(p.low.cwiseMax(q.low));
         if (pack(own[0], own[1], own[2]) == sorted_[m].cell) consider(s, i, j);
       }
     first = last;

@@ -20,7 +20,7 @@ class ParticlePairs {
 
   [[nodiscard]] bool any() const { return !points_.empty(); }
   /// Who may meet in what is left of a step, `rest`, at the start of a substep.
-  void find(const State& s, const ParticleLines& lines, double rest, double gravity);
+  void find(const State& s, const ParticleLines& lines, double rest);
   void push(ParticleLines& lines, float h, double push_speed);
   void settle(ParticleLines& lines, float h);
   void book(const ParticleLines& lines, float h, SoftWork& work) const;
@@ -29,7 +29,7 @@ class ParticlePairs {
  private:
   struct Point {
     int particle = -1, surface = -1;
-    Eigen::Vector3f rest;
+    Eigen::Vector3f rest;  // from the first of all
   };
   struct Pair {
     int a = 0, b = 0;       // lines
@@ -47,6 +47,7 @@ class ParticlePairs {
     std::uint64_t cell;
     int point;
   };
+  [[nodiscard]] bool are_neighbours(int i, int j) const;
   void consider(const State& s, int i, int j);
 
   const Model* model_ = nullptr;

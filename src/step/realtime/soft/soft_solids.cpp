@@ -103,11 +103,9 @@ void SoftSolids::substep(const State& s, double push_speed, Stages& stages, Body
     if (part_ > 0) touches_.take_back(bodies);
     touches_.read_bodies(bodies);
   }
-  if (!found_ || (meets && touches_.outrun(lines_, h))) {
-    touches_.find(s, lines_, bodies, rest);
-    if (pairs_.any()) pairs_.find(s, lines_, rest, model_.gravity.norm());
-    found_ = true;
-  }
+  if (!found_ && pairs_.any()) pairs_.find(s, lines_, rest);
+  if (meets && (!found_ || touches_.outrun(lines_, h))) touches_.find(s, lines_, bodies, rest);
+  found_ = true;
   stages.in_parts(lines_.count, least_particles,
                   [&](int first, int last, int) { predict(lines_, resistances_, first, last, h); });
   if (meets) touches_.hold(lines_);
