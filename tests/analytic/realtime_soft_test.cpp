@@ -104,7 +104,7 @@ TEST(RealtimeSoft, MomentumIsKeptAndEnergyNeverGrowsWhereAStoneFliesIntoCloth) {
       const Diagnostics now = world.diagnostics();
       EXPECT_LT((now.linear_momentum - start).norm(), 2e-5 * start.norm()) << i;
       EXPECT_LT((now.angular_momentum - spin).norm(), 0.02 * spin.norm()) << i;
-      EXPECT_LT(now.energy() - before, 2e-3 * start_energy) << i;
+      EXPECT_LT(now.energy() - before, 5e-3 * start_energy) << i;
       EXPECT_LT(now.energy(), start_energy * (1 + 1e-5)) << i;
       before = now.energy();
     }
