@@ -1,12 +1,14 @@
 // The real-time stepper by itself: what further threads are worth, how time and memory grow with the number of bodies, and what
 // bodies cost that sleep.
 //
-//   realtime_bench [threads] [growth] [sleep] [--most N] [--rounds N] [--csv FILE]
+//   realtime_bench [threads] [growth] [sleep] [cloth] [--most N] [--rounds N] [--csv FILE]
 //
 // threads  scenes of bench/peers, with 1, 2, 4 ... threads in turn, a few steps each: the best of many short rounds, so that what
 //          else the machine does counts little; and by CPU time how much of a step is shared, which does not depend on luck
 // growth   piles of 1,000 bodies and ten times as many, up to N: time and memory per body
 // sleep    N bodies in piles of ten: a step while all sleep, and while one pile is awake
+// cloth    10,000 particles fall over 20 bodies that stand on the ground: a step while they fall, drape and lie; and by how much
+//          hanging cloths stretch beyond what their springs say
 #include <fmt/format.h>
 #include <rotule/rotule.h>
 #include <unistd.h>
@@ -30,7 +32,7 @@ namespace {
 using namespace rotule;
 
 struct Arguments {
-  bool threads = false, growth = false, sleep = false;
+  bool threads = false, growth = false, sleep = false, cloth = false;
   int most = 100000, rounds = 60;
   std::string csv;
 };
@@ -49,6 +51,8 @@ Arguments read(int argc, char** argv) {
       out.growth = true;
     } else if (word == "sleep") {
       out.sleep = true;
+    } else if (word == "cloth") {
+      out.cloth = true;
     } else if (word == "--most") {
       out.most = std::stoi(value());
     } else if (word == "--rounds") {
@@ -61,7 +65,7 @@ Arguments read(int argc, char** argv) {
       throw std::runtime_error("what is " + word + "?");
     }
   }
-  if (!out.threads && !out.growth && !out.sleep) out.threads = out.growth = out.sleep = true;
+  if (!out.threads && !out.growth && !out.sleep && !out.cloth) out.threads = out.growth = out.sleep = out.cloth = true;
   return out;
 }
 
@@ -224,6 +228,100 @@ void sleep(const Arguments& arguments, std::ostream& csv) {
   csv << fmt::format("sleep,{},{},{},{},,\n", all, 1e3 * quiet, 1e3 * waking, 1e3 * awake);
 }
 
+/// Bodies of five shapes on the ground, and a cloth of side x side particles over them.
+Scene draped(int side) {
+  Scene scene;
+  scene.materials = {{.name = "wool", .friction = 0.4}};
+  scene.add({.name = "ground", .fixed = true, .shape = Plane{}, .material = "wool"});
+  for (int i = 0; i < 20; ++i) {
+    const std::vector<Shape> shapes{Sphere{0.12}, Box{Vec3(0.2, 0.2, 0.3)}, Capsule{0.09, 0.2}, Cylinder{0.1, 0.3},
+                                    Ellipsoid{Vec3(0.12, 0.12, 0.15)}};
+    const std::vector<double> high{0.12, 0.15, 0.19, 0.15, 0.15};
+    const auto kind = static_cast<std::size_t>(i % 5);
+    scene.add({.mass = 3.0,
+               .position = {0.45 * (i % 5) - 0.9, 0.5 * (i / 5) - 0.75, high[kind]},
+               .shape = shapes[kind],
+               .material = "wool"});
+  }
+  scene.add(Cloth{.name = "cloth",
+                  .at = {-1.2, -1.2, 0.4},
+                  .along_x = {2.4, 0, 0},
+                  .along_y = {0, 2.4, 0},
+                  .columns = side,
+                  .rows = side,
+                  .mass = 1.2,
+                  .stiffness = 1000,
+                  .shear_stiffness = 500,
+                  .bending_stiffness = 5,
+                  .damping = 0.05,
+                  .contact = ParticleContact{.material = "wool", .thickness = 0.004}});
+  return scene;
+}
+
+/// The longest spring along a cloth's rows and columns over its rest length, and the mean one.
+std::pair<double, double> stretch(const World& world, int side, double edge) {
+  double longest = 0, sum = 0;
+  for (int j = 0; j < side; ++j)
+    for (int i = 0; i + 1 < side; ++i)
+      for (const auto& [a, b] : {std::pair(i + side * j, i + 1 + side * j), std::pair(j + side * i, j + side * (i + 1))}) {
+        const double length = (world.particle_position(a) - world.particle_position(b)).norm() / edge;
+        longest = std::max(longest, length);
+        sum += length;
+      }
+  return {longest - 1, sum / (2 * side * (side - 1)) - 1};
+}
+
+void drape(std::ostream& csv) {
+  constexpr int side = 100;
+  std::cout << "\ncloth: 10,000 particles over 20 bodies on the ground; milliseconds of CPU of a step on one thread\n"
+            << fmt::format("{:>10} {:>10} {:>10} {:>10} {:>10} {:>12} {:>12}\n", "substeps", "falls", "drapes", "lies", "worst",
+                           "longest, %", "contacts");
+  for (const int substeps : {8, 16}) {
+    Recipe recipe = recipes::fastest();
+    recipe.stepper = RealtimeStepperSettings{.substeps = substeps};
+    World world(draped(side), recipe);
+    double falls = 0, drapes = 0, lies = 0, worst = 0;
+    int contacts = 0;
+    for (int k = 0; k < 300; ++k) {
+      const double begun = cpu_now();
+      contacts = world.step().contacts;
+      const double taken = 1e3 * (cpu_now() - begun);
+      if (k > 0) worst = std::max(worst, taken);
+      if (k < 10) falls += taken / 10;
+      if (k >= 20 && k < 60) drapes += taken / 40;
+      if (k >= 240) lies += taken / 60;
+    }
+    const auto [longest, mean] = stretch(world, side, 2.4 / (side - 1));
+    std::cout << fmt::format("{:>10} {:>10.2f} {:>10.2f} {:>10.2f} {:>10.2f} {:>12.3f} {:>12}\n", substeps, falls, drapes, lies,
+                             worst, 100 * longest, contacts);
+    csv << fmt::format("cloth,{},{},{},{},{},{}\n", substeps, falls, drapes, lies, worst, longest);
+  }
+  std::cout << "\nhung by two corners for 10 s: stretch of springs along rows and columns, mean and longest, %\n"
+            << fmt::format("{:>10} {:>10} {:>12} {:>12}\n", "particles", "substeps", "mean", "longest");
+  for (const int count : {16, 32, 64})
+    for (const int substeps : {8, 16, 64}) {
+      Scene scene;
+      scene.add({.name = "ground", .fixed = true, .position = {0, 0, -9}, .shape = Plane{}});
+      scene.add(Cloth{.name = "cloth",
+                      .columns = count,
+                      .rows = count,
+                      .mass = 1,
+                      .stiffness = 5000,
+                      .shear_stiffness = 2500,
+                      .bending_stiffness = 10,
+                      .damping = 1,
+                      .pinned = {"x0y0", "x1y0"}});
+      scene.add(Drag{.on = {"cloth"}, .viscous = 0.5 / (count * count)});
+      Recipe recipe = recipes::fastest();
+      recipe.stepper = RealtimeStepperSettings{.substeps = substeps};
+      World world(scene, recipe);
+      for (int k = 0; k < 600; ++k) world.step();
+      const auto [longest, mean] = stretch(world, count, 1.0 / (count - 1));
+      std::cout << fmt::format("{:>10} {:>10} {:>12.4f} {:>12.3f}\n", count * count, substeps, 100 * mean, 100 * longest);
+      csv << fmt::format("stretch,{},{},{},{},,\n", count * count, substeps, mean, longest);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -235,6 +333,7 @@ int main(int argc, char** argv) {
     if (arguments.threads) compare_threads(arguments, csv);
     if (arguments.growth) grow(arguments, csv);
     if (arguments.sleep) sleep(arguments, csv);
+    if (arguments.cloth) drape(csv);
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "realtime_bench: " << error.what() << "\n";

@@ -43,8 +43,8 @@ bool is_implicit(const IntegratorSettings& integrator) {
 }
 
 /// The longest step that springs, dampers and rotations bear, at most `longest`.
-double borne(const SceneContent& content, double longest, double share, bool impulses) {
-  const bool implicit = impulses && content.needs.soft;
+double borne(const SceneContent& content, double longest, double share, bool impulses, bool realtime = false) {
+  const bool implicit = realtime || (impulses && content.needs.soft);
   const double own_frequency = implicit ? content.tied_frequency : content.frequency;
   const double own_decay = implicit ? content.tied_decay : content.decay;
   const double frequency = impulses ? own_frequency : std::max(own_frequency, content.joint_frequency);
@@ -79,7 +79,7 @@ double step_for(const SceneContent& content, const Recipe& recipe, const Wish& w
     // First order: in one second a fall is off by about g/2 h per metre, so that an accuracy in seconds is a step.
     double longest = wish.dial == Dial::realtime ? 1.0 / 60 : wish.dial == Dial::balanced ? 1e-3 : 1e-4;
     if (wish.accuracy) longest = std::clamp(*wish.accuracy, 1e-5, 1.0 / 60);
-    double h = borne(content, longest, impulse_share, true);
+    double h = borne(content, longest, impulse_share, true, std::holds_alternative<RealtimeStepperSettings>(recipe.stepper));
     if (wish.dial != Dial::realtime && content.tied_frequency > 0)
       h = std::min(h, impulse_followed_share / content.tied_frequency);
     return rounded_step(wish.dial == Dial::realtime ? h : seen(content, h), longest);
@@ -131,6 +131,9 @@ Recipe without_impulses(const SceneContent& content, const Wish& wish) {
 // Bodies that have lain still for so long sleep, where nobody chose otherwise.
 constexpr double usual_sleep = 0.5;  // s
 
+// Substeps where there are particles: how much they stretch under what is heavy, and lose by swinging, goes by their length.
+constexpr int particle_substeps = 16;
+
 /// Whether those who watch bodies touch get the stepper that was made for that: it must know all of the scene, and whoever chose
 /// a method of his own wants the reference.
 bool for_realtime(const SceneContent& content, const ContactChoice& contacts, const Wish& wish, const GivenFields& which,
@@ -146,7 +149,7 @@ bool for_realtime(const SceneContent& content, const ContactChoice& contacts, co
 Recipe chosen(const SceneContent& content, const ContactChoice& contacts, const Wish& wish, bool realtime) {
   if (realtime) {
     Recipe out = recipes::fastest();
-    out.stepper = RealtimeStepperSettings{.sleep_after = usual_sleep};
+    out.stepper = RealtimeStepperSettings{.substeps = content.particles ? particle_substeps : 4, .sleep_after = usual_sleep};
     out.contacts = contacts;
     out.dt = step_for(content, out, wish);
     return out;

@@ -3,6 +3,8 @@
 #include <rotule/error.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "model/names.h"
 
@@ -25,10 +27,98 @@ bool has_armature(const JointDef& joint) {
 std::string added_mass(const std::string& body) { return "added mass (\"" + body + "\")"; }
 std::string wake(const std::string& body) { return "wakes of unsteady sections (\"" + body + "\")"; }
 
+std::string held(const std::string& joint) { return "joints that hold particles (\"" + joint + "\")"; }
+std::string elastic(const std::string& group) { return "elements of elastic material (\"" + group + "\")"; }
+constexpr std::string_view tied = "springs and forces between particles and others", filled = "pressure in closed surfaces",
+                           below = "penalty planes under particles";
+
+/// Names of groups of particles, for who speaks of one, or of one of its particles.
+class GroupNames {
+ public:
+  explicit GroupNames(const Scene& scene) {
+    for (const ParticleGroup& group : scene.particles) names_.insert(group.name);
+    for (const SolidDef& solid : scene.solids) names_.insert(name_of(solid));
+  }
+  [[nodiscard]] bool empty() const { return names_.empty(); }
+  [[nodiscard]] bool has(const std::string& end) const { return names_.count(end.substr(0, end.find('/'))) > 0; }
+  template <class Ends>
+  [[nodiscard]] bool has_any(const Ends& ends) const {
+    return std::any_of(std::begin(ends), std::end(ends), [&](const std::string& end) { return has(end); });
+  }
+
+ private:
+  std::set<std::string, std::less<>> names_;
+};
+
+/// What of groups of particles is not known.
+std::string unknown_of_particles(const Model& model) {
+  if (model.particle_count() == 0) return {};
+  const Forces& forces = model.forces;
+  for (const Joint& joint : model.joints) {
+    bool particle = false;
+    for_each_partner(joint, [&](int partner) { particle = particle || (partner != world_body && model.is_particle(partner)); });
+    if (particle) return held(joint.name);
+  }
+  for (const Particles::Group& group : model.particles.groups) {
+    const auto own = [&](const auto& corners) { return corners[0] >= group.first && corners[0] < group.first + group.count; };
+    if (std::any_of(forces.elements.tetrahedra.corners.begin(), forces.elements.tetrahedra.corners.end(), own) ||
+        std::any_of(forces.elements.membranes.corners.begin(), forces.elements.membranes.corners.end(), own))
+      return elastic(group.name);
+  }
+  const auto particle = [](const ForceEnd& end) { return end.kind == ForceEnd::Kind::particle; };
+  const auto ends = [&](const auto& force) { return particle(force.a) || particle(force.b); };
+  const bool ties = std::any_of(forces.springs.begin(), forces.springs.end(), ends) ||
+                    std::any_of(forces.users.begin(), forces.users.end(), ends) ||
+                    std::any_of(forces.lines.begin(), forces.lines.end(), ends) ||
+                    std::any_of(forces.angles.begin(), forces.angles.end(),
+                                [&](const AngleSpringForce& angle) { return std::ranges::any_of(angle.ends, particle); });
+  if (ties) return std::string(tied);
+  if (!forces.gases.empty()) return std::string(filled);
+  if (!forces.planes.empty()) return std::string(below);
+  return {};
+}
+
+std::string unknown_of_particles(const Scene& scene) {
+  const GroupNames groups(scene);
+  if (groups.empty()) return {};
+  for (const JointDef& joint : scene.joints)
+    if (groups.has_any(partners_of(joint))) return held(name_of(joint));
+  for (const ParticleGroup& group : scene.particles)
+    if (!group.tetrahedra.empty() || !group.triangles.empty()) return elastic(group.name);
+  for (const SolidDef& solid : scene.solids)
+    if (std::visit(
+            [](const auto& of) {
+              return requires { of.material; };
+            },
+            solid))
+      return elastic(name_of(solid));
+  for (const ForceDef& force : scene.forces) {
+    const std::string what = std::visit(
+        [&](const auto& of) -> std::string {
+          using Kind = std::decay_t<decltype(of)>;
+          if constexpr (std::is_same_v<Kind, Spring>) {
+            // Between two particles it is one of their own.
+            const bool a = groups.has(of.between[0]), b = groups.has(of.between[1]);
+            if (a != b || (a && of.slack)) return std::string(tied);
+          } else if constexpr (requires { of.between; }) {
+            if (groups.has_any(of.between)) return std::string(tied);
+          } else if constexpr (std::is_same_v<Kind, Pressure>) {
+            return std::string(filled);
+          } else if constexpr (std::is_same_v<Kind, PenaltyPlane>) {
+            return std::string(below);
+          }
+          return {};
+        },
+        force);
+    if (!what.empty()) return what;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string unknown_to_realtime(const Model& model) {
-  if (model.particle_count() > 0) return "particles";
+  if (std::string what = unknown_of_particles(model); !what.empty()) return what;
   if (!model.walls.empty()) return "walls";
   if (model.has_added_mass()) return added_mass(model.added_mass_name());
   for (const SectionForce& section : model.forces.sections)
@@ -44,7 +134,7 @@ std::string unknown_to_realtime(const Model& model) {
 }
 
 std::string unknown_to_realtime(const Scene& scene) {
-  if (!scene.particles.empty() || !scene.solids.empty()) return "particles";
+  if (std::string what = unknown_of_particles(scene); !what.empty()) return what;
   if (!scene.walls.empty()) return "walls";
   for (const ForceDef& force : scene.forces)
     if (const auto* added = std::get_if<AddedMass>(&force))

@@ -11,65 +11,19 @@
 
 #include "collide/collision_world.h"
 #include "support/constants.h"
+#include "support/soft_scenes.h"
 
 namespace rotule {
 namespace {
+
+using testing::all_shapes;
+using testing::napkin;
+using testing::woollen;
 
 Recipe sixty_hertz() {
   Recipe recipe = recipes::realtime();
   recipe.dt = 1.0 / 60;
   return recipe;
-}
-
-Cloth napkin(int side, double edge, const Vec3& middle) {
-  return Cloth{.name = "cloth",
-               .at = middle - 0.5 * edge * Vec3(1, 1, 0),
-               .along_x = {edge, 0, 0},
-               .along_y = {0, edge, 0},
-               .columns = side,
-               .rows = side,
-               .mass = 0.2 * edge * edge,
-               .stiffness = 100,
-               .shear_stiffness = 50,
-               .bending_stiffness = 2,
-               .damping = 0.005,
-               .contact = ParticleContact{.material = "wool"}};
-}
-
-Scene woollen() {
-  Scene scene;
-  scene.materials = {{.name = "wool", .friction = 0.5}, {.name = "ice", .friction = 0}};
-  return scene;
-}
-
-/// A roof of two slopes, as a closed mesh, and a field of hills.
-TriangleMesh roof() {
-  TriangleMesh mesh;
-  mesh.vertices = {{-0.3, -0.3, 0}, {0.3, -0.3, 0}, {0.3, 0.3, 0}, {-0.3, 0.3, 0}, {0, -0.3, 0.2}, {0, 0.3, 0.2}};
-  mesh.triangles = {{0, 2, 1}, {0, 3, 2}, {0, 1, 4}, {2, 3, 5}, {1, 2, 5}, {1, 5, 4}, {3, 0, 4}, {3, 4, 5}};
-  return mesh;
-}
-
-HeightField hills() {
-  HeightField field;
-  field.columns = 9;
-  field.spacing = 0.15;
-  for (int j = 0; j < 9; ++j)
-    for (int i = 0; i < 9; ++i) field.heights.push_back(0.05 * std::sin(1.3 * i) * std::cos(1.1 * j));
-  return field;
-}
-
-std::vector<std::pair<std::string, Shape>> all_shapes() {
-  return {{"sphere", Sphere{0.2}},
-          {"box", Box{Vec3(0.4, 0.3, 0.2)}},
-          {"capsule", Capsule{0.1, 0.3}},
-          {"cylinder", Cylinder{0.15, 0.2}},
-          {"cone", Cone{0.2, 0.25}},
-          {"ellipsoid", Ellipsoid{Vec3(0.25, 0.15, 0.1)}},
-          {"hull", ConvexHull{{{0.2, 0, 0}, {-0.2, 0.1, 0}, {0, -0.2, 0}, {0, 0, 0.25}, {0, 0, -0.1}}}},
-          {"mesh", roof()},
-          {"hills", hills()},
-          {"plane", Plane{}}};
 }
 
 int drops() {

@@ -92,6 +92,32 @@ Scene belts() {
   return scene;
 }
 
+/// Cloth that falls over bodies, and a soft block on it.
+Scene draped() {
+  Scene scene = on_floor();
+  for (int i = 0; i < 6; ++i)
+    scene.add({.mass = 2.0,
+               .position = {0.4 * (i % 3), 0.45 * (i / 3), 0.2},
+               .shape = i % 2 == 0 ? Shape(Sphere{.radius = 0.2}) : Shape(Box{.size = {0.3, 0.25, 0.4}})});
+  Cloth cloth{.name = "cloth",
+              .at = {-0.4, -0.5, 0.5},
+              .along_x = {1.6, 0, 0},
+              .along_y = {0, 1.4, 0},
+              .columns = 20 * scale(),
+              .rows = 17 * scale(),
+              .mass = 0.4,
+              .stiffness = 400,
+              .shear_stiffness = 200,
+              .bending_stiffness = 5,
+              .damping = 0.02};
+  cloth.contact.emplace();
+  scene.add(cloth);
+  Block block{.name = "block", .at = {0.1, 0.1, 0.8}, .size = {0.2, 0.2, 0.2}, .counts = {4, 5, 6}, .mass = 0.5, .damping = 0.5};
+  block.contact.emplace();
+  scene.add(block);
+  return scene;
+}
+
 std::uint64_t hash_of(const Scene& scene, double sleep_after, int threads) {
   Recipe recipe = recipes::fastest();
   recipe.stepper = RealtimeStepperSettings{.sleep_after = sleep_after};
@@ -103,7 +129,7 @@ std::uint64_t hash_of(const Scene& scene, double sleep_after, int threads) {
 
 TEST(RealtimeLanes, OneHashForAllWidthsAndThreads) {
   for (const auto& [name, scene] : {std::pair("pile", pile()), std::pair("pyramid", pyramid()), std::pair("ragdolls", ragdolls()),
-                                    std::pair("belts", belts())})
+                                    std::pair("belts", belts()), std::pair("draped", draped())})
     for (const double sleep_after : {0.0, 0.3}) {
       const std::uint64_t widest = hash_of(scene, sleep_after, 1);
       for (const int threads : {2, 4, 8})

@@ -7,6 +7,7 @@
 #include "step/realtime/articulations.h"
 #include "step/realtime/realtime_stepper.h"
 #include "step/realtime/records.h"
+#include "step/realtime/soft/soft_solids.h"
 
 namespace rotule {
 
@@ -110,11 +111,12 @@ void RealtimeStepper::archive(Archive& io) {
   touches_.archive(io);
   joints_->archive(io);
   records_->archive(io);
+  soft_->archive(io);
   if constexpr (!Archive::writes) {
     const auto lines = static_cast<std::size_t>(bodies_.count),
                rows = static_cast<std::size_t>(realtime::rows_for(bodies_.count));
     require_fit(bodies_.pose.size() >= lines && bodies_.wandered.size() >= rows && bodies_.load.size() >= rows &&
-                bodies_.burden.size() >= rows && records_->fits(model_.body_count()));
+                bodies_.burden.size() >= rows && records_->fits(model_.body_count()) && soft_->fits());
     forget();
     start_u_.resize(0);
     for (int i = 0; i < model_.body_count(); ++i) bodies_.set_mass(i, model_, touches_.sleepers.asleep(i));

@@ -1,7 +1,7 @@
 // The books of energy and momentum (step/ledger.h). In a substep work is impulse times mean velocity, of its start and of its
 // end, which is the change of kinetic energy exactly; forces are the same in all substeps, so that their work is that of the
 // step's mean velocity. What is not work of anybody is left over: weight that works over the way of each substep, inertia that
-// was raised for loads and stiffness, closing, falling asleep.
+// was raised for loads and stiffness, closing, falling asleep, and what implicit springs and elements of particles lose.
 #include <algorithm>
 
 #include "constraint/joint_coordinates.h"
@@ -9,6 +9,7 @@
 #include "step/realtime/articulations.h"
 #include "step/realtime/realtime_stepper.h"
 #include "step/realtime/records.h"
+#include "step/realtime/soft/soft_solids.h"
 
 namespace rotule {
 
@@ -84,6 +85,11 @@ void RealtimeStepper::book_part() {
   records.flow[Agent::impacts] += work.normal;
   records.flow[Agent::contact_friction] += work.friction;
   records.flow[Agent::guides] += work.led;
+  SoftWork soft;
+  soft_->book(bodies_, soft);
+  records.flow[Agent::impacts] += soft.normal;
+  records.flow[Agent::contact_friction] += soft.friction;
+  records.flow[Agent::guides] += soft.led;
   joints_->book_part(bodies_, records.flow);
   if (!records.books) return;
   const double share = 0.5 / settings_.substeps;
@@ -112,7 +118,11 @@ void RealtimeStepper::book_bounces() {
 void RealtimeStepper::book_forces(const State& s, double t, double h) {
   Records& records = *records_;
   Flow rates;
-  add_force_flow(model_, external_, s, t, records.mean, recipe_.threads, records.flow_scratch, rates);
+  soft_->add_way(1 / h, records.mean);
+  // Dampers and drag of particles act in each substep anew: as at the step's mean velocities.
+  records.middle = s;
+  records.middle.u.tail(s.x.size()) = records.mean.tail(s.x.size());
+  add_force_flow(model_, external_, records.middle, t, records.mean, recipe_.threads, records.flow_scratch, rates);
   if (joints_->has_torques()) {
     records.rate.setZero(s.u.size());
     joints_->add_torques(records.rate);
@@ -123,6 +133,7 @@ void RealtimeStepper::book_forces(const State& s, double t, double h) {
   for_each_awake([&](int i) {
     records.rate.segment<6>(6 * i) = (velocity_of(line_of(i), bodies_.motion[line_of(i)].at) - start_u_.segment<6>(6 * i)) / h;
   });
+  soft_->add_velocities(start_u_, 1 / h, records.rate);
   add_inertia(model_, s, records.rate, 1, rates.supports);
   for (std::size_t k = 0; k < rates.supports.size(); ++k) rates.supports[k] -= rates.weight[k] + rates.applied[k];
   records.flow.add(rates, h);

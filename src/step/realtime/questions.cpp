@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "constraint/joint_coordinates.h"
+#include "dynamics/forces/elasticity.h"
+#include "dynamics/forces/springs.h"
 #include "dynamics/forces/weight.h"
 #include "mechanism/jointed_mechanism.h"
 #include "step/realtime/articulations.h"
@@ -35,8 +37,9 @@ Diagnostics RealtimeStepper::diagnose(const State& s, double t, double h) {
   out.time = t;
   out.kinetic_energy = kinetic_energy(model_, s);
   out.gravity_energy = weight_potential(model_, s);
-  out.spring_energy = joint_spring_potential(model_, s);
-  out.potential_energy = out.gravity_energy + out.spring_energy + force_potential(model_, s, t, recipe_.threads, scratch_);
+  out.spring_energy = joint_spring_potential(model_, s) + spring_potential(model_, s) + elastic_potential(model_, s);
+  out.potential_energy =
+      out.gravity_energy + joint_spring_potential(model_, s) + force_potential(model_, s, t, recipe_.threads, scratch_);
   for (int i = 0; i < s.bodies(); ++i) {
     const Body& body = model_.bodies[i];
     if (body.fixed) continue;
@@ -44,6 +47,11 @@ Diagnostics RealtimeStepper::diagnose(const State& s, double t, double h) {
     const Quat& q = s.theta[i];
     out.linear_momentum += momentum;
     out.angular_momentum += s.p[i].cross(momentum) + q * (body.inertia * (q.conjugate() * Vec3(s.omega(i))));
+  }
+  for (int k = 0; k < s.particles(); ++k) {
+    const Vec3 momentum = model_.particles.mass[k] * s.particle_velocity(k);
+    out.linear_momentum += momentum;
+    out.angular_momentum += s.particle_position(k).cross(momentum);
   }
   if (!joints_->empty()) {
     joints_->measure(s, t);

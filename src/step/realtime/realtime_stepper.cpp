@@ -14,6 +14,8 @@
 #include "model/realtime_scope.h"
 #include "step/realtime/articulations.h"
 #include "step/realtime/records.h"
+#include "step/realtime/soft/outer_forces.h"
+#include "step/realtime/soft/soft_solids.h"
 
 namespace rotule {
 
@@ -44,6 +46,7 @@ RealtimeStepper::RealtimeStepper(const Model& model, const Recipe& recipe)
   touches_.joints_changed();
   joints_ = std::make_unique<Articulations>(model);
   records_ = std::make_unique<Records>();
+  soft_ = std::make_unique<SoftSolids>(model);
 }
 
 RealtimeStepper::~RealtimeStepper() = default;
@@ -97,6 +100,7 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
     joints_->look(s, t, h, substeps, last_h_ > 0 ? h / last_h_ : 1, settings_.push_speed, bodies_, stages_);
     report_.joints_open = joints_->most_open();
     forces = &gather_forces(s, t, part);
+    soft_->begin(s, t, part, substeps, *forces, stages_);
   }
   {
     const StageClock::Scope stage(clock_, Stage::solve);
@@ -123,6 +127,7 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
         stages_.over_rows(rows, [&](std::span<const int> some) { begin_substep(bodies_, some); });
         spins_.turn_on(part, bodies_, stages_);
       }
+      soft_->substep(s, settings_.push_speed, stages_, bodies_);
       pass(Pass::push);
       joints_->hold(s, t, k, bodies_, stages_);
       stages_.over_rows(rows, [&](std::span<const int> some) { advance(bodies_, some, sweep.h); });
@@ -146,6 +151,7 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   if (records_->problems) report_.residual = records_->close_problem(model_, t, h, rules_, *joints_);
   hold_back(s, h);
   if (!stages_.finish(bodies_, static_cast<float>(h), s)) report_wild();
+  soft_->finish(s, stages_);
   arrive(s, t, h);
   last_h_ = h;
   log_touches(s);
@@ -153,7 +159,7 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   close_step(s, t + h);
   report_.solves = 1;
   report_.iterations = 2 * substeps;
-  report_.contacts = touches_.points();
+  report_.contacts = touches_.points() + soft_->touching();
   report_.asleep = touches_.sleepers.count();
   return report_;
 }
@@ -191,12 +197,12 @@ void RealtimeStepper::bear_loads(double h) {
 
 const VecX& RealtimeStepper::gather_forces(const State& s, double t, double h) {
   const bool pushed = forced_ && external_.size() == model_.velocity_count();
-  const bool others = !model_.forces.empty() || joints_->has_torques(), weight_alone = !pushed && !others;
+  const bool others = has_outer_forces(model_.forces) || joints_->has_torques(), weight_alone = !pushed && !others;
   forces_.resize(0);
   if (others) {
     forces_.setZero(model_.velocity_count());
     if (pushed) forces_ = external_;
-    add_forces(model_, s, t, recipe_.threads, scratch_, forces_);
+    add_outer_forces(model_, s, t, recipe_.threads, scratch_, forces_);
     joints_->add_torques(forces_);
   }
   // What a user set is not copied: most of it may be on bodies that sleep.
@@ -238,6 +244,7 @@ void RealtimeStepper::force_changed(int body, const VecX& external) {
 void RealtimeStepper::note_velocities(const State& s) {
   if (start_u_.size() != s.u.size()) start_u_ = s.u;
   for_each_awake([&](int i) { start_u_.segment<6>(6 * i) = s.u.segment<6>(6 * i); });
+  start_u_.tail(s.x.size()) = s.u.tail(s.x.size());  // wakes are refused: particles come last
 }
 
 void RealtimeStepper::report_wild() {
@@ -261,6 +268,7 @@ void RealtimeStepper::body_added() {
   list_rows();
   size_ = touches_.smallest();
   joints_->body_added();
+  soft_->bodies_changed();
   forget();
 }
 
@@ -278,6 +286,7 @@ void RealtimeStepper::body_removed(int body) {
   list_rows();
   joints_->body_removed(body, model_.body_count() + 1);
   touches_.joints_changed();
+  soft_->bodies_changed();
   size_ = touches_.smallest();
   forget();
 }

@@ -4,6 +4,7 @@
 //   collide                      once, what has moved; contacts keep their slots and impulses
 //   prepare                      rows, and the last step's impulses given to the bodies
 //   n times  v <- v + h/n M^-1 f  and the impulses of the last substep
+//            particles                springs, elements, what they touch (soft/soft_solids.h)
 //            push                one sweep; overlaps are springs, solved implicitly
 //            hold                joints and their drives, each articulated group at once (articulations.h)
 //            q <- q + h/n v
@@ -35,6 +36,7 @@ namespace rotule {
 namespace realtime {
 class Articulations;
 struct Records;
+class SoftSolids;
 }  // namespace realtime
 struct StepPlan;
 
@@ -207,6 +209,7 @@ class RealtimeStepper {
   VecX start_u_, accelerations_;
   std::unique_ptr<realtime::Articulations> joints_;
   std::unique_ptr<realtime::Records> records_;
+  std::unique_ptr<realtime::SoftSolids> soft_;
   VecX external_, forces_;
   // Of the search for islands: awake bodies, places of lines among them, and what is known of each set.
   std::vector<int> awake_, place_, island_first_, island_bodies_, island_touches_;

@@ -25,6 +25,7 @@ struct Records {
   bool books = false;  // whether they are kept
   Flow flow;           // of this step
   VecX mean, rate;     // velocities of this step, and how they change
+  State middle;
   FlowScratch flow_scratch;
 
   bool problems = false;  // whether they are kept

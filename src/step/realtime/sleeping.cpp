@@ -135,8 +135,8 @@ void RealtimeStepper::find_islands() {
 
 void RealtimeStepper::fall_asleep(State& s, double h) {
   const double gravity = model_.gravity.norm();
-  // Forces besides weight may begin at any time.
-  if (!(settings_.sleep_after > 0) || !(gravity > 0) || !model_.forces.empty()) return;
+  // Forces besides weight may begin at any time, and particles come and go.
+  if (!(settings_.sleep_after > 0) || !(gravity > 0) || !model_.forces.empty() || model_.particle_count() > 0) return;
   Sleepers& sleepers = touches_.sleepers;
   const auto long_enough = static_cast<float>(settings_.sleep_after);
   bool some = false;
