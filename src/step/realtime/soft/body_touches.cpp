@@ -20,7 +20,7 @@ constexpr float rest_share = 0.2F;    // of the rounding: who is nearer, and doe
 constexpr float least_share = 1e-3F;  // of its inverse mass, that who sticks keeps: floats must tell how far he came
 constexpr int most_planes = 12;       // tried along a way
 
-Vector3f load(const std::vector<Four>& lines, int line) {
+Vector3f load(const std::vector<ParticleLine>& lines, int line) {
   const float* at = lines[static_cast<std::size_t>(line)].at;
   return {at[0], at[1], at[2]};
 }
@@ -334,8 +334,8 @@ void BodyTouches::hold(ParticleLines& lines) {
   for (const int k : holding_) {
     Touch& touch = touches_[k];
     const MetBody& met = met_[touch.body];
-    Four& held = lines.held[touch.line];
-    Four& moved = lines.moved[touch.line];
+    ParticleLine& held = lines.held[touch.line];
+    ParticleLine& moved = lines.moved[touch.line];
     const float w = moved.at[3];
     touch.holds =
         w > 0 && std::all_of(std::begin(held.at), std::end(held.at), [](float x) { return x == 0; });  // the first alone
@@ -361,8 +361,8 @@ void BodyTouches::bear(ParticleLines& lines, float h) {
     Touch& touch = touches_[k];
     if (!touch.holds) continue;
     MetBody& met = met_[touch.body];
-    Four& held = lines.held[touch.line];
-    Four& moved = lines.moved[touch.line];
+    ParticleLine& held = lines.held[touch.line];
+    ParticleLine& moved = lines.moved[touch.line];
     Vector3f borne;
     if (touch.sticks) {
       const float w = touch.was.at[3], shared = moved.at[3];

@@ -73,7 +73,7 @@ class BodyTouches {
     float pressed = 0;                                  // kg m: h times its impulse
     float borne = 0;                                    // likewise, by way of springs
     Eigen::Vector3f dragged = Eigen::Vector3f::Zero();  // and of that what is along the plane, on the body
-    Four was;                                           // of who sticks, before springs
+    ParticleLine was;                                   // of who sticks, before springs
     bool sticks = false;                                // whether friction held it
     bool holds = false;                                 // whether it rests there
     bool known = false;                                 // whether it meets

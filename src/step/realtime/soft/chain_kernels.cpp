@@ -22,7 +22,7 @@ struct Node {
   Lanes inverse_mass;
 };
 
-HWY_INLINE Node fetch_node(const std::vector<Four>& lines, const std::int32_t* which) {
+HWY_INLINE Node fetch_node(const std::vector<ParticleLine>& lines, const std::int32_t* which) {
   const Quad q = fetch([&](int i) { return lines[static_cast<std::size_t>(which[i])].at; });
   return {{q.v[0], q.v[1], q.v[2]}, q.v[3]};
 }
@@ -74,7 +74,7 @@ HWY_INLINE void solve_block(const Chains& chains, const ChainBlock& block, int f
   const WholeRow* nodes = chains.nodes.data() + block.nodes;
   const SpringRow* springs = chains.springs.data() + block.springs;
   const Lanes tiny = all(1e-30F);
-  Four nowhere;
+  ParticleLine nowhere;
   const auto at = [&](int j, int k) -> Row& { return scratch[j * kept + k]; };
   const Vector nothing{none(), none(), none()};
 
@@ -138,7 +138,7 @@ HWY_INLINE void solve_block(const Chains& chains, const ChainBlock& block, int f
     const Vector p = pull - next, moved = node.moved + moved_by<Held>(node, on.moved, p);
     // Who is pinned, or nobody, may be in several chains of a colour: nothing is written there.
     const unsigned movable = bits_of(hn::Gt(node.inverse_mass, none()));
-    const auto into = [&](std::vector<Four>& column) {
+    const auto into = [&](std::vector<ParticleLine>& column) {
       return [&, movable](int i) { return (movable >> i & 1) != 0 ? column[static_cast<std::size_t>(which[i])].at : nowhere.at; };
     };
     if constexpr (Held) put_back({{on.moved.x, on.moved.y, on.moved.z, on.inverse_mass + dot(on.moved, p)}}, into(lines.held));

@@ -5,7 +5,7 @@
 //
 // A substep of h (M. Macklin, M. Müller, N. Chentanez, "XPBD", 2016; M. Macklin et al., "Small steps in physics simulation",
 // 2019):
-//   v <- v + h/M f,  x <- x + h v;   chains of springs, each chain at once (chains.h);   elements;   contacts;   v <- (x - x_0)/h
+//   v <- v + h/M f,  x <- x + h v;   chains of springs, each chain at once (chains.h);   contacts;   v <- (x - x_0)/h
 // All of these act in pairs along a line, so that momentum is kept whatever is left unsolved.
 #include <vector>
 
@@ -13,7 +13,7 @@
 
 namespace rotule::realtime {
 
-struct alignas(16) Four {
+struct alignas(16) ParticleLine {
   float at[4] = {};
 };
 
@@ -21,16 +21,16 @@ struct alignas(16) Four {
 inline constexpr int line_of_particle(int particle) { return particle + 1; }
 
 struct ParticleLines {
-  int count = 0;            // lines in use, nobody's included
-  std::vector<Four> moved;  // m, since the step's start; then the inverse mass, 1/kg
-  std::vector<Four> begun;  // the same at the start of the substep
-  std::vector<Four> v;      // m/s
-  std::vector<Four> first;  // m/s, at the start of the substep
-  std::vector<Four> kick;   // what forces add to it in a substep
+  int count = 0;                    // lines in use, nobody's included
+  std::vector<ParticleLine> moved;  // m, since the step's start; then the inverse mass, 1/kg
+  std::vector<ParticleLine> begun;  // the same at the start of the substep
+  std::vector<ParticleLine> v;      // m/s
+  std::vector<ParticleLine> first;  // m/s, at the start of the substep
+  std::vector<ParticleLine> kick;   // what forces add to it in a substep
   /// Who rests on a body has, along the normal n, that body's inertia too: springs move him by W p, W = w - c c^T, with c = n
   /// (w - w')^(1/2), w' the inverse mass of both; the fourth is the sum of c . p. Of who sticks to a body c is zero, the fourth
   /// not, and his inverse mass is for the time that of both. Of all others it is zero.
-  std::vector<Four> held;
+  std::vector<ParticleLine> held;
   bool any_held = false;
 
   void resize(const Model& model);

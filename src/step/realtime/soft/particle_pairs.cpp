@@ -15,7 +15,7 @@ constexpr float neighbour_share = 1.5F;  // of that: who was nearer at the start
 constexpr float most_ways = 6;           // of that in a step, against the mean: who is faster may pass
 constexpr float slack_share = 0.15F;     // of that: how far anyone may go astray
 
-Eigen::Vector3f load_way(const std::vector<Four>& lines, int line) {
+Eigen::Vector3f load_way(const std::vector<ParticleLine>& lines, int line) {
   const float* at = lines[static_cast<std::size_t>(line)].at;
   return {at[0], at[1], at[2]};
 }
