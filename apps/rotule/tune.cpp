@@ -65,7 +65,7 @@ std::string table_of(const std::vector<FrameRow>& rows) {
 }
 
 std::string words_of(const TuningSummary& s, double seconds, int tuned_now) {
-  std::string text = fmt::format("{} frames, ", s.frames);
+  std::string text = fmt::format("{} frame{}, ", s.frames, s.frames == 1 ? "" : "s");
   text += s.better > 0 ? fmt::format("{} of them with a better setting: alpha {:.3f} +- {:.3f}, {} without kappa\n", s.better,
                                      s.alpha.mean, s.alpha.deviation, s.without_kappa)
                        : "none of them with a better setting than the one before\n";

@@ -141,6 +141,10 @@ TEST_F(TuneCli, RefusesWhatItCannotRead) {
                  "is not a file of recorded problems; rotule run SCENE --record-problems", "FCLIB");
   expect_refusal(rotule("tune ../in/some.h5 --parameters alpha,beta"), "beta: is not a parameter that can be tuned", "parameter");
   expect_refusal(rotule("tune ../in/some.h5 --objective speed"), "none of error, time", "objective");
+  for (const char* range : {"--error nan", "--change -nan", "--warm NaN", "--resolution nan"})
+    expect_refusal(rotule(std::string("tune ../in/some.h5 --frames 1 ") + range), "must be a finite number", range);
+  expect_refusal(rotule("wish double_pendulum --error 1e-3 --limit nan"), "--limit: must be a finite number", "limit");
+  expect_refusal(rotule("tune ../in/some.h5 --frames 1 --seed -1"), "--seed: must not be negative", "seed");
   expect_refusal(rotule("tune ../in/some.h5 --friction ball"), "none of box", "friction");
   expect_refusal(rotule("tune ../in/some.h5 --out x.txt"), "must end in .csv or .json", "ending");
   expect_refusal(rotule("tune ../in/none.h5"), "none.h5", "missing file");
