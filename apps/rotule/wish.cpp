@@ -152,7 +152,9 @@ Reference make_reference(const Scene& scene, double error, int frames, double se
   Recipe recipe;
   std::string failure;
   for (double accuracy = std::clamp(0.01 * error, finest_reference, 0.01);; accuracy *= 10) {
-    if (accuracy > 0.1) throw Error(fmt::format("no reference run could be made: {}", failure));
+    if (accuracy > 0.1)
+      throw Error(fmt::format("no reference run could be made: {}{}", failure,
+                              failure.starts_with("too slow") ? "; --limit allows more time" : ""));
     recipe = recipe_for(scene, accuracy);
     out.course = run_course(scene, recipe, frames, seconds / 3);
     failure = out.course.failure;
@@ -359,11 +361,11 @@ int wish_command(const WishOptions& options) {
   if (!options.svg.empty()) write_text_file(options.svg, curve_svg(named.name, reference, tried));
   const int compared = reference.by_energy ? frames : static_cast<int>(reference.moments - 1) * std::max(1, frames / looks);
   const std::string measure =
-      reference.by_energy
-          ? std::string(
-                "energy that is left over, relative to the largest energy in motion: the motion is too sensitive to be followed")
-          : fmt::format("largest distance of any body from the reference, relative to {:.3g} m, up to {:.3g} s", reference.size,
-                        compared * frame_time);
+      reference.by_energy ? std::string(
+                                "energy that is left over, relative to the largest energy in motion: positions cannot be told so "
+                                "exactly for long")
+                          : fmt::format("largest distance of any body from the reference, relative to {:.3g} m, up to {:.3g} s",
+                                        reference.size, compared * frame_time);
   if (options.json) {
     Json rows = Json::array();
     for (const Tried& one : tried)

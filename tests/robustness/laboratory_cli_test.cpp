@@ -103,6 +103,7 @@ TEST_F(LaboratoryCli, AWishIsMetByTheRecipeGiven) {
             json["recipe"]["integrator"].is_string() ? json["recipe"]["integrator"] : json["recipe"]["integrator"]["name"]);
   EXPECT_NE(written("curve.svg").find("<svg"), std::string::npos);
   expect_refusal(rotule("wish double_pendulum"), "give --error, --budget or both", "no wish");
+  expect_refusal(rotule("wish double_pendulum --error 1e-6 --limit 1e-6"), "--limit allows more", "no time to look");
   expect_refusal(rotule("wish double_pendulum --budget soon"), "--budget: must be a time", "no time");
   file("broken.json", "[1, 2]");
   expect_refusal(rotule("run double_pendulum --recipe ../in/broken.json"), "one JSON object", "no recipe");
