@@ -4,12 +4,16 @@
 // times, under a gravity that is turned by a thousandth, another way each time. The three run step by step in turn, so that
 // whatever else keeps the machine busy takes from all of them. The scenes took no part in learning the race's runners
 // (data/learned/relaxation.json), except where marked.
+//
+//   self_tuning_bench [--json] [--benchmark_out=FILE] [SCENE.json ...]     scenes of one's own in place of the shipped ones
 #include <rotule/solvers/pgs.h>
 #include <rotule/world.h>
 
 #include <array>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "report.h"
 #include "scenes/builders.h"
@@ -78,17 +82,26 @@ Outcomes at_equal_time(const Scene& scene, int& used) {
 }
 
 struct Named {
-  const char* name;
+  std::string name;
   bool taught;  // whether it took part in learning
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bench::Options options = bench::parse(argc, argv);
-  constexpr Named names[] = {{"tower_10", false},  {"tower_50", false},   {"rock_pile", false},  {"ragdoll_heap", false},
-                             {"card_house", true}, {"domino_run", false}, {"pyramid_10", false}, {"masonry_arch", false},
-                             {"brick_wall", true}, {"marble_box", true},  {"tripods", true},     {"chain_fall", true}};
+  std::vector<char*> flags;
+  std::vector<Named> names;
+  for (int i = 0; i < argc; ++i)
+    if (i > 0 && argv[i][0] != '-')
+      names.push_back({argv[i], false});
+    else
+      flags.push_back(argv[i]);
+  const bench::Options options = bench::parse(static_cast<int>(flags.size()), flags.data());
+  const bool own = !names.empty();
+  if (!own)
+    names = {{"tower_10", false},  {"tower_50", false},   {"rock_pile", false},  {"ragdoll_heap", false},
+             {"card_house", true}, {"domino_run", false}, {"pyramid_10", false}, {"masonry_arch", false},
+             {"brick_wall", true}, {"marble_box", true},  {"tripods", true},     {"chain_fall", true}};
   std::string rows;
   double to_one = 0, to_constant = 0;
   int count = 0;
@@ -97,7 +110,7 @@ int main(int argc, char** argv) {
         "| scene | alpha = 1 | alpha = 1.4 | auto | of alpha = 1 | of alpha = 1.4 | ms per step: 1, 1.4, auto | sweeps of auto "
         "|\n| --- | --- | --- | --- | --- | --- | --- | --- |\n");
   for (const Named& named : names) {
-    const std::optional<Scene> scene = scenes::build(named.name);
+    const std::optional<Scene> scene = own ? std::optional(load_scene(named.name)) : scenes::build(named.name);
     if (!scene) continue;
     int used = 0;
     const auto [one, constant, raced] = at_equal_time(*scene, used);

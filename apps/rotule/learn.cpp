@@ -188,7 +188,9 @@ void learn(const LearnOptions& options) {
       }
     }
   }
-  if (lessons.empty()) throw Error(fmt::format("there is nothing to learn from: no contacts in {} recording(s)", files));
+  if (lessons.empty())
+    throw Error(fmt::format("there is nothing to learn from: no problem with contacts and {} rows or more in {}", least_rows,
+                            fmt::join(options.files, ", ")));
 
   const auto index_of = [&](double relaxation, bool mixed) {
     return static_cast<std::size_t>(

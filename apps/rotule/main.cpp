@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -56,6 +57,17 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int count
     return fmt::format("{}: that is no such value; rotule {} --help says what is taken", said.substr(prefix.size()),
                        command->get_name());
   return fmt::format("{}; rotule {}--help says more", error.what(), command == &app ? "" : command->get_name() + " ");
+}
+
+/// Ranges let NaN pass, which compares with nothing, and a minus before what has no sign makes it large.
+void refuse_what_is_no_number(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& word : option->results()) {
+      const std::string type = option->get_type_name();
+      if (type.starts_with("FLOAT") && std::isnan(std::strtod(word.c_str(), nullptr)))
+        throw rotule::Error(option->get_name(), "must be a finite number");
+      if (type.starts_with("UINT") && word.starts_with("-")) throw rotule::Error(option->get_name(), "must not be negative");
+    }
 }
 
 /// How frames are tuned, of `tune` and `study`.
@@ -522,6 +534,7 @@ int command_line(int argc, char** argv) {
     } else {
       app.parse(argc, argv);
     }
+    for (const CLI::App* command : app.get_subcommands()) refuse_what_is_no_number(*command);
     answer_signals();
     if (run_command->parsed()) {
       if (run_options.scene.empty() && run_options.resume.empty()) throw CLI::RequiredError("SCENE");

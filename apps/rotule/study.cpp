@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
+#include <set>
+#include <string>
 #include <variant>
 
 #include "base/budget.h"
@@ -75,7 +78,11 @@ SceneStudy study_scene(const std::string& scene, const StudyOptions& options, co
 
   SceneStudy out;
   out.scene = named.name;
-  const Json identity{{"scene", named.name}, {"set", sets}, {"every", options.every}, {"settings", to_json(options.choices)}};
+  const Json identity{{"scene", named.name},
+                      {"hash", std::hash<std::string>{}(to_json(named.scene))},  // it may be edited between two runs
+                      {"set", sets},
+                      {"every", options.every},
+                      {"settings", to_json(options.choices)}};
   Journal journal(folder + "/" + named.name + ".csv", identity, ranks);
   const std::int64_t shown = options.frames / 2 / options.every * options.every;  // whose course is drawn
   constexpr std::size_t frames_per_batch = 16;
@@ -116,13 +123,12 @@ SceneStudy study_scene(const std::string& scene, const StudyOptions& options, co
 
 std::string in_short(const SceneStudy& s) {
   const TuningSummary& m = s.summary;
-  std::string text = fmt::format(
-      "{:<12} {:>4} frames, {} better  contacts {:.0f} to {:.0f}  alpha {:.3f} +- {:.3f}  error {:.3g} -> {:.3g} (x {:.3f})  "
-      "sweeps {:+.1f} "
-      "%",
-      s.scene, m.frames, m.better, m.contacts.least, m.contacts.most, m.alpha.mean, m.alpha.deviation, m.error_before.mean,
-      m.error_after.mean, m.error_before.mean > 0 ? m.error_after.mean / m.error_before.mean : 1.0,
-      m.sweeps_before > 0 ? 100 * (m.sweeps_after / m.sweeps_before - 1) : 0.0);
+  std::string text = fmt::format("{:<12} {:>4} frames, {} better  contacts {:.0f} to {:.0f}", s.scene, m.frames, m.better,
+                                 m.contacts.least, m.contacts.most);
+  if (m.better > 0) text += fmt::format("  alpha {:.3f} +- {:.3f}", m.alpha.mean, m.alpha.deviation);
+  text += fmt::format("  error {:.3g} -> {:.3g} (x {:.3f})  sweeps {:+.1f} %", m.error_before.mean, m.error_after.mean,
+                      m.error_before.mean > 0 ? m.error_after.mean / m.error_before.mean : 1.0,
+                      m.sweeps_before > 0 ? 100 * (m.sweeps_after / m.sweeps_before - 1) : 0.0);
   if (s.tuned_now > 0)
     text += fmt::format("  {:.0f} ms per frame, run {:.0f} ms per step", 1e3 * s.seconds_tuning / s.tuned_now,
                         1e3 * s.seconds_running / s.steps);
@@ -134,7 +140,10 @@ std::string in_short(const SceneStudy& s) {
 void study(const StudyOptions& options) {
   std::vector<std::string> scenes = options.scenes;
   if (scenes.empty()) scenes = {"brick_wall", "tripods", "marble_box", "chain_fall"};
-  for (const std::string& scene : scenes) static_cast<void>(find_scene(scene, true));
+  std::set<std::string> names;
+  for (const std::string& scene : scenes)
+    if (const std::string name = find_scene(scene, true).name; !names.insert(name).second)
+      throw Error(fmt::format("--scenes: two are named {}, and tables are named after scenes", name));
   static_cast<void>(tune_settings(options.choices));
   std::error_code error;
   std::filesystem::create_directories(options.out, error);

@@ -63,9 +63,9 @@ PlotSeries points(std::string name, const std::vector<double>& x, const std::vec
   return series;
 }
 
-std::vector<double> times(const SceneStudy& s) {
+std::vector<double> times(const std::vector<FrameRow>& rows) {
   std::vector<double> out;
-  for (const FrameRow& row : s.rows) out.push_back(row.time);
+  for (const FrameRow& row : rows) out.push_back(row.time);
   return out;
 }
 
@@ -76,7 +76,8 @@ std::vector<Plot> over_time(const std::vector<SceneStudy>& studies, const std::s
   std::vector<Plot> plots;
   for (const SceneStudy& s : studies) {
     Plot plot = panel(title_of(s), {"time [s]"}, {label});
-    plot.series.push_back({.name = "ours", .x = times(s), .y = column(s.rows, value)});
+    const std::vector<FrameRow> better = better_rows(s.rows);
+    plot.series.push_back(points("frames", times(better), column(better, value)));
     plots.push_back(std::move(plot));
   }
   return plots;
@@ -87,7 +88,8 @@ std::vector<Plot> against(const std::vector<SceneStudy>& studies, const PlotAxis
   std::vector<Plot> plots;
   for (const SceneStudy& s : studies) {
     Plot plot = panel(title_of(s), axis, {label});
-    plot.series.push_back(points("frames", column(s.rows, x), column(s.rows, y)));
+    const std::vector<FrameRow> better = better_rows(s.rows);
+    plot.series.push_back(points("frames", column(better, x), column(better, y)));
     plots.push_back(std::move(plot));
   }
   return plots;
@@ -96,7 +98,7 @@ std::vector<Plot> against(const std::vector<SceneStudy>& studies, const PlotAxis
 /// The line that was fitted, and the published one over the same range.
 void add_fits(const std::vector<SceneStudy>& studies, std::vector<Plot>& plots) {
   for (std::size_t i = 0; i < studies.size(); ++i) {
-    const Spread range = spread_of(column(studies[i].rows, log_condition));
+    const Spread range = spread_of(column(better_rows(studies[i].rows), log_condition));
     const auto line = [&](std::string name, double a, double b) {
       plots[i].series.push_back(
           {.name = std::move(name), .x = {range.least, range.most}, .y = {a * range.least + b, a * range.most + b}});
@@ -112,9 +114,9 @@ std::vector<Plot> errors(const std::vector<SceneStudy>& studies) {
   for (const SceneStudy& s : studies) {
     Plot plot = panel(title_of(s), {"time [s]"}, {"error e", true});
     plot.series.push_back(
-        {.name = "before", .x = times(s), .y = column(s.rows, [](const TunedFrame& t) { return t.before.error; })});
+        {.name = "before", .x = times(s.rows), .y = column(s.rows, [](const TunedFrame& t) { return t.before.error; })});
     plot.series.push_back(
-        {.name = "after", .x = times(s), .y = column(s.rows, [](const TunedFrame& t) { return t.after.error; })});
+        {.name = "after", .x = times(s.rows), .y = column(s.rows, [](const TunedFrame& t) { return t.after.error; })});
     plots.push_back(std::move(plot));
   }
   return plots;
@@ -222,17 +224,21 @@ std::vector<Table> all_tables(const std::vector<SceneStudy>& studies) {
     const PublishedScene* p = published(s.scene);
     const std::string title = title_of(s);
     const auto theirs = [&](const char* format, double value) { return p ? fmt::format(fmt::runtime(format), value) : ""; };
+    // Where no setting is better than the one before, none is the best.
+    const auto ours = [](const char* format, double value, int points) {
+      return points > 0 ? fmt::format(fmt::runtime(format), value) : "–";
+    };
     counts.rows.push_back(
         {title, count_range(m.joints), p ? std::to_string(p->joints) : "", count_range(m.contacts), p ? p->contacts : ""});
-    alpha.rows.push_back({title, fmt::format("{:.2f}", m.alpha.mean), theirs("{:.2f}", p ? p->alpha : 0),
-                          fmt::format("{:.2f}", m.alpha.deviation), theirs("{:.2f}", p ? p->alpha_deviation : 0),
+    alpha.rows.push_back({title, ours("{:.2f}", m.alpha.mean, m.better), theirs("{:.2f}", p ? p->alpha : 0),
+                          ours("{:.2f}", m.alpha.deviation, m.better), theirs("{:.2f}", p ? p->alpha_deviation : 0),
                           fmt::format("{} of {}", m.better, m.frames)});
-    kappa.rows.push_back({title, fmt::format("{:.2e}", m.kappa.mean), theirs("{:.2e}", p ? p->kappa : 0),
-                          fmt::format("{:.2e}", m.kappa.deviation), theirs("{:.2e}", p ? p->kappa_deviation : 0),
+    kappa.rows.push_back({title, ours("{:.2e}", m.kappa.mean, m.better), theirs("{:.2e}", p ? p->kappa : 0),
+                          ours("{:.2e}", m.kappa.deviation, m.better), theirs("{:.2e}", p ? p->kappa_deviation : 0),
                           fmt::format("{} of {}", m.without_kappa, m.better)});
-    fit.rows.push_back({title, fmt::format("{:.3f}", m.fit.a), theirs("{:.3f}", p ? p->a : 0), fmt::format("{:.3f}", m.fit.b),
-                        theirs("{:.3f}", p ? p->b : 0), fmt::format("{:.0f} %", 100 * m.fit.explained),
-                        std::to_string(m.fit.points)});
+    fit.rows.push_back({title, ours("{:.3f}", m.fit.a, m.fit.points), theirs("{:.3f}", p ? p->a : 0),
+                        ours("{:.3f}", m.fit.b, m.fit.points), theirs("{:.3f}", p ? p->b : 0),
+                        ours("{:.0f} %", 100 * m.fit.explained, m.fit.points), std::to_string(m.fit.points)});
     const auto line = [&](const std::string& name, const Spread& e, double least, double most, double mean) {
       error.rows.push_back({name, fmt::format("{:.2e}", e.least), theirs("{:.2e}", least), fmt::format("{:.2e}", e.most),
                             theirs("{:.2e}", most), fmt::format("{:.2e}", e.mean), theirs("{:.2e}", mean)});
@@ -341,7 +347,8 @@ std::string study_page(const std::vector<SceneStudy>& studies, const TuningChoic
       "within {} "
       "sweeps, found by CMA-ES with {} candidates per generation. Solves begin {}, friction is {}, and a solve ends at an error "
       "of {:g}. "
-      "Columns named <em>published</em> hold the results of the study that this one repeats.</p>\n",
+      "Columns named <em>published</em> hold the results of the study that this one repeats. Best settings, in tables and "
+      "figures, are of the frames for which some setting is better than α = 1, κ = 0.</p>\n",
       choices.sweeps, choices.population, choices.warm > 0 ? fmt::format("at {:g} of the warm start", choices.warm) : "from zero",
       markup_escaped(choices.friction), choices.error);
   body += "<h2>What was found</h2>\n<ul class=\"plain\">\n";
@@ -377,14 +384,17 @@ std::string study_csv(const std::vector<SceneStudy>& studies) {
     const auto line = [&](const char* table, const char* quantity, double ours, double theirs) {
       csv += fmt::format("{},{},{},{},{}\n", table, s.scene, quantity, ours, p ? fmt::format("{}", theirs) : "");
     };
+    const auto best = [&](const char* table, const char* quantity, double ours, double theirs) {
+      if (m.better > 0) line(table, quantity, ours, theirs);
+    };
     line("3.1", "joints", m.joints.most, p ? p->joints : 0);
     csv += fmt::format("3.1,{},contacts,{},{}\n", s.scene, count_range(m.contacts), p ? p->contacts : "");
-    line("3.2", "alpha mean", m.alpha.mean, p ? p->alpha : 0);
-    line("3.2", "alpha deviation", m.alpha.deviation, p ? p->alpha_deviation : 0);
-    line("3.3", "kappa mean", m.kappa.mean, p ? p->kappa : 0);
-    line("3.3", "kappa deviation", m.kappa.deviation, p ? p->kappa_deviation : 0);
-    line("3.4", "a", m.fit.a, p ? p->a : 0);
-    line("3.4", "b", m.fit.b, p ? p->b : 0);
+    best("3.2", "alpha mean", m.alpha.mean, p ? p->alpha : 0);
+    best("3.2", "alpha deviation", m.alpha.deviation, p ? p->alpha_deviation : 0);
+    best("3.3", "kappa mean", m.kappa.mean, p ? p->kappa : 0);
+    best("3.3", "kappa deviation", m.kappa.deviation, p ? p->kappa_deviation : 0);
+    best("3.4", "a", m.fit.a, p ? p->a : 0);
+    best("3.4", "b", m.fit.b, p ? p->b : 0);
     line("3.5", "error before min", m.error_before.least, p ? p->before_min : 0);
     line("3.5", "error before max", m.error_before.most, p ? p->before_max : 0);
     line("3.5", "error before mean", m.error_before.mean, p ? p->before_mean : 0);

@@ -91,10 +91,10 @@ std::string standings_table(const std::vector<Standing>& all, std::size_t solved
 }
 
 std::string problems_table(const std::vector<Bout>& bouts, const std::vector<double>& goals) {
-  std::string out =
-      "<table class=\"numbers\"><tr><th>problem</th><th class=\"number\">rows</th><th class=\"number\">contacts</th><th "
-      "class=\"number\">per body</th><th class=\"number\">mass ratio</th><th class=\"number\">coupling</th><th>fastest to "
-      "each</th></tr>\n";
+  std::string out = "<table class=\"numbers\"><tr><th>problem</th>";
+  for (const char* quantity : {"rows", "contacts", "per body", "mass ratio", "coupling"})
+    out += fmt::format("<th class=\"number\" style=\"width:auto\">{}</th>", quantity);
+  out += "<th>fastest to each</th></tr>\n";
   FeatureFinder finder;
   for (const Bout& bout : bouts) {
     const ProblemFeatures f = finder.find(bout.problem->problem);
@@ -104,12 +104,13 @@ std::string problems_table(const std::vector<Bout>& bouts, const std::vector<dou
       std::string who = "nobody";
       for (const Trial& trial : bout.trials)
         if (best < infinity && shortfall(trial, k).empty() && trial.attempts[k].seconds == best)
-          who = fmt::format("{} in {:.3g} ms", trial.solver, 1e3 * best);
+          who = best < 1e-3 ? fmt::format("{} in {:.3g} µs", trial.solver, 1e6 * best)
+                            : fmt::format("{} in {:.3g} ms", trial.solver, 1e3 * best);
       winners += fmt::format("{}{:.0e}: {}", k > 0 ? "<br>" : "", goals[k], markup_escaped(who));
     }
-    out += fmt::format("<tr><td>{}</td>{}{}{}{}{}<td>{}</td></tr>\n", markup_escaped(file_name(bout.problem->name)),
-                       cell(fmt::format("{}", f.rows)), cell(fmt::format("{}", f.contacts)),
-                       cell(f.bodies > 0 ? fmt::format("{:.1f}", f.contacts_per_body) : ""),
+    out += fmt::format("<tr><td>{}</td>{}{}{}{}{}<td style=\"white-space:nowrap\">{}</td></tr>\n",
+                       markup_escaped(file_name(bout.problem->name)), cell(fmt::format("{}", f.rows)),
+                       cell(fmt::format("{}", f.contacts)), cell(f.bodies > 0 ? fmt::format("{:.1f}", f.contacts_per_body) : ""),
                        cell(f.bodies > 0 ? fmt::format("{:.3g}", f.mass_ratio) : ""), cell(fmt::format("{:.1f}", f.coupling)),
                        winners);
   }

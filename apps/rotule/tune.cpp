@@ -41,8 +41,8 @@ Json json_of(const TuningSummary& s) {
   return {{"frames", s.frames},
           {"better", s.better},
           {"contacts", json_of(s.contacts)},
-          {"alpha", json_of(s.alpha)},
-          {"kappa", json_of(s.kappa)},
+          {"alpha", s.better > 0 ? json_of(s.alpha) : Json(nullptr)},
+          {"kappa", s.better > 0 ? json_of(s.kappa) : Json(nullptr)},
           {"frames_without_kappa", s.without_kappa},
           {"error", {{"before", json_of(s.error_before)}, {"after", json_of(s.error_after)}}},
           {"least_error", {{"before", json_of(s.least_before)}, {"after", json_of(s.least_after)}}},
@@ -65,15 +65,17 @@ std::string table_of(const std::vector<FrameRow>& rows) {
 }
 
 std::string words_of(const TuningSummary& s, double seconds, int tuned_now) {
-  std::string text = fmt::format(
-      "{} frames, {} of them with a better setting: alpha {:.3f} +- {:.3f}, {} without kappa\n"
+  std::string text = fmt::format("{} frame{}, ", s.frames, s.frames == 1 ? "" : "s");
+  text += s.better > 0 ? fmt::format("{} of them with a better setting: alpha {:.3f} +- {:.3f}, {} without kappa\n", s.better,
+                                     s.alpha.mean, s.alpha.deviation, s.without_kappa)
+                       : "none of them with a better setting than the one before\n";
+  text += fmt::format(
       "  error   {:.4g} -> {:.4g} on average (x {:.3f}), the least of each solve {:.4g} -> {:.4g}\n"
       "  sweeps  {:.0f} -> {:.0f} in all ({:+.1f} %); error asked for reached in {} -> {} frames\n"
       "  search  {:.0f} generations and {:.0f} solves per frame\n",
-      s.frames, s.better, s.alpha.mean, s.alpha.deviation, s.without_kappa, s.error_before.mean, s.error_after.mean,
-      s.error_before.mean > 0 ? s.error_after.mean / s.error_before.mean : 1.0, s.least_before.mean, s.least_after.mean,
-      s.sweeps_before, s.sweeps_after, 100 * (s.sweeps_after / s.sweeps_before - 1), s.reached_before, s.reached_after,
-      s.generations, s.solved);
+      s.error_before.mean, s.error_after.mean, s.error_before.mean > 0 ? s.error_after.mean / s.error_before.mean : 1.0,
+      s.least_before.mean, s.least_after.mean, s.sweeps_before, s.sweeps_after, 100 * (s.sweeps_after / s.sweeps_before - 1),
+      s.reached_before, s.reached_after, s.generations, s.solved);
   if (tuned_now > 0) text += fmt::format("  time    {:.0f} ms per frame\n", 1e3 * seconds / tuned_now);
   if (s.worse > 0)
     text += fmt::format("  {} frames end above the error that they had before: fitness looks at the least error of a solve\n",
@@ -108,6 +110,7 @@ void tune_recording(const TuneOptions& options) {
   std::error_code none;
   Json identity{{"file", std::filesystem::absolute(options.file, none).lexically_normal().string()},
                 {"bytes", std::filesystem::file_size(options.file, none)},
+                {"written", std::filesystem::last_write_time(options.file, none).time_since_epoch().count()},
                 {"settings", to_json(options.choices)}};
   Journal journal(options.out, identity, ranks_of_environment());
   const Ranks& ranks = journal.ranks();

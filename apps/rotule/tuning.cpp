@@ -183,12 +183,28 @@ Journal::Journal(const std::string& out, const Json& identity, Ranks ranks)
   }
 }
 
+namespace {
+
+/// A run that was killed while it wrote leaves part of a line, to which the next one would be glued.
+void drop_unfinished_line(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::exists(path, none)) return;
+  const std::string text = read_text_file(path);
+  const std::size_t whole = text.rfind('\n') + 1;  // npos + 1 is zero
+  if (whole < text.size()) std::filesystem::resize_file(path, whole);
+}
+
+}  // namespace
+
 /// Made with the first line: a command that fails before leaves nothing.
 void Journal::write(const std::string& line) {
   if (out_.empty()) return;
   const std::string own = path(ranks_.rank);
   if (!file_) {
-    const bool fresh = !std::filesystem::exists(own);
+    drop_unfinished_line(own);
+    std::error_code none;
+    const auto size = std::filesystem::file_size(own, none);
+    const bool fresh = none || size == 0;
     file_ = std::fopen(own.c_str(), "a");
     if (!file_) throw Error(own, "cannot be written");
     if (fresh) std::fprintf(file_, "%s\n", identity_.c_str());

@@ -34,6 +34,13 @@ LinearFit linear_fit(const std::vector<double>& x, const std::vector<double>& y)
   return out;
 }
 
+std::vector<FrameRow> better_rows(const std::vector<FrameRow>& rows) {
+  std::vector<FrameRow> out;
+  for (const FrameRow& row : rows)
+    if (row.tuned.fitness_after < row.tuned.fitness_before) out.push_back(row);
+  return out;
+}
+
 TuningSummary summary_of(const std::vector<FrameRow>& rows, double error) {
   TuningSummary out;
   out.frames = static_cast<int>(rows.size());
@@ -68,10 +75,7 @@ TuningSummary summary_of(const std::vector<FrameRow>& rows, double error) {
   out.residual_after = std::exp(out.residual_after);
   std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2), ratios.end());
   out.median_ratio = ratios[ratios.size() / 2];
-  // A frame that is solved at once, or that nothing helps, has no best setting to speak of.
-  std::vector<FrameRow> better;
-  for (const FrameRow& row : rows)
-    if (row.tuned.fitness_after < row.tuned.fitness_before) better.push_back(row);
+  const std::vector<FrameRow> better = better_rows(rows);
   out.better = static_cast<int>(better.size());
   for (const FrameRow& row : better) out.without_kappa += row.tuned.parameters.regularisation == 0;
   const std::vector<double> alpha = column(better, [](const TunedFrame& t) { return t.parameters.relaxation; });

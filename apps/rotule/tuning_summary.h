@@ -36,6 +36,10 @@ struct TuningSummary {
 };
 TuningSummary summary_of(const std::vector<FrameRow>& rows, double error);
 
+/// Those for which some setting is better than the one before: a frame that is solved at once, or that nothing helps, has no best
+/// setting to speak of.
+std::vector<FrameRow> better_rows(const std::vector<FrameRow>& rows);
+
 /// A column of the rows.
 template <class Value>
 std::vector<double> column(const std::vector<FrameRow>& rows, const Value& value) {

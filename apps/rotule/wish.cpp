@@ -130,19 +130,18 @@ struct Reference {
   std::string words;
 };
 
+/// Half the step, and where steps follow a tolerance, a tenth of it: either alone may change nothing at all.
 Recipe finer(const Recipe& recipe) {
   Recipe out = recipe;
-  bool tighter = false;
+  out.dt /= 2;
   std::visit(
       [&](auto& method) {
         if constexpr (requires { method.relative_tolerance; }) {
           method.relative_tolerance = std::max(0.1 * method.relative_tolerance, 1e-14);
           method.absolute_tolerance *= 0.1;
-          tighter = true;
         }
       },
       out.integrator);
-  if (!tighter) out.dt /= 2;
   return out;
 }
 
@@ -153,7 +152,9 @@ Reference make_reference(const Scene& scene, double error, int frames, double se
   Recipe recipe;
   std::string failure;
   for (double accuracy = std::clamp(0.01 * error, finest_reference, 0.01);; accuracy *= 10) {
-    if (accuracy > 0.1) throw Error(fmt::format("no reference run could be made: {}", failure));
+    if (accuracy > 0.1)
+      throw Error(fmt::format("no reference run could be made: {}{}", failure,
+                              failure.starts_with("too slow") ? "; --limit allows more time" : ""));
     recipe = recipe_for(scene, accuracy);
     out.course = run_course(scene, recipe, frames, seconds / 3);
     failure = out.course.failure;
@@ -166,8 +167,9 @@ Reference make_reference(const Scene& scene, double error, int frames, double se
   out.size = size_of(out.course);
   while (out.moments < out.course.at.size() && deviation(out.course, second, out.moments + 1) / out.size <= trusted * error)
     ++out.moments;
-  out.doubt = out.moments > 0 ? deviation(out.course, second, out.moments) / out.size : infinity;
-  out.by_energy = out.moments < 4;
+  constexpr std::size_t fewest = 4;  // moments that say something of a motion
+  out.by_energy = out.moments < fewest;
+  out.doubt = deviation(out.course, second, std::min(std::max(out.moments, fewest), out.course.at.size())) / out.size;
   int steps = 1;
   out.words = fmt::format("{}, {}, {} s steps", name_of(recipe.integrator), name_of(recipe.formulation),
                           shortest(in_frames(finer(recipe), steps).dt));
@@ -359,11 +361,11 @@ int wish_command(const WishOptions& options) {
   if (!options.svg.empty()) write_text_file(options.svg, curve_svg(named.name, reference, tried));
   const int compared = reference.by_energy ? frames : static_cast<int>(reference.moments - 1) * std::max(1, frames / looks);
   const std::string measure =
-      reference.by_energy
-          ? std::string(
-                "energy that is left over, relative to the largest energy in motion: the motion is too sensitive to be followed")
-          : fmt::format("largest distance of any body from the reference, relative to {:.3g} m, up to {:.3g} s", reference.size,
-                        compared * frame_time);
+      reference.by_energy ? std::string(
+                                "energy that is left over, relative to the largest energy in motion: positions cannot be told so "
+                                "exactly for long")
+                          : fmt::format("largest distance of any body from the reference, relative to {:.3g} m, up to {:.3g} s",
+                                        reference.size, compared * frame_time);
   if (options.json) {
     Json rows = Json::array();
     for (const Tried& one : tried)

@@ -131,7 +131,8 @@ constexpr int checksum_lanes = 8, checksum_lanes_before = 4;  // of version 3
 
 Hdf5File open_checked(const std::string& path) {
   Hdf5File file = Hdf5File::open(path);
-  if (file.text_attribute("/", "format") != problems_format_name) throw Error(path, "is not a file of recorded problems");
+  if (!file.has_attribute("/", "format") || file.text_attribute("/", "format") != problems_format_name)
+    throw Error(path, "is not a file of recorded problems; rotule run SCENE --record-problems FILE.h5 makes one");
   const double version = file.number_attribute("/", "version");
   if (version < version_with_groups || version > problems_format_version)
     throw Error(path, fmt::format("is version {} of the format; this program reads {} to {}", version, version_with_groups,
@@ -339,24 +340,28 @@ namespace {
 RecordedProblem read_entry(const Hdf5File& file, const ProblemEntry& entry, std::size_t place) {
   for (int part = 0; part < part_count; ++part)
     if (entry.first[part] < 0 || entry.count[part] < 0) throw Error(file.path(), "is damaged: its index has negative numbers");
-  const auto numbers = [&](const char* name, ProblemPart part) {
-    return file.numbers(name, static_cast<Hdf5Size>(entry.first[part]), static_cast<Hdf5Size>(entry.count[part]));
+  const auto require_columns = [&](const char* name, ProblemPart part, std::size_t columns, std::size_t found) {
+    if (found != columns * static_cast<std::size_t>(entry.count[part]))
+      throw Error(file.path(), fmt::format("{} must have {} column{}", name, columns, columns == 1 ? "" : "s"));
+  };
+  const auto numbers = [&](const char* name, ProblemPart part, std::size_t columns) {
+    std::vector<double> out =
+        file.numbers(name, static_cast<Hdf5Size>(entry.first[part]), static_cast<Hdf5Size>(entry.count[part]));
+    require_columns(name, part, columns, out.size());
+    return out;
   };
   const auto integers = [&](const char* name, ProblemPart part, std::size_t columns) {
     std::vector<std::int32_t> out =
         file.integers(name, static_cast<Hdf5Size>(entry.first[part]), static_cast<Hdf5Size>(entry.count[part]));
-    if (out.size() != columns * static_cast<std::size_t>(entry.count[part]))
-      throw Error(file.path(), fmt::format("{} must have {} columns", name, columns));
+    require_columns(name, part, columns, out.size());
     return out;
   };
   const auto vector = [&](const char* name, ProblemPart part) -> VecX {
-    const std::vector<double> values = numbers(name, part);
+    const std::vector<double> values = numbers(name, part, 1);
     return Eigen::Map<const VecX>(values.data(), static_cast<Eigen::Index>(values.size()));
   };
   const auto jacobian = [&](const char* name, ProblemPart part) -> JacobianRows {
-    const std::vector<double> values = numbers(name, part);
-    if (values.size() != 6 * static_cast<std::size_t>(entry.count[part]))
-      throw Error(file.path(), fmt::format("{} must have 6 columns", name));
+    const std::vector<double> values = numbers(name, part, 6);
     return Eigen::Map<const JacobianRows>(values.data(), entry.count[part], 6);
   };
   RecordedProblem out;
@@ -366,9 +371,8 @@ RecordedProblem read_entry(const Hdf5File& file, const ProblemEntry& entry, std:
   out.time = about[0];
   p.h = about[1];
   p.coupled = about[2] != 0;
-  const std::vector<double> masses = numbers("/inverse_mass", body_part);
-  for (std::size_t i = 0; i + 36 <= masses.size(); i += 36)
-    p.inverse_mass.emplace_back(Eigen::Map<const Mat6>(masses.data() + i));
+  const std::vector<double> masses = numbers("/inverse_mass", body_part, 36);
+  for (std::size_t i = 0; i < masses.size(); i += 36) p.inverse_mass.emplace_back(Eigen::Map<const Mat6>(masses.data() + i));
   const std::vector<std::int32_t> block = integers("/blocks", block_part, block_width);
   for (std::size_t i = 0; i < block.size(); i += block_width)
     p.blocks.push_back({block[i], block[i + 1], block[i + 2], block[i + 3], block[i + 4]});
@@ -391,7 +395,7 @@ RecordedProblem read_entry(const Hdf5File& file, const ProblemEntry& entry, std:
   p.x0 = vector("/x0", row_part);
   out.x = vector("/x", row_part);
   const std::vector<std::int32_t> links = integers("/friction", friction_part, friction_width);
-  const std::vector<double> mu = numbers("/mu", friction_part);
+  const std::vector<double> mu = numbers("/mu", friction_part, 1);
   for (std::size_t i = 0; i < mu.size(); ++i)
     p.friction.push_back({links[4 * i], links[4 * i + 1], links[4 * i + 2], links[4 * i + 3] != 0, mu[i]});
   Flat flat;

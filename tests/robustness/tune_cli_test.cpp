@@ -1,10 +1,12 @@
 // rotule tune and rotule study as a user calls them: threads, ranks and interrupted runs give the same tables.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "support/cli.h"
+#include "support/source_dir.h"
 
 namespace rotule {
 namespace {
@@ -18,6 +20,13 @@ class TuneCli : public testing::Cli {
   void record() {
     const Result run = rotule("run tripods --steps 60 --quiet --set contacts=box --record-problems ../in/some.h5");
     ASSERT_EQ(run.status, 0) << run.err;
+  }
+  /// A ball at rest on the ground.
+  std::string one_ball(const std::string& radius) {
+    return file("ball.json", R"({"rotule": 1, "materials": [{"name": "m", "friction": 0.5}], "bodies": [
+      {"name": "ground", "fixed": true, "shape": {"plane": {}}, "material": "m"},
+      {"name": "ball", "shape": {"sphere": {"radius": )" +
+                                 radius + R"(}}, "position": [0, 0, )" + radius + R"(], "material": "m"}]})");
   }
   std::string tuned(const std::string& out, const std::string& more, const std::string& before = "") {
     const Result said = rotule("tune ../in/some.h5 --every 4 --quiet --out ../in/" + out + " " + more, before);
@@ -50,6 +59,23 @@ TEST_F(TuneCli, ThreadsAndRanksAndRestsOfEarlierRunsGiveTheSameTable) {
   EXPECT_NE(other.err.find("other settings"), std::string::npos) << other.err;
 }
 
+// Killed while it wrote a line: the frame of that line is tuned again, and what comes after it is read.
+TEST_F(TuneCli, ALineThatARunWasKilledInIsWrittenAnew) {
+  record();
+  const std::string one = tuned("one.csv", "--threads 1");
+  const std::string rank = "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=";
+  const fs::path journal = cwd() / "../in/two.csv.part.1";
+  for (const bool within_the_first : {false, true}) {
+    ASSERT_EQ(rotule("tune ../in/some.h5 --every 4 --quiet --out ../in/two.csv", rank + "1").status, 0);
+    const std::string text = testing::content(journal);
+    const std::size_t first = text.find('\n'), last = text.rfind("{\"done");
+    ASSERT_LT(last, text.size());
+    fs::resize_file(journal, within_the_first ? first / 2 : last - 20);
+    ASSERT_EQ(rotule("tune ../in/some.h5 --every 4 --quiet --out ../in/two.csv", rank + "1").status, 0);
+    EXPECT_EQ(tuned("two.csv", "", rank + "0"), one);
+  }
+}
+
 TEST_F(TuneCli, UnderMpirunTheTableIsTheSame) {
   if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no mpirun (package openmpi-bin)";
   record();
@@ -73,10 +99,52 @@ TEST_F(TuneCli, TellsWhatItFound) {
   EXPECT_EQ(json["summary"]["frames"], 3);
 }
 
+// What an interrupted run left is of the recording, or the scene, as it was then.
+TEST_F(TuneCli, RestsOfARecordingOrSceneThatChangedSinceAreRefused) {
+  record();
+  const std::string rank = "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1";
+  ASSERT_EQ(rotule("tune ../in/some.h5 --every 20 --quiet --out ../in/a.csv", rank).status, 0);
+  const fs::path recording = cwd() / "../in/some.h5";
+  fs::last_write_time(recording, fs::last_write_time(recording) + std::chrono::seconds(1));
+  const Result other = rotule("tune ../in/some.h5 --every 20 --quiet --out ../in/a.csv");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_NE(other.err.find("of another file"), std::string::npos) << other.err;
+  const std::string scene = one_ball("0.3");
+  ASSERT_EQ(rotule("study --scenes " + scene + " --frames 4 --quiet --out ../in/study", rank).status, 0);
+  ASSERT_EQ(one_ball("0.4"), scene);
+  const Result edited = rotule("study --scenes " + scene + " --frames 4 --quiet --out ../in/study");
+  EXPECT_EQ(edited.status, 2);
+  EXPECT_NE(edited.err.find("other settings"), std::string::npos) << edited.err;
+}
+
+// One contact is solved by the first sweep, whatever the relaxation: no number is the best one.
+TEST_F(TuneCli, NamesNoSettingWhereNoneIsBetter) {
+  const std::string scene = one_ball("0.3");
+  ASSERT_EQ(rotule("run " + scene + " --steps 3 --quiet --record-problems ../in/ball.h5").status, 0);
+  const Result words = rotule("tune ../in/ball.h5 --quiet");
+  EXPECT_EQ(words.status, 0) << words.err;
+  EXPECT_NE(words.out.find("none of them with a better setting"), std::string::npos) << words.out;
+  const Json summary = Json::parse(rotule("tune ../in/ball.h5 --json --quiet").out).at("summary");
+  EXPECT_EQ(summary.at("better"), 0);
+  EXPECT_TRUE(summary.at("alpha").is_null());
+  EXPECT_TRUE(summary.at("kappa").is_null());
+  ASSERT_EQ(rotule("study --scenes " + scene + " --frames 3 --quiet --out ../in/study").status, 0);
+  const std::string tables = testing::content(cwd() / "../in/study/tables.csv");
+  EXPECT_NE(tables.find("3.1,"), std::string::npos) << tables;
+  EXPECT_EQ(tables.find("alpha"), std::string::npos) << tables;
+}
+
 TEST_F(TuneCli, RefusesWhatItCannotRead) {
   record();
+  // HDF5, but of somebody else.
+  expect_refusal(rotule("learn " + testing::source_dir() + "/data/fclib/Capsules-i125-1213.hdf5"),
+                 "is not a file of recorded problems; rotule run SCENE --record-problems", "FCLIB");
   expect_refusal(rotule("tune ../in/some.h5 --parameters alpha,beta"), "beta: is not a parameter that can be tuned", "parameter");
   expect_refusal(rotule("tune ../in/some.h5 --objective speed"), "none of error, time", "objective");
+  for (const char* range : {"--error nan", "--change -nan", "--warm NaN", "--resolution nan"})
+    expect_refusal(rotule(std::string("tune ../in/some.h5 --frames 1 ") + range), "must be a finite number", range);
+  expect_refusal(rotule("wish double_pendulum --error 1e-3 --limit nan"), "--limit: must be a finite number", "limit");
+  expect_refusal(rotule("tune ../in/some.h5 --frames 1 --seed -1"), "--seed: must not be negative", "seed");
   expect_refusal(rotule("tune ../in/some.h5 --friction ball"), "none of box", "friction");
   expect_refusal(rotule("tune ../in/some.h5 --out x.txt"), "must end in .csv or .json", "ending");
   expect_refusal(rotule("tune ../in/none.h5"), "none.h5", "missing file");
@@ -85,6 +153,7 @@ TEST_F(TuneCli, RefusesWhatItCannotRead) {
   const std::string whole = testing::content(cwd() / "../in/some.h5");
   expect_refusal(rotule("tune " + file("cut.h5", whole.substr(0, whole.size() / 2))), "cut.h5", "truncated file");
   expect_refusal(rotule("study --scenes nowhere"), "nowhere", "scene");
+  expect_refusal(rotule("study --scenes tripods,tripods --out ../in/study"), "two are named tripods", "scene given twice");
 }
 
 TEST_F(TuneCli, AStudyIsAPageWithAllTablesAndFigures) {

@@ -16,6 +16,7 @@
 #include "problem/features.h"
 #include "problem/operators.h"
 #include "record/fclib_file.h"
+#include "record/hdf5_file.h"
 #include "record/problem_file.h"
 #include "scenes/builders.h"
 #include "solve/solve.h"
@@ -170,6 +171,39 @@ TEST(ProblemStream, RefusesWhatIsDamaged) {
     refused += write(bad) ? 1 : 0;
   }
   EXPECT_GT(refused, 20);
+}
+
+// A file that somebody else made, or a hand changed: an array with more columns than it has is no list of more numbers.
+TEST(ProblemStream, RefusesArraysWithOtherColumns) {
+  const Folder folder("columns");
+  const std::string path = folder.path / "problems.h5";
+  const ConstraintProblem p = testing::sphere_pile(6);
+  ProblemWriter writer(path, "{}", "{}", {});
+  writer.append(0, 0, 0, p, span_of(zeros(p)));
+  writer.finish();
+  const Hdf5File whole = Hdf5File::open(path);
+  for (const std::string& wide : {std::string("mu"), std::string("x"), std::string("b"), std::string("inverse_mass")}) {
+    const std::string other = folder.path / (wide + ".h5");
+    Hdf5File file = Hdf5File::create(other);
+    file.attribute("/", "format", whole.text_attribute("/", "format"));
+    file.attribute("/", "version", whole.number_attribute("/", "version"));
+    for (const std::string& name : whole.names("/")) {
+      if (name != wide) {
+        file.copy(whole, "/" + name);
+        continue;
+      }
+      const std::vector<double> values = whole.numbers("/" + name);
+      const Hdf5Size rows = whole.shape("/" + name)[0], columns = 2 * values.size() / rows;
+      file.write("/" + name, std::vector<double>(rows * columns, 1.0), {rows, columns});
+    }
+    file.finish();
+    try {
+      static_cast<void>(read_problem(other, 0, 0));
+      FAIL() << wide;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("/" + wide + " must have"), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(ProblemStream, ReadsTheFormatsBefore) {
