@@ -286,9 +286,10 @@ TEST(ConeLimit, CarriesWhatRestsOnIt) {
     const Balance rest = world.balance(1e-3, 1e-3);
     EXPECT_EQ(rest.restless_count, 0);
     EXPECT_LT(rest.force, 1e-6);
+    World led(scene, fine());
+    relax(led);
+    EXPECT_NEAR(led.position("arm").x(), 0.5 * std::sin(angle), 1e-6);
   }
-  World slack(bound, fine());
-  EXPECT_THROW(relax(slack), Error);
 }
 
 /// One mechanism of each kind that is a function, side by side, all on the move.
