@@ -119,9 +119,11 @@ void RealtimeStepper::book_forces(const State& s, double t, double h) {
   Records& records = *records_;
   Flow rates;
   soft_->add_way(1 / h, records.mean);
-  // Dampers and drag of particles act in each substep anew: as at the step's mean velocities.
+  // Dampers and drag of particles act in each substep anew: as at the step's mean velocities and places, where the rate of a
+  // spring's length is that of the whole step, however far it turned.
   records.middle = s;
   records.middle.u.tail(s.x.size()) = records.mean.tail(s.x.size());
+  records.middle.x += 0.5 * h * records.mean.tail(s.x.size());
   add_force_flow(model_, external_, records.middle, t, records.mean, recipe_.threads, records.flow_scratch, rates);
   if (joints_->has_torques()) {
     records.rate.setZero(s.u.size());
