@@ -113,7 +113,7 @@ void EquationTape::leave_out_what_nobody_needs() {
   steps_ = std::move(left);
   for (Equation& equation : equations_) {
     equation.result = slot[static_cast<std::size_t>(equation.result)];
-    for (int& k : equation.needed) k = slot[static_cast<std::size_t>(first_step_ + k)] - first_step_;
+    for (int& k : equation.needed) k = slot[static_cast<std::size_t>(first_step_) + static_cast<std::size_t>(k)] - first_step_;
   }
 }
 

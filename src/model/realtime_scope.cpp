@@ -93,7 +93,7 @@ std::string unknown_of_particles(const Scene& scene) {
             solid))
       return elastic(name_of(solid));
   for (const ForceDef& force : scene.forces) {
-    const std::string what = std::visit(
+    std::string what = std::visit(
         [&](const auto& of) -> std::string {
           using Kind = std::decay_t<decltype(of)>;
           if constexpr (std::is_same_v<Kind, Spring>) {
