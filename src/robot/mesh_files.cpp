@@ -172,7 +172,7 @@ fs::path MeshFiles::find(const std::string& name, const fs::path& folder, const 
   if (rest.starts_with("file://")) rest.erase(0, 7);
   if (rest.find("://") != rest.npos)
     element.fail(fmt::format("{}: only files, package:// and model:// are read", in_quotes(name)));
-  const fs::path out = settled(from / rest);
+  fs::path out = settled(from / rest);
   if (!allowed(out))
     element.fail(fmt::format("{} lies outside of {}; allow its folder, or put it there", in_quotes(name), folder_.string()));
   std::error_code error;

@@ -66,7 +66,7 @@ std::vector<double> read_keyframe(MjcfContext& context, Tree& tree) {
     if (key != chosen) key->remark(context.remarks, "key", "is left out: one keyframe is the start");
   if (chosen == keys.end()) return {};
 
-  const std::vector<double> controls = chosen->numbers("ctrl", 0, 1000000).value_or(std::vector<double>{});
+  std::vector<double> controls = chosen->numbers("ctrl", 0, 1000000).value_or(std::vector<double>{});
   std::size_t wanted = 0;
   for (const TreeLink& link : tree.links)
     for (const TreeJoint& joint : link.joints) wanted += coordinates(joint);

@@ -21,8 +21,8 @@ constexpr std::size_t most_groups = 600;       // beyond these, which groups beh
 /// Bodies that behave alike: masks, and with whom they touch or do not by name.
 struct Behaviour {
   unsigned contype = 0, conaffinity = 0;
-  std::string self;  // whose, where somebody names it in particular
-  friend auto operator<=>(const Behaviour&, const Behaviour&) = default;
+  std::string self;                                                       // whose, where somebody names it in particular
+  friend auto operator<=>(const Behaviour&, const Behaviour&) = default;  // NOLINT(modernize-use-nullptr): its zeros are none
 };
 
 /// Whether the bodies of two groups meet. `any`: they cannot touch whatever is said, since a joint ties them, or there is one
@@ -227,7 +227,7 @@ struct SurfaceKey {
   bool slides_freely;
   double priority;
   std::string self;
-  friend auto operator<=>(const SurfaceKey&, const SurfaceKey&) = default;
+  friend auto operator<=>(const SurfaceKey&, const SurfaceKey&) = default;  // NOLINT(modernize-use-nullptr): likewise
 };
 
 /// MJCF's rule: the one of higher priority alone, else the larger coefficient, unless both slide freely.

@@ -109,7 +109,7 @@ HWY_INLINE void solve_block(const Chains& chains, const ChainBlock& block, int f
     }
     D = less_carried<Held>(D, X, a, c);
     right = n * r + moved_by<Held>(a, c, X * right);
-    for (int k = 0; k < 6; ++k) D.at[k] = D.at[k] * unit;
+    for (Lanes& d : D.at) d = d * unit;
     X = inverse_of(D);
     for (int k = 0; k < 6; ++k) {
       X.at[k] = X.at[k] * unit;

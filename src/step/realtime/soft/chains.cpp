@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <numeric>
 
 namespace rotule::realtime {
@@ -44,7 +46,7 @@ class Cutter {
       follow(x, n, pool_.i[n], number, behind);
       Chain& chain = out.emplace_back();
       chain.nodes.assign(behind.nodes.rbegin(), behind.nodes.rend());
-      for (auto s = behind.springs.rbegin(); s != behind.springs.rend(); ++s) chain.springs.push_back(-*s);
+      std::transform(behind.springs.rbegin(), behind.springs.rend(), std::back_inserter(chain.springs), std::negate<>());
       chain.nodes.insert(chain.nodes.end(), {pool_.i[n], pool_.j[n]});
       chain.springs.push_back(n + 1);
       chain.nodes.insert(chain.nodes.end(), ahead.nodes.begin(), ahead.nodes.end());
