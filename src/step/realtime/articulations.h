@@ -64,6 +64,11 @@ class Articulations {
   [[nodiscard]] bool driven(int group) const { return groups_[group].driven; }
   /// The most work that its springs and motors may have done on the way of this step; infinite where it is led.
   [[nodiscard]] double most_work(int group, const BodyLines& bodies) const;
+  /// The impulses of its joints and drives become this share of what they are.
+  void let_go(int group, double share) {
+    answers_[group].x *= share;
+    groups_[group].drive_x *= share;
+  }
   /// Whether what cannot move holds it.
   [[nodiscard]] bool anchored(int group) const { return !groups_[group].free; }
   /// By bodies, what hangs together: visit(bodies of a group).

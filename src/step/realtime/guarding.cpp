@@ -1,9 +1,9 @@
 // No gain of energy out of nothing. One sweep per substep is far from the solution where something heavy comes down on something
 // light, or where what joints tie together meets corners: impulses that are repeated from the last step (begin_substep) then do
-// work that nobody did. So whoever is found to have gained more than weight is looked at with all that it hangs together with, by
-// contacts and joints; and if all of that has more energy of motion than it had and than forces gave it on its way, motion and
-// way are shortened, and the impulses that are repeated with them. What touches nothing fixed keeps its momentum and angular
-// momentum: of its velocities, only what differs from its motion as one is shortened.
+// work that nobody did; and what was held back on its way down has the speed of its fall all the same. So whoever is found to
+// have gained more than weight gave it is looked at with all that it hangs together with, by contacts and joints; and if all of
+// that has more energy of motion than it had and than forces gave it on its way, motion and way are shortened, and the impulses
+// that are repeated with them. What nothing fixed holds is left alone: its momentum and angular momentum would not stay.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -106,6 +106,8 @@ void RealtimeStepper::keep_energy(const VecX& forces, double h) {
     for (int n = 0; n < 14; ++n)
       if (n < 6 || n >= 8) bodies_.motion[line].at[n] *= static_cast<float>(share);
     bodies_.kept[line / row_lanes].lane[line % row_lanes] = static_cast<float>(share);
+    if (const int group = joints_->group_of(line); group >= 0 && joints_->lines_of(group).front() == line)
+      joints_->let_go(group, share);
     shortened = true;
   }
   if (shortened) let_go(touches_.slots, bodies_);
