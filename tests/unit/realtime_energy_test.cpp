@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <random>
 #include <string>
 #include <vector>
@@ -126,7 +127,7 @@ Scene quadruped(double mass, double foot_share, bool sprung, std::mt19937& rando
     hinge("trunk", thigh, {x, y, height}, sprung);
     hinge(thigh, foot, {x, y, height - 0.24}, sprung);
   }
-  const Quat level(Eigen::AngleAxisd(0.5 * EIGEN_PI, Vec3::UnitY()));
+  const Quat level(Eigen::AngleAxisd(0.5 * std::numbers::pi, Vec3::UnitY()));
   std::string last = "trunk";
   for (int i = 0; i < 4; ++i) {
     const std::string name = "arm_" + std::to_string(i);

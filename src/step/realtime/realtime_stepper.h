@@ -9,6 +9,7 @@
 //            q <- q + h/n v
 //            relax               one sweep without springs, with friction: overlaps leave no speed behind
 //   bounce                       what arrived fast enough
+//   hold back, guard             nothing passes what is fixed; nothing gains energy that nobody gave it
 //   finish                       into the state
 //
 // (E. Catto, "Solver2D", 2024, whose soft step this is; M. Macklin et al., "Small steps in physics simulation", 2019.)
