@@ -1,6 +1,6 @@
 // No gain of energy out of nothing. One sweep per substep is far from the solution where something heavy comes down on something
 // light, or where what joints tie together meets corners: impulses that are repeated from the last step (begin_substep) then do
-// work that nobody did; and what was held back on its way down has the speed of its fall all the same. So whoever is found to
+// work that nobody did;. So whoever is found to
 // have gained more than weight gave it is looked at with all that it hangs together with, by contacts and joints; and if all of
 // that has more energy of motion than it had and than forces gave it on its way, motion and way are shortened, and the impulses
 // that are repeated with them. What nothing fixed holds is left alone: its momentum and angular momentum would not stay.

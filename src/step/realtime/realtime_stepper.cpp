@@ -146,8 +146,8 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   }
   if (records_->books) book_forces(s, t, h);
   if (records_->problems) report_.residual = records_->close_problem(model_, t, h, rules_, *joints_);
-  hold_back(s, h);
   keep_energy(*forces, h);
+  hold_back(s, h);
   if (!stages_.finish(bodies_, static_cast<float>(h), s)) report_wild();
   arrive(s, t, h);
   last_h_ = h;
