@@ -52,7 +52,8 @@ void Articulations::rebuild() {
       if (answers_[i].x.size() != linkages_[i].constraints.rows()) answers_[i].x.setZero(linkages_[i].constraints.rows());
       build(linkages_[i], group);
     }
-    group.driven = is_driven(linkages_[i]);
+    group.guided = is_guided(linkages_[i]);
+    group.driven = group.guided || has_motors(linkages_[i]);
   }
   note_groups();
   awake_.resize(groups_.size());
@@ -66,15 +67,21 @@ void Articulations::body_added() {
   known_ = false;
 }
 
-bool Articulations::is_driven(const Linkage& linkage) const {
-  return std::any_of(linkage.joints.begin(), linkage.joints.end(), [&](int number) {
+bool Articulations::is_guided(const Linkage& linkage) const {
+  return std::ranges::any_of(linkage.joints, [&](int number) {
     const Joint& joint = model_.joints[number];
-    const auto drives = [](const Joint::AxisDrive& axis) {
-      return axis.drive.motion || axis.drive.motor_strength > 0 || axis.drive.motor_torque != 0;
-    };
     bool led = false;
     for_each_partner(joint, [&](int partner) { led = led || model_.kinematic(partner); });
-    return led || joint.function || joint.equations || std::any_of(joint.drives.begin(), joint.drives.end(), drives);
+    return led || joint.function || joint.equations ||
+           std::ranges::any_of(joint.drives, [](const Joint::AxisDrive& axis) { return axis.drive.motion.has_value(); });
+  });
+}
+
+bool Articulations::has_motors(const Linkage& linkage) const {
+  return std::ranges::any_of(linkage.joints, [&](int number) {
+    return std::ranges::any_of(model_.joints[number].drives, [](const Joint::AxisDrive& axis) {
+      return axis.drive.motor_strength > 0 || axis.drive.motor_torque != 0;
+    });
   });
 }
 

@@ -60,10 +60,21 @@ class Articulations {
   [[nodiscard]] int groups() const { return static_cast<int>(groups_.size()); }
   [[nodiscard]] int group_of(int line) const { return group_of_[body_of(line)]; }
   [[nodiscard]] std::span<const int> lines_of(int group) const { return groups_[group].lines; }
-  /// By bodies, what hangs together: visit(bodies of a group, whether something drives it).
+  /// Whether something drives it.
+  [[nodiscard]] bool driven(int group) const { return groups_[group].driven; }
+  /// The most work that its springs and motors may have done on the way of this step; infinite where it is led.
+  [[nodiscard]] double most_work(int group, const BodyLines& bodies) const;
+  /// The impulses of its joints and drives become this share of what they are.
+  void let_go(int group, double share) {
+    answers_[group].x *= share;
+    groups_[group].drive_x *= share;
+  }
+  /// Whether what cannot move holds it.
+  [[nodiscard]] bool anchored(int group) const { return !groups_[group].free; }
+  /// By bodies, what hangs together: visit(bodies of a group).
   template <class Visit>
   void for_each_awake(Visit&& visit) const {
-    for (const int i : awake_) visit(std::span<const int>(linkages_[i].bodies), groups_[i].driven);
+    for (const int i : awake_) visit(std::span<const int>(linkages_[i].bodies));
   }
 
   /// Rows for a step of h in so many parts from this state; `scale` of the last step's impulses, where parts were of another
@@ -150,6 +161,7 @@ class Articulations {
     double shorter = 1;              // of the drift, what a step takes out
     double open = 0;                 // m, rad: the largest drift
     bool free = true;                // whether nothing that cannot move, or is led, holds it
+    bool guided = false;             // whether motions, functions or kinematic bodies lead it
     bool driven = false;             // whether it may begin to move by itself: by motors, or as time goes by
     bool fills = true;               // whether A has blocks that no product writes
     bool balls = false;              // whether all joints are balls, whose stiffness is the estimate, and nothing drives them
@@ -182,7 +194,8 @@ class Articulations {
 
   void note_groups();
   void build(const Linkage& linkage, Group& group) const;
-  [[nodiscard]] bool is_driven(const Linkage& linkage) const;
+  [[nodiscard]] bool is_guided(const Linkage& linkage) const;
+  [[nodiscard]] bool has_motors(const Linkage& linkage) const;
   /// Kinematic bodies so long after the state, which they leave at its velocities.
   void place_led(const State& s, double ahead);
   /// dC/dt of rows just made, by the state's velocities.

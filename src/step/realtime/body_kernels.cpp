@@ -153,6 +153,7 @@ void bear_loads_in(BodyLines& bodies, std::span<const int> rows, const Burdens& 
       const auto grows = hn::And(hn::Gt(wanted, before * all(up)), hn::Gt(calm, all(steady)));
       const Lanes burden = choose(hn::Gt(mass_root, none()), choose(grows, wanted * all(beyond), lower), all(1));
       store(burden, bodies.burden[row], first);
+      store(choose(hn::Lt(burden, before * all(decay)), burden / before, all(1)), bodies.kept[row], first);
 
       // Velocities stay; whitened ones, and roots of inertias, are of the inertias in force.
       const Lanes scale = root(burden), inverse = all(1) / scale;
@@ -217,6 +218,44 @@ void find_fast_in(const BodyLines& bodies, std::span<const int> rows, std::vecto
       const Lanes way = root(dot(dp, dp)) + root(dot(theta, theta)) * load(bodies.arm[row], first);
       for (unsigned rest = bits_of(hn::Gt(way, load(bodies.core[row], first))); rest != 0; rest &= rest - 1)
         fast.push_back(static_cast<int>(line) + std::countr_zero(rest));
+    }
+}
+
+/// Of motion, with the inertia that bodies have, whatever they are burdened with.
+HWY_INLINE Lanes energy_of(const BodyLines& bodies, std::size_t row, int first, const Quad& m0, const Quad& m1) {
+  const Lanes square =
+      m0.v[0] * m0.v[0] + m0.v[1] * m0.v[1] + m0.v[2] * m0.v[2] + m0.v[3] * m0.v[3] + m1.v[0] * m1.v[0] + m1.v[1] * m1.v[1];
+  return all(0.5F) * square / load(bodies.burden[row], first);
+}
+
+void note_energy_in(BodyLines& bodies, std::span<const int> rows) {
+  for (const int number : rows)
+    for (int first = 0; first < row_lanes; first += width) {
+      const auto row = static_cast<std::size_t>(number);
+      const std::size_t line = row * row_lanes + first;
+      const auto motion = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.motion[line + i].at + 4 * k; }); };
+      store(energy_of(bodies, row, first, motion(0), motion(1)), bodies.energy[row], first);
+    }
+}
+
+void find_gaining_in(const BodyLines& bodies, std::span<const int> rows, const Vec3& gravity, float slow,
+                     std::vector<int>& gaining) {
+  constexpr float share = 0.05F;
+  const Lanes g[3] = {all(static_cast<float>(gravity.x())), all(static_cast<float>(gravity.y())),
+                      all(static_cast<float>(gravity.z()))};
+  for (const int number : rows)
+    for (int first = 0; first < row_lanes; first += width) {
+      const auto row = static_cast<std::size_t>(number);
+      const std::size_t line = row * row_lanes + first;
+      const auto motion = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.motion[line + i].at + 4 * k; }); };
+      const Quad m0 = motion(0), m1 = motion(1), m2 = motion(2);
+      const Lanes mass_root = load(bodies.mass_root[row], first), mass = mass_root * mass_root;
+      const Lanes energy = energy_of(bodies, row, first, m0, m1);
+      const Lanes fall = (g[0] * m2.v[0] + g[1] * m2.v[1] + g[2] * m2.v[2]) * m1.v[2];
+      const Lanes had = load(bodies.energy[row], first) + mass * largest(fall, none());
+      const auto gains = hn::And(hn::Gt(energy, all(1 + share) * had), hn::Gt(energy, mass * all(0.5F * slow * slow)));
+      for (unsigned rest = bits_of(gains); rest != 0; rest &= rest - 1)
+        gaining.push_back(static_cast<int>(line) + std::countr_zero(rest));
     }
 }
 
@@ -377,6 +416,8 @@ HWY_EXPORT(bear_loads_in);
 HWY_EXPORT(begin_step_in);
 HWY_EXPORT(begin_substep_in);
 HWY_EXPORT(advance_in);
+HWY_EXPORT(note_energy_in);
+HWY_EXPORT(find_gaining_in);
 HWY_EXPORT(find_fast_in);
 HWY_EXPORT(finish_in);
 HWY_EXPORT(find_left_in);
@@ -395,6 +436,11 @@ void bear_loads(BodyLines& bodies, std::span<const int> rows, const Burdens& bur
 void begin_step(BodyLines& bodies, std::span<const int> rows) { HWY_DYNAMIC_DISPATCH(begin_step_in)(bodies, rows); }
 void begin_substep(BodyLines& bodies, std::span<const int> rows) { HWY_DYNAMIC_DISPATCH(begin_substep_in)(bodies, rows); }
 void advance(BodyLines& bodies, std::span<const int> rows, float h) { HWY_DYNAMIC_DISPATCH(advance_in)(bodies, rows, h); }
+void note_energy(BodyLines& bodies, std::span<const int> rows) { HWY_DYNAMIC_DISPATCH(note_energy_in)(bodies, rows); }
+void find_gaining(const BodyLines& bodies, std::span<const int> rows, const Vec3& gravity, float slow,
+                  std::vector<int>& gaining) {
+  HWY_DYNAMIC_DISPATCH(find_gaining_in)(bodies, rows, gravity, slow, gaining);
+}
 void find_fast(const BodyLines& bodies, std::span<const int> rows, std::vector<int>& fast) {
   HWY_DYNAMIC_DISPATCH(find_fast_in)(bodies, rows, fast);
 }

@@ -16,6 +16,7 @@ void BodyLines::clear(int line) {
   kick[line] = {};
   for_each_column([&](auto& column) { column[line / row_lanes].lane[line % row_lanes] = 0; });
   burden[line / row_lanes].lane[line % row_lanes] = 1;
+  kept[line / row_lanes].lane[line % row_lanes] = 1;
   core[line / row_lanes].lane[line % row_lanes] = std::numeric_limits<float>::infinity();
 }
 

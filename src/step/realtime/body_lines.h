@@ -45,6 +45,8 @@ struct BodyLines {
   std::vector<Row> arm;                      // how far turning by one radian carries points of its shapes, m
   std::vector<Row> load;                     // sum of the normal forces on it in the last step, N
   std::vector<Row> burden;                   // what its inertia is multiplied by in this step, 1 or more (bear_loads)
+  std::vector<Row> kept;                     // what its contacts' impulses are to be multiplied by (let_go), else 1
+  std::vector<Row> energy;                   // J: of its motion when the step began (note_energy)
   std::vector<Row> calm;                     // how slow it is, 0 to 1, and how little what moves near it can move it
   std::vector<Row> push;                     // N s: of its motion, or of what moves near it, where that is fast (find_calm)
   /// How far any point of the body may have moved since the world began, in units of 2^-23 m, modulo 2^32: pairs that are apart
@@ -79,7 +81,7 @@ struct BodyLines {
   /// f(column of rows) for each of those that hold bodies in lanes.
   template <class F>
   void for_each_column(F&& f) {
-    for (auto* column : {&mass_root, &inverse_root, &core, &arm, &load, &burden, &calm, &push}) f(*column);
+    for (auto* column : {&mass_root, &inverse_root, &core, &arm, &load, &burden, &kept, &energy, &calm, &push}) f(*column);
     for (int k = 0; k < 6; ++k) {
       f(inertia_root[k]);
       f(inverse_inertia_root[k]);

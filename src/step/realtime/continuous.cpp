@@ -1,6 +1,7 @@
 // Bodies that go further in a step than they are thick. Contacts ahead of time hold most of them (Touches::look_at); but
 // rows are straight and made once per step, while ways bend. So whoever went far is followed from where the step began, and
-// stopped where it would first have met what does not move: its place, not its velocity, which the next step turns back.
+// stopped where it would first have met what does not move: its place, not its velocity, which the next step turns back; of what
+// joints tie together, a part of that too.
 #include <algorithm>
 
 #include "math/rotation.h"
@@ -106,7 +107,11 @@ void RealtimeStepper::hold_back(const State& s, double h) {
   }
   for (int group = 0; group < joints_->groups(); ++group)
     if (group_shares_[group] < 1)
-      for (const int line : joints_->lines_of(group)) shorten(line, group_shares_[group]);
+      for (const int line : joints_->lines_of(group)) {
+        shorten(line, group_shares_[group]);
+        // Held again and again, all of it would hang where it is for as long as its velocity stays.
+        for (int n = 0; n < 6; ++n) bodies_.motion[line].at[n] *= static_cast<float>(0.5 * (1 + group_shares_[group]));
+      }
 }
 
 Vec3 RealtimeStepper::swerve_of(int line, const State& s, double h) const {

@@ -88,6 +88,11 @@ void mark(BodyLines& bodies, std::span<const int> rows);
 void begin_substep(BodyLines& bodies, std::span<const int> rows);
 /// moved <- moved + h v.
 void advance(BodyLines& bodies, std::span<const int> rows, float h);
+/// The energy of bodies' motion as it is now, with their own inertia.
+void note_energy(BodyLines& bodies, std::span<const int> rows);
+/// Appends lines of bodies that are faster than `slow` (m/s), and whose motion has gained by a share more than weight did on
+/// their way in this step.
+void find_gaining(const BodyLines& bodies, std::span<const int> rows, const Vec3& gravity, float slow, std::vector<int>& gaining);
 /// Appends lines of bodies that have moved, in this step, so far that they may have got past something.
 void find_fast(const BodyLines& bodies, std::span<const int> rows, std::vector<int>& fast);
 /// Into the state after a step of h, turning what spins on its own; false where a number is no longer finite.

@@ -97,8 +97,10 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   {
     const StageClock::Scope stage(clock_, Stage::forces);
     bear_loads(h);
+    let_go(touches_.slots, bodies_);
     joints_->look(s, t, h, substeps, last_h_ > 0 ? h / last_h_ : 1, settings_.push_speed, bodies_, stages_);
     report_.joints_open = joints_->most_open();
+    stages_.over_rows(bodies_.rows, [&](std::span<const int> some) { note_energy(bodies_, some); });
     forces = &gather_forces(s, t, part);
     soft_->begin(s, t, part, substeps, *forces, stages_);
   }
@@ -149,6 +151,7 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   }
   if (records_->books) book_forces(s, t, h);
   if (records_->problems) report_.residual = records_->close_problem(model_, t, h, rules_, *joints_);
+  keep_energy(*forces, h);
   hold_back(s, h);
   if (!stages_.finish(bodies_, static_cast<float>(h), s)) report_wild();
   soft_->finish(s, stages_);

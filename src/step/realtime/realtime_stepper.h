@@ -10,6 +10,7 @@
 //            q <- q + h/n v
 //            relax               one sweep without springs, with friction: overlaps leave no speed behind
 //   bounce                       what arrived fast enough
+//   hold back, guard             nothing passes what is fixed; nothing gains energy that nobody gave it
 //   finish                       into the state
 //
 // (E. Catto, "Solver2D", 2024, whose soft step this is; M. Macklin et al., "Small steps in physics simulation", 2019.)
@@ -146,6 +147,8 @@ class RealtimeStepper {
   void note_velocities(const State& s);
   /// Stops bodies that went further than they are thick where they met what does not move (continuous.cpp).
   void hold_back(const State& s, double h);
+  /// Slows what hangs together by contacts, and has gained more energy of motion than forces did on its way (guarding.cpp).
+  void keep_energy(const VecX& forces, double h);
   /// The share of its way in this step that leads to nothing.
   [[nodiscard]] double free_share(int line, const State& s, double h) const;
   [[nodiscard]] Vec3 swerve_of(int line, const State& s, double h) const;
@@ -224,7 +227,13 @@ class RealtimeStepper {
     Vec6 u;
   };
   std::vector<Led> led_;
-  std::vector<int> led_rows_, fast_, some_rows_;
+  std::vector<int> led_rows_, fast_, some_rows_, gaining_;
+  /// What hangs together, by the root: its energy of motion as the step began and now, and the work of forces (keep_energy).
+  struct Gain {
+    double before = 0, now = 0, work = 0;
+    bool watched = false, touches = false, held = false;
+  };
+  std::vector<Gain> gains_;
   std::vector<double> shares_, group_shares_;  // of the fast ones' ways
   ForceScratch scratch_;
   std::vector<Contact> contacts_;

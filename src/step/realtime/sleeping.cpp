@@ -126,10 +126,9 @@ void RealtimeStepper::find_islands() {
             if ((bodies_.goes(line) && !bodies_.moves(line)) || (model_.belt_count > 0 && runs(line))) restless_[place] = 1;
         }
   });
-  joints_->for_each_awake([&](std::span<const int> bodies, bool driven) {
+  joints_->for_each_awake([&](std::span<const int> bodies) {
     const int first = place_[line_of(bodies.front())];
     for (const int body : bodies) hang_together_.join(first, place_[line_of(body)]);
-    if (driven) restless_[first] = 1;
   });
 }
 
@@ -157,8 +156,12 @@ void RealtimeStepper::fall_asleep(State& s, double h) {
 
   find_islands();
   const bool forced = forced_ && external_.size() == s.u.size();
+  const auto driven = [&](int body) {
+    const int group = joints_->group_of(line_of(body));
+    return group >= 0 && joints_->driven(group);
+  };
   for (int k = 0; k < static_cast<int>(awake_.size()); ++k)
-    if (restless_[k] != 0 || sleepers.still[awake_[k]] < long_enough ||
+    if (restless_[k] != 0 || driven(awake_[k]) || sleepers.still[awake_[k]] < long_enough ||
         (forced && !external_.segment<6>(6 * awake_[k]).isZero(0)))
       restless_[hang_together_.root(k)] = 1;
   // Manifolds and bodies, set by set.

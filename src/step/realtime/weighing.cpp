@@ -114,4 +114,25 @@ void hand_on_motion(const ContactSlots& slots, float h, BodyLines& bodies) {
     }
 }
 
+void let_go(ContactSlots& slots, BodyLines& bodies) {
+  const auto kept = [&](int line) { return bodies.kept[line / row_lanes].lane[line % row_lanes]; };
+  if (!std::ranges::any_of(bodies.rows,
+                           [&](int row) { return std::ranges::any_of(bodies.kept[row].lane, [](float x) { return x < 1; }); }))
+    return;
+  slots.for_each([&](auto& family) {
+    for (auto& colour : family.colours)
+      for (std::size_t block = 0; block < colour.hot.size(); ++block)
+        for (int lane = 0; lane < colour.lanes(static_cast<int>(block)); ++lane) {
+          auto& hot = colour.hot[block];
+          const float share = std::min(kept(hot.a.lane[lane]), kept(hot.b.lane[lane]));
+          if (share == 1) continue;
+          for (auto& point : hot.point) point.impulse.lane[lane] *= share;
+          for (Row* impulse : {&hot.slide_1, &hot.slide_2, &hot.spin}) impulse->lane[lane] *= share;
+          if (colour.extras.empty()) continue;
+          for (Row* impulse : {&colour.extras[block].roll_1, &colour.extras[block].roll_2}) impulse->lane[lane] *= share;
+        }
+  });
+  for (const int row : bodies.rows) std::ranges::fill(bodies.kept[row].lane, 1.0F);
+}
+
 }  // namespace rotule::realtime

@@ -40,4 +40,8 @@ class Weighing {
 /// body to body. What is struck harder than it is squeezed is not calm: it will slip out from under its load.
 void hand_on_motion(const ContactSlots& slots, float h, BodyLines& bodies);
 
+/// Multiplies the impulses of contacts by what their bodies say (BodyLines::kept), the less of two: those of the last step were
+/// for the inertia that was raised then, or were too large; repeated, they would throw what they press on.
+void let_go(ContactSlots& slots, BodyLines& bodies);
+
 }  // namespace rotule::realtime
