@@ -1,15 +1,16 @@
 // No gain of energy out of nothing. One sweep per substep is far from the solution where something heavy comes down on something
 // light, or where what joints tie together meets corners: impulses that are repeated from the last step (begin_substep) then do
-// work that nobody did;. So whoever is found to
-// have gained more than weight gave it is looked at with all that it hangs together with, by contacts and joints; and if all of
-// that has more energy of motion than it had and than forces gave it on its way, motion and way are shortened, and the impulses
-// that are repeated with them. What nothing fixed holds is left alone: its momentum and angular momentum would not stay.
+// work that nobody did. So whoever is found to have gained more than weight gave it is looked at with all that it hangs together
+// with, by contacts and joints; and if all of that has more energy of motion than it had and than forces gave it on its way,
+// motion and way are shortened, and the impulses that are repeated with them. What nothing fixed holds is left alone: its
+// momentum and angular momentum would not stay. So are bodies in scenes with particles, whose work on them is not known here.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "step/realtime/articulations.h"
 #include "step/realtime/realtime_stepper.h"
+#include "step/realtime/soft/soft_solids.h"
 
 namespace rotule {
 
@@ -49,6 +50,7 @@ double Articulations::most_work(int number, const BodyLines& bodies) const {
 }  // namespace realtime
 
 void RealtimeStepper::keep_energy(const VecX& forces, double h) {
+  if (soft_->any()) return;
   gaining_.clear();
   const auto slow = static_cast<float>(slow_steps * h * model_.gravity.norm());
   stages_.gather(static_cast<int>(bodies_.rows.size()), 8, stages_.lists, gaining_,
