@@ -11,6 +11,7 @@
 // already and still much cheaper than F. It does not pay on chaotic motions over many times their doubling time. What comes out
 // does not depend on the number of threads.
 #include <rotule/parareal.h>
+#include <rotule/types.h>
 
 #include <algorithm>
 #include <vector>
