@@ -13,6 +13,7 @@ function(rotule_check_headers name)
   target_link_libraries(${name} PRIVATE Eigen3::Eigen TBB::tbb fmt::fmt nlohmann_json::nlohmann_json Qhull::qhull_r hdf5::hdf5
     hwy::hwy pugixml::pugixml)
   target_compile_definitions(${name} PRIVATE ROTULE_VERSION="${PROJECT_VERSION}")
+  rotule_learned(${name})
   # Only errors matter here, not speed.
   target_compile_options(${name} PRIVATE -O0 -Wall -Wextra -Werror)
 endfunction()

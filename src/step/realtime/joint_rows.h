@@ -2,6 +2,7 @@
 // Whitened rows of joints, six numbers each and body: the innermost loops of joints. What is done once per step is done in
 // doubles; most joints have three rows, which the compiler then writes out. What is done in every substep goes by rows in lanes,
 // on velocities that are floats themselves.
+#include <initializer_list>
 
 namespace rotule::realtime {
 
