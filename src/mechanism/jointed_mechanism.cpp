@@ -130,6 +130,7 @@ class Bounds {
     J_a_ = problem.J_a;
     J_b_ = problem.J_b;
     J_more_ = problem.J_more;
+    C_ = problem.C;
     for (const ConstraintBlock& block : blocks_) {
       problem.J_a.middleRows(block.first_row, block.rows).setZero();
       problem.J_b.middleRows(block.first_row, block.rows).setZero();
@@ -146,13 +147,15 @@ class Bounds {
     problem.J_a = J_a_;
     problem.J_b = J_b_;
     problem.J_more = J_more_;
-    for (const ConstraintBlock& block : blocks_) problem.C.segment(block.first_row, block.rows).setZero();
+    for (const ConstraintBlock& block : blocks_)
+      problem.C.segment(block.first_row, block.rows) = C_.segment(block.first_row, block.rows);
   }
 
  private:
   std::vector<int> idle_;
   std::vector<ConstraintBlock> blocks_;
   decltype(ConstraintProblem::J_a) J_a_, J_b_, J_more_;
+  VecX C_;
 };
 
 }  // namespace
