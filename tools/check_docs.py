@@ -41,7 +41,7 @@ class Tree:
         cases = script.partition("case $command in")[2]
         self.dev = {word for line in re.findall(r"^  ([a-z][a-z |-]*)\)", cases, re.M) for word in re.split(r"\s*\|\s*", line)}
         self.dev_options = set(OPTION.findall(script))
-        self.commands = commands_of_program(read(ROOT / "apps/rotule/main.cpp"))
+        self.commands = commands_of_program("".join(read(path) for path in sorted((ROOT / "apps/rotule/options").glob("*.cpp"))))
         self.options = {"--help", "--version"}.union(*self.commands.values())
         # The pages also speak of the options of tools and benchmarks, which read them by hand.
         self.other_options = {option for folder in ("tools", "bench") for path in sorted((ROOT / folder).glob("*.*"))
@@ -57,21 +57,17 @@ def ends_of(name):
 
 
 def commands_of_program(source):
-    """The options of each command, as CLI11 is told of them."""
-    commands, variables = {}, {}
-    for variable, name in re.findall(r"(\w+)\s*=\s*\w+\.add_subcommand\(\s*\"([a-z-]+)\"", source):
-        variables[variable] = name
-        commands[name] = {"--help"}
-    given = re.findall(r"(\w+)\s*->\s*add_(?:option|flag)\(\s*\"([^\"]+)\"", source)
-    for variable, names in given:
-        if variable in variables:
-            commands[variables[variable]].update(OPTION.findall(names.replace("!", " ")))
-    # Options that several commands share, each group added by a function that calls its command `command`.
-    for function, body in re.findall(r"^void (add_\w+)\(CLI::App\* command.*?\{\n(.*?)^\}", source, re.S | re.M):
-        shared = {option for names in re.findall(r"add_(?:option|flag)\(\s*\"([^\"]+)\"", body) for option in OPTION.findall(names)}
-        for variable in re.findall(rf"\b{function}\((\w+),", source):
-            if variable in variables:
-                commands[variables[variable]].update(shared)
+    """The options of each command, as CLI11 is told of them: a function for each command, and for options that several share."""
+    def options_in(body):
+        given = re.findall(r"add_(?:option|flag)\(\s*\"([^\"]+)\"", body)
+        return {option for names in given for option in OPTION.findall(names.replace("!", " "))}
+
+    functions = dict(re.findall(r"^void (add_\w+)\([^)]*\) \{\n(.*?)^\}", source, re.S | re.M))
+    commands = {}
+    for body in functions.values():
+        for name in re.findall(r"\bline\.command\(\s*\"([a-z-]+)\"", body):
+            shared = [options_in(functions[called]) for called in re.findall(r"\b(add_\w+)\(command,", body) if called in functions]
+            commands[name] = {"--help"}.union(options_in(body), *shared)
     return commands
 
 

@@ -1,5 +1,5 @@
 #pragma once
-// The commands as plain functions: main.cpp fills in the options, each command has a file. They print to stdout when all is
+// The commands as plain functions: options/ fills in the options, each command has a file. They print to stdout when all is
 // done and throw rotule::Error for whatever is wrong.
 #include <rotule/analyse.h>
 #include <rotule/robots.h>

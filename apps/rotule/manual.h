@@ -1,6 +1,6 @@
 #pragma once
 // What the program says of itself: a first page, the manual for `man`, completions for shells. All of it is written from the list
-// of commands and options that main.cpp declares, so that it cannot be another.
+// of commands and options that options/ declares, so that it cannot be another.
 #include <string>
 
 namespace CLI {

@@ -12,10 +12,11 @@ TREE = {
     "include/rotule/world.h": "",
     "bench/wall_bench.cpp": "// wall_bench --quick\n",
     "dev": 'case $command in\n  build | lint) "$command" "$@" ;;\n  rotule) : ;;\n  *) : ;;\nesac\n# lint --all\n',
-    "apps/rotule/main.cpp": 'auto* run_command = app.add_subcommand("run", "x");\n'
-                            'run_command->add_option("--steps", n, "x");\nview_command->add_flag("--other", n);\n'
-                            'CLI::App* view_command = app.add_subcommand("view", "x");\n'
-                            'view_command->add_flag("!--no-open", open, "x");\n',
+    "apps/rotule/options/scenes.cpp": 'void add_run(CommandLine& line) {\n  CLI::App& command = line.command("run", "x");\n'
+                                      '  command.add_option("--steps", n, "x");\n  add_shared(command, n);\n}\n',
+    "apps/rotule/options/view.cpp": 'void add_shared(CLI::App& command, int& n) {\n  command.add_flag("--dark", n);\n}\n'
+                                    'void add_view(CommandLine& line) {\n  CLI::App& command = line.command("view", "x");\n'
+                                    '  command.add_flag("!--no-open", open, "x");\n}\n',
     "CMakePresets.json": '{"configurePresets": [{"name": "base", "hidden": true}, {"name": "release"}]}',
     "docs/architecture.md": "`src/solve/`\n",
     "docs/physics.md": "| id | what |\n| --- | --- |\n| A1 | bodies |\n\n| sweeps | `src/solve/` | `pgs` |\n",
@@ -53,7 +54,7 @@ class Pages(unittest.TestCase):
         self.assert_bad("```cpp\n#include <rotule/word.h>\n```\n", "rotule/word.h is not there", 2)
 
     def test_commands(self):
-        for text in ("`./dev lint --all`", "`./dev rotule run x --steps 3`", "`rotule view --no-open`", "`rotule ARGS`", "`--steps N`",
+        for text in ("`./dev lint --all`", "`./dev rotule run x --steps 3`", "`rotule view --no-open`", "`rotule run x --dark`", "`rotule ARGS`", "`--steps N`",
                      "`--quick`", "`rotule --version`", "```\n$ rotule run a --steps 3 && cmake --preset release\n```"):
             self.assert_good(text + "\n")
         self.assert_bad("`./dev clean`\n", "./dev has no command clean")
