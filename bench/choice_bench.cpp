@@ -124,7 +124,7 @@ struct Result {
 
 Result compare(const Named& named, const ConstraintProblem& problem, double tolerance, const std::vector<std::string>& rivals) {
   std::vector<double> x(static_cast<std::size_t>(problem.rows()));
-  Contender automatic{.name = "auto", .settings = AutoSettings{.tolerance = tolerance, .max_iterations = 30000}};
+  Contender automatic{.name = "auto", .settings = AutoSettings{.rest = false, .tolerance = tolerance, .max_iterations = 30000}};
   static const Bell bell;
   const auto passes = [&](Contender& who, double limit) {
     try {

@@ -158,8 +158,11 @@ std::vector<NamedSolver> solvers_by_name(const std::vector<std::string>& names, 
   const auto add = [&](const std::string& name) {
     NamedSolver named = named_solver(name, Place("--solver"));
     Recipe recipe{.solver = named.settings};
-    // A step's bound is not a study's, which has a limit of time.
-    if (recipe.solver.holds<AutoSettings>()) *recipe.solver.find<int>("max_iterations") = 30000;
+    // A step's bound is not a study's, which has a limit of time; and no step comes after.
+    if (recipe.solver.holds<AutoSettings>()) {
+      *recipe.solver.find<int>("max_iterations") = 30000;
+      *recipe.solver.find<bool>("rest") = false;
+    }
     apply_settings(recipe, settings);
     named.settings = recipe.solver;
     out.push_back(named);

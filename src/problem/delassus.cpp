@@ -61,6 +61,7 @@ void Delassus::find_pattern(const ConstraintProblem& problem) {
     start_.push_back(static_cast<std::int32_t>(entries_.size()));
   }
   values_.resize(size);
+  if (problem.has_matrix()) find_places();
 }
 
 void Delassus::assemble_from_bodies(const ConstraintProblem& problem) {
@@ -94,6 +95,12 @@ void Delassus::assemble_from_bodies(const ConstraintProblem& problem) {
 }
 
 void Delassus::assemble_from_matrix(const ConstraintProblem& problem) {
+  const std::vector<double>& value = problem.matrix.value;
+  for (std::size_t k = 0; k < value.size(); ++k) values_[place_[k]] += value[k];
+}
+
+void Delassus::find_places() {
+  place_.resize(matrix_column_.size());
   for (int i = 0; i < blocks(); ++i)
     for (int r = first_row_[i]; r < first_row_[i + 1]; ++r)
       for (int k = matrix_start_[r]; k < matrix_start_[r + 1]; ++k) {
@@ -102,7 +109,7 @@ void Delassus::assemble_from_matrix(const ConstraintProblem& problem) {
         const Entry& entry = j == i ? entries.front()
                                     : *std::lower_bound(entries.begin() + 1, entries.end(), j,
                                                         [](const Entry& e, int column) { return e.column < column; });
-        values_[entry.value + (r - first_row_[i]) * rows(j) + (c - first_row_[j])] += problem.matrix.value[k];
+        place_[k] = entry.value + (r - first_row_[i]) * rows(j) + (c - first_row_[j]);
       }
 }
 

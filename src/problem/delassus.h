@@ -40,11 +40,13 @@ class Delassus {
 
  private:
   void find_pattern(const ConstraintProblem& problem);
+  void find_places();
   void assemble_from_bodies(const ConstraintProblem& problem);
   void assemble_from_matrix(const ConstraintProblem& problem);
 
   Structure structure_;
   std::vector<std::int32_t> matrix_start_, matrix_column_;  // of the problem's own matrix, where it has one
+  std::vector<std::int32_t> place_;                         // where each of that one's values goes
   std::vector<std::int32_t> first_row_;                     // per block, and the total
   std::vector<std::int32_t> start_;                         // per block row into entries_, and the total
   std::vector<Entry> entries_;

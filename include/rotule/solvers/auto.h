@@ -7,8 +7,8 @@
 namespace rotule {
 
 /// Chooses by what the problem looks like, and goes on to a stronger solver where the first does not get there, or not soon.
-/// Where the start is nearly right already, as in a stack at rest, it takes a few steps beyond its tolerance: the next start is
-/// right then.
+/// With `rest`, where the start is nearly right already, as in a stack at rest, and where bodies lie on faces, it goes beyond its
+/// tolerance: the next step's start is right then, and things come to rest. A problem by itself needs none of that.
 struct AutoSettings {
   static constexpr std::string_view name = "auto";
   static constexpr std::string_view family = "hybrid";
@@ -16,11 +16,13 @@ struct AutoSettings {
   static constexpr SolverTraits traits{.bounds = true, .box = true, .cone = true};
   static constexpr std::string_view summary =
       "picks a solver per island by joints, contacts, height, mass ratio and size, and a stronger one where that fails";
+  bool rest = true;
   double tolerance = 1e-8;
   int max_iterations = 3000;
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"rest", "", "whether answers go beyond the tolerance where bodies rest, so that the next step begins right"}, s.rest);
     iteration_fields(s, visit, "most work per solve, in sweeps over all rows: the best answer within it is taken",
                      Tolerance::above_zero);
   }

@@ -19,6 +19,7 @@
 // max_iterations sweeps' worth of work is done. Where that is too little for Newton to come near, sweeps have all of it: what
 // they leave is small at any time. The report names the one whose answer it is, and counts the iterations of all. Measured in
 // docs/contact_solvers.md.
+#include <rotule/error.h>
 #include <rotule/solvers/admm.h>
 #include <rotule/solvers/anderson.h>
 #include <rotule/solvers/auto.h>
@@ -37,12 +38,13 @@
 #include <type_traits>
 
 #include "base/budget.h"
+#include "problem/judge.h"
 #include "problem/row_sets.h"
-#include "solve/best_answer.h"
 #include "solve/newton/block_system.h"
 #include "solve/newton/homotopy.h"
 #include "solve/rival.h"
 #include "solve/solve.h"
+#include "solve/structure.h"
 
 namespace rotule {
 
@@ -56,7 +58,7 @@ constexpr double heavy = 30;
 constexpr double at_rest = 1e-10;  // a residual that leaves stacks where they are
 constexpr int least_newton = 20;   // steps below which Newton, from afar, rarely comes near
 constexpr double nearly_right = 0.03;
-constexpr double few_newton_steps = 4;
+constexpr double usual_newton_steps = 8, few_newton_steps = 4;
 constexpr double least_newton_cost = 25;  // sweeps that a step of Newton is worth, without its factor
 constexpr double most_pairs_per_body = 1.5, least_contacts_per_face = 2;
 
@@ -88,7 +90,8 @@ struct Looks {
 };
 
 struct Auto {
-  BestAnswer answer;
+  Judge judge;  // of starts, and of what rounding leaves of an answer: solvers say themselves how good theirs are
+  std::vector<double> best_x;
   SolveReport rung;
   ConstraintProblem restarted;
   std::vector<BlockSet> sets;
@@ -165,7 +168,13 @@ class Ladder {
          SolveReport& report)
       : problem_(problem), from_(&problem), settings_(settings), work_(work), workspace_(workspace), x_(x), report_(report) {}
 
-  [[nodiscard]] double best() const { return work_.answer.best(); }
+  /// The start, and its residual where that is known.
+  void begin(double residual) {
+    best_ = residual;
+    work_.best_x.assign(x_.begin(), x_.end());
+  }
+  [[nodiscard]] double best() const { return best_; }
+  [[nodiscard]] std::span<const double> best_x() const { return work_.best_x; }
   [[nodiscard]] bool solved() const { return best() <= settings_.tolerance; }
   [[nodiscard]] double left() const { return settings_.max_iterations - spent_; }
   [[nodiscard]] bool over() const { return solved() || left() < 1 || (from_ != &problem_ && Budget::spent()); }
@@ -182,13 +191,16 @@ class Ladder {
     if (most < 1) return;
     rung.tolerance = tolerance;
     rung.max_iterations = static_cast<int>(most);
-    if (from_ != &problem_) std::ranges::copy(work_.answer.best_x(), work_.restarted.x0.begin());
+    if (from_ != &problem_) std::ranges::copy(work_.best_x, work_.restarted.x0.begin());
     solve(*from_, rung, workspace_, x_, work_.rung);
     report_.iterations += work_.rung.iterations;
     report_.smallest_pivot = std::min(report_.smallest_pivot, work_.rung.smallest_pivot);
     spent_ += cost * iterations_of(rung);
-    const double before = best();
-    if (work_.answer.judge(x_) < before) report_.solver = Settings::name;
+    if (work_.rung.residual < best_) {
+      best_ = work_.rung.residual;
+      std::ranges::copy(x_, work_.best_x.begin());
+      report_.solver = Settings::name;
+    }
     if (from_ == &problem_ && !solved()) {
       work_.restarted = problem_;
       from_ = &work_.restarted;
@@ -228,6 +240,15 @@ class Ladder {
     return newton_cost_;
   }
 
+  /// x becomes the best one.
+  void finish() {
+    if (!std::isfinite(best_))
+      throw Error("solver auto", "the residual is not finite; check masses, Jacobians and right-hand side");
+    std::ranges::copy(work_.best_x, x_.begin());
+    report_.residual = best_;
+    report_.converged = solved();
+  }
+
  private:
   /// Of the last rung; those of paths are factors, their sweeps being cheap beside them.
   template <class Settings>
@@ -247,7 +268,7 @@ class Ladder {
   Workspace& workspace_;
   std::span<double> x_;
   SolveReport& report_;
-  double spent_ = 0, newton_cost_ = 0;
+  double best_ = infinity, spent_ = 0, newton_cost_ = 0;
 };
 
 /// Whether most of the contacts that carry something hold by friction: what slides nowhere is at rest, or moves as one.
@@ -267,9 +288,9 @@ bool mostly_sticks(const ConstraintProblem& problem, std::span<const double> x) 
 /// Sweeps for as long as the rate at which the residual falls promises the tolerance sooner than Newton would be there; bodies
 /// that touch by faces are his.
 void sweep(bool faces, bool settled, Ladder& ladder) {
-  constexpr double newton_steps = 8, much_dearer = 1.5;
+  constexpr double much_dearer = 1.5;
   if (ladder.over()) return;
-  const double first_rival = (faces ? few_newton_steps : newton_steps) * least_newton_cost;
+  const double first_rival = (faces ? few_newton_steps : usual_newton_steps) * least_newton_cost;
   if (settled)
     ladder.climb_before(first_rival, NncgSettings{});
   else
@@ -278,38 +299,39 @@ void sweep(bool faces, bool settled, Ladder& ladder) {
   // From here on somebody has to know what a factor costs.
   if (!ladder.affords(least_newton)) return ladder.climb(NncgSettings{}, ladder.left(), 1);
   if (ladder.newton_cost() <= much_dearer * least_newton_cost) return;
-  const double rival = newton_steps * ladder.newton_cost();
+  const double rival = usual_newton_steps * ladder.newton_cost();
   ladder.climb_before(rival, NncgSettings{});
   if (!ladder.over()) ladder.climb_before(rival, AndersonSettings{});
 }
 
 /// Bodies that touch by faces and did so before: they come to rest only where the answer is right, whatever the tolerance.
 void settle(bool near, double goal, Ladder& ladder) {
-  constexpr int newton_steps = 30;
+  constexpr int last_steps = 30;
   ladder.climb_before(few_newton_steps * least_newton_cost, goal, AndersonSettings{});
   if (ladder.best() > goal && (near || ladder.affords(least_newton)))
-    ladder.climb_to(goal, ProxNewtonSettings{}, newton_steps, ladder.newton_cost());
+    ladder.climb_to(goal, ProxNewtonSettings{}, last_steps, ladder.newton_cost());
 }
 
 /// What sweeps do not get to. From afar the interior point is soonest near a solution, from nearby Newton; alternating directions
 /// are at rough answers that it does not find; a path leads through jams. None of them is sure: each gets more from round to
 /// round, until the budget is spent.
-void solve_by_factors(double tolerance, bool faces, bool near, Ladder& ladder) {
+void solve_by_factors(const AutoSettings& settings, bool faces, bool near, Ladder& ladder) {
   constexpr double jam = 1e-4, rough = 1e-5;
   constexpr double cost_of_a_solve = 0.3;  // of a factor's
   constexpr int interior = 40, first_directions = 300, first_newton = 100, first_path = 500, path_sweeps = 400,
                 more_sweeps = 1000;
   // Bodies on faces will rest, if what is left over does not move them: a few steps more.
   constexpr double steady = 1e-8;
+  const double tolerance = settings.tolerance;
   if (!near)
-    ladder.climb_to(faces ? std::min(tolerance, steady) : tolerance, InteriorPointSettings{}, interior,
+    ladder.climb_to(faces && settings.rest ? std::min(tolerance, steady) : tolerance, InteriorPointSettings{}, interior,
                     ladder.has_plenty() ? least_newton_cost : ladder.newton_cost());
   const double cost = ladder.over() ? 1 : ladder.newton_cost();
   for (int round = 0; !ladder.over(); ++round) {
     const double last = ladder.best(), growth = std::pow(2.0, round);
     // Once Newton is near, the rest comes in two or three steps, and a start for the next problem that is right.
     if (round == 0)
-      ladder.climb_to(near ? std::min(tolerance, at_rest) : tolerance, ProxNewtonSettings{}, first_newton, cost);
+      ladder.climb_to(near && settings.rest ? std::min(tolerance, at_rest) : tolerance, ProxNewtonSettings{}, first_newton, cost);
     else
       ladder.climb(ProxNewtonSettings{}, first_newton * growth, cost);
     if (ladder.over()) return;
@@ -325,6 +347,52 @@ void solve_by_factors(double tolerance, bool faces, bool near, Ladder& ladder) {
   }
 }
 
+/// Who begins, and who goes on from there.
+void climb(const ConstraintProblem& problem, const AutoSettings& settings, const Looks& looks, bool rests, bool near,
+           Ladder& ladder) {
+  constexpr int hybrid_iterations = 240, pivots = 200, two_level_sweeps = 12, steps_without_friction = 15;
+  const bool faces = looks.faces(problem);
+  if (looks.joint_rows > 0) {
+    if (problem.friction.empty() && looks.other_rows > most_rows_for_complement)
+      ladder.climb(ProxNewtonSettings{.first_sweeps = 0}, steps_without_friction, ladder.newton_cost());
+    else if (!rests && looks.mass_ratio < heavy && !looks.dear_complement(problem))
+      ladder.climb_before(usual_newton_steps * least_newton_cost, AndersonSettings{});
+    if (ladder.over()) {
+      // Newton needs a handful of steps where nothing slips.
+    } else if (looks.dear_complement(problem))
+      sweep(false, false, ladder);
+    else if (!looks.crowded())
+      ladder.climb(HybridSettings{}, hybrid_iterations, 2);
+  } else if (!looks.cones && problem.rows() <= most_rows_for_pivoting) {
+    ladder.climb(BlockPivotingSettings{}, pivots, 1);
+  } else {
+    if (looks.stack(problem)) ladder.climb(TwoLevelSettings{}, two_level_sweeps, 2);
+    const bool settled = faces && rests && !ladder.over();
+    if (settled) settle(near, std::min(settings.tolerance, at_rest), ladder);
+    sweep(faces, settled, ladder);
+  }
+  if (!ladder.over()) solve_by_factors(settings, faces, near, ladder);
+}
+
+/// What was nearly right belongs to what is at rest, or soon will be. What a rough tolerance leaves of the residual keeps it
+/// moving, points of contact come and go, and every step costs anew; sweeps or a few steps of Newton end that. An answer also
+/// undoes what the last one left of the velocities, so that two in a row must be clean for the third to be right as it stands:
+/// starts that pass, but not by far, get some sweeps too.
+void come_to_rest(const ConstraintProblem& problem, double tolerance, double start, bool near, double rounding, Ladder& ladder) {
+  const double clean = std::max(0.1 * at_rest, 4 * rounding);
+  constexpr double restless = 3 * at_rest;
+  constexpr int last_sweeps = 10;
+  const int last_steps = near ? 4 : 12;
+  if (start <= clean || ladder.best() <= (near ? 0.1 * clean : restless) || !(near || mostly_sticks(problem, ladder.best_x())))
+    return;
+  if (ladder.best() <= restless)
+    ladder.climb_to(0.1 * clean, BlockGaussSeidelSettings{}, last_sweeps, 1);  // mostly local
+  else if (start > tolerance)
+    ladder.climb_before(last_steps * least_newton_cost, 0.1 * clean, AndersonSettings{});
+  if (start > restless && ladder.best() > clean)
+    ladder.climb_to(0.1 * clean, ProxNewtonSettings{.first_sweeps = 0}, last_steps, ladder.newton_cost());
+}
+
 }  // namespace
 
 void solve(const ConstraintProblem& problem, const AutoSettings& settings, Workspace& workspace, std::span<double> x,
@@ -335,53 +403,25 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
     return;
   }
   auto& work = workspace.get<Auto>();
-  const Looks looks = look(problem, work);
-  work.answer.begin(problem, "auto", report);
+  clear(report, problem.rows());
   report.solver = AutoSettings::name;
   std::copy_n(problem.x0.data(), x.size(), x.begin());
-  const double start = work.answer.judge(x);
+  // A warm start is another problem's answer: near is what is at rest, or soon will be, and will be followed by one more.
+  const bool warm = problem.x0.squaredNorm() > 0, rests = settings.rest && warm;
+  double start = infinity;
+  if (warm) {
+    work.judge.begin(problem);
+    start = work.judge.judge(x);
+  }
   Ladder ladder(problem, settings, work, workspace, x, report);
-  const bool follows = problem.x0.squaredNorm() > 0;  // another problem, and will be followed by one: it has a warm start
-  const bool near = follows && start < nearly_right;
-  if (!ladder.over()) {
-    constexpr int hybrid_iterations = 240, pivots = 200, two_level_sweeps = 12, steps_without_friction = 15;
-    if (looks.joint_rows > 0) {
-      if (problem.friction.empty() && looks.other_rows > most_rows_for_complement)
-        ladder.climb(ProxNewtonSettings{.first_sweeps = 0}, steps_without_friction, ladder.newton_cost());
-      if (ladder.over()) {
-        // Newton needs a handful of steps where nothing slips.
-      } else if (looks.dear_complement(problem))
-        sweep(false, false, ladder);
-      else if (!looks.crowded())
-        ladder.climb(HybridSettings{}, hybrid_iterations, 2);
-    } else if (!looks.cones && problem.rows() <= most_rows_for_pivoting) {
-      ladder.climb(BlockPivotingSettings{}, pivots, 1);
-    } else {
-      if (looks.stack(problem)) ladder.climb(TwoLevelSettings{}, two_level_sweeps, 2);
-      const bool faces = looks.faces(problem), settled = faces && follows && !ladder.over();
-      if (settled) settle(near, std::min(settings.tolerance, at_rest), ladder);
-      sweep(faces, settled, ladder);
-    }
-    if (!ladder.over()) solve_by_factors(settings.tolerance, looks.faces(problem), near, ladder);
+  ladder.begin(start);
+  const bool near = start < nearly_right;
+  if (!ladder.over()) climb(problem, settings, look(problem, work), rests, near, ladder);
+  if (rests && ladder.solved() && start > 0.1 * at_rest) {
+    if (ladder.best() != start) work.judge.judge(ladder.best_x());
+    come_to_rest(problem, settings.tolerance, start, near, work.judge.rounding(), ladder);
   }
-  // A start that was nearly right belongs to what is at rest, or soon will be. What a rough tolerance leaves of the residual
-  // keeps it moving, points of contact come and go, and every step costs anew; sweeps or a few steps of Newton end that. An
-  // answer also undoes what the last one left of the velocities, so that two in a row must be clean for the third to be right as
-  // it stands: starts that pass, but not by far, get some sweeps too.
-  const double clean = std::max(0.1 * at_rest, 4 * work.answer.best_rounding());
-  constexpr double restless = 3 * at_rest;
-  constexpr int last_sweeps = 10;
-  const int last_steps = near ? 4 : 12;
-  if (follows && ladder.solved() && start > clean && ladder.best() > (near ? 0.1 * clean : restless) &&
-      (near || mostly_sticks(problem, work.answer.best_x()))) {
-    if (ladder.best() <= restless)
-      ladder.climb_to(0.1 * clean, BlockGaussSeidelSettings{}, last_sweeps, 1);  // mostly local
-    else if (start > settings.tolerance)
-      ladder.climb_before(last_steps * least_newton_cost, 0.1 * clean, AndersonSettings{});
-    if (start > restless && ladder.best() > clean)
-      ladder.climb_to(0.1 * clean, ProxNewtonSettings{.first_sweeps = 0}, last_steps, ladder.newton_cost());
-  }
-  work.answer.finish(settings.tolerance, x, report);
+  ladder.finish();
 }
 
 }  // namespace rotule

@@ -113,7 +113,6 @@ void LocalSolver::add_cone(Block& block, double mu, const double* A) {
   cone.inverse[3] = inverse * (nn * bb - nb * nb);
   cone.inverse[4] = inverse * (nt * nb - nn * tb);
   cone.inverse[5] = inverse * (nn * tt - nt * nt);
-  if (nn > 0) cone.disk = make_disk(tt - nt * nt / nn, tb - nt * nb / nn, bb - nb * nb / nn, nt, nb);
   block.cone = static_cast<std::int32_t>(cones_.size());
   cones_.push_back(cone);
 }
@@ -196,6 +195,10 @@ double LocalSolver::solve_cone(Cone& cone, const double* w, double* x) {
   }
   const double q_t = w[1] - (nt * x[0] + tt * x[1] + tb * x[2]), q_b = w[2] - (nb * x[0] + tb * x[1] + bb * x[2]);
   const double r[2] = {q_t - nt * q_n / nn, q_b - nb * q_n / nn};
+  if (!cone.slid) {
+    cone.disk = make_disk(tt - nt * nt / nn, tb - nt * nb / nn, bb - nb * nb / nn, nt, nb);
+    cone.slid = true;
+  }
   slip(cone.disk, mu, nn, q_n, r, x[0], x + 1);
   return residual;
 }

@@ -59,7 +59,8 @@ class LocalSolver {
   struct Cone {
     double mu, D[6], inverse[6];  // n n, n t, n b, t t, t b, b b
     double d, inverse_d;          // mean of the diagonal
-    Disk disk;
+    Disk disk;                    // known once the contact has slid: its frame costs as much as some sweeps
+    bool slid;
   };
 
   void begin(const ConstraintProblem& problem);
