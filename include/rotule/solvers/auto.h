@@ -18,11 +18,17 @@ struct AutoSettings {
       "picks a solver per island by joints, contacts, height, mass ratio and size, and a stronger one where that fails";
   double tolerance = 1e-8;
   int max_iterations = 3000;
+  int step_rows = 0;
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
     iteration_fields(s, visit, "most work per solve, in sweeps over all rows: the best answer within it is taken",
                      Tolerance::above_zero);
+    visit(Field{"step_rows", "",
+                "most work of all solves of one step together, in rows that sweeps go over, some 20 ns each: the best answers within "
+                "it are taken; 0: no limit",
+                0, 2e9},
+          s.step_rows);
   }
 };
 
