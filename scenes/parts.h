@@ -38,9 +38,10 @@ inline void add_floor(Scene& scene, double friction) {
   scene.add({.name = "floor", .fixed = true, .shape = Plane{}, .material = "ground"});
 }
 
-/// Impulses at 1/60 s with friction cones: what scenes with contacts run by.
+/// Impulses at 1/60 s with friction cones: what scenes with contacts run by, however long their steps take.
 inline Recipe contact_recipe(double duration) {
   Recipe recipe = recipes::realtime();
+  *recipe.solver.find<int>("step_rows") = 0;
   recipe.duration = duration;
   return recipe;
 }

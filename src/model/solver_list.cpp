@@ -70,8 +70,8 @@ const NamedSolver& named_solver(std::string_view name, const Place& place) {
 
 SolverChoice solver_named(std::string_view name) { return named_solver(name, Place("solver")).settings; }
 
-SolverChoice automatic_solver(double tolerance, int max_iterations) {
-  AutoSettings settings{.tolerance = tolerance};
+SolverChoice automatic_solver(double tolerance, int max_iterations, int step_rows) {
+  AutoSettings settings{.tolerance = tolerance, .step_rows = step_rows};
   if (max_iterations > 0) settings.max_iterations = max_iterations;
   return settings;
 }

@@ -34,6 +34,6 @@ const NamedSolver& named_solver(std::string_view name, const Place& place);
 /// `auto` to this tolerance; 0 leaves the most work that it may do at its default. This and `solver_named`
 /// (rotule/solver_choice.h) are for who takes a solver as it is: including its header would have him compiled anew with every
 /// changed default.
-SolverChoice automatic_solver(double tolerance, int max_iterations = 0);
+SolverChoice automatic_solver(double tolerance, int max_iterations = 0, int step_rows = 0);
 
 }  // namespace rotule

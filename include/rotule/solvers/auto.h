@@ -19,12 +19,18 @@ struct AutoSettings {
   bool rest = true;
   double tolerance = 1e-8;
   int max_iterations = 3000;
+  int step_rows = 0;
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
     visit(Field{"rest", "", "whether answers go beyond the tolerance where bodies rest, so that the next step begins right"}, s.rest);
     iteration_fields(s, visit, "most work per solve, in sweeps over all rows: the best answer within it is taken",
                      Tolerance::above_zero);
+    visit(Field{"step_rows", "",
+                "most work of all solves of one step together, in rows that sweeps go over, some 20 ns each: the best answers within "
+                "it are taken; 0: no limit",
+                0, 2e9},
+          s.step_rows);
   }
 };
 

@@ -16,9 +16,9 @@
 //
 // Sweeps watch their own rate (rival.h) and go on for as long as it promises the tolerance sooner than Newton's steps would be
 // there; then those that factor take turns (solve_by_factors), each from the best answer so far, until the tolerance is met or
-// max_iterations sweeps' worth of work is done. Where that is too little for Newton to come near, sweeps have all of it: what
-// they leave is small at any time. The report names the one whose answer it is, and counts the iterations of all. Measured in
-// docs/contact_solvers.md.
+// max_iterations sweeps' worth of work is done, or the step's share of work (step_rows). Where that is too little for Newton to
+// come near, sweeps have all of it: what they leave is small at any time. The report names the one whose answer it is, and counts
+// the iterations of all. Measured in docs/contact_solvers.md.
 #include <rotule/error.h>
 #include <rotule/solvers/admm.h>
 #include <rotule/solvers/anderson.h>
@@ -38,6 +38,7 @@
 #include <type_traits>
 
 #include "base/budget.h"
+#include "base/shared_work.h"
 #include "problem/judge.h"
 #include "problem/row_sets.h"
 #include "solve/newton/block_system.h"
@@ -166,7 +167,21 @@ class Ladder {
  public:
   Ladder(const ConstraintProblem& problem, const AutoSettings& settings, Auto& work, Workspace& workspace, std::span<double> x,
          SolveReport& report)
-      : problem_(problem), from_(&problem), settings_(settings), work_(work), workspace_(workspace), x_(x), report_(report) {}
+      : problem_(problem), from_(&problem), settings_(settings), work_(work), workspace_(workspace), x_(x), report_(report) {
+    // Whoever comes when all is spent still makes a few sweeps: they are cheap, and the first ones do most.
+    constexpr double least = 10;
+    const double shared = std::max(SharedWork::left_here() / std::max(problem.rows(), 1), least);
+    most_ = std::min(shared, static_cast<double>(settings.max_iterations));
+    shared_ends_ = shared < settings.max_iterations;
+  }
+  ~Ladder() {
+    // Besides, rows and laws were written, the structure looked at, the first x judged.
+    constexpr double to_begin = 8;
+    SharedWork::use_here((spent_ + to_begin) * problem_.rows());
+    if (shared_ends_ && !solved() && left() < 1) SharedWork::cut_here();
+  }
+  Ladder(const Ladder&) = delete;
+  Ladder& operator=(const Ladder&) = delete;
 
   /// The start, and its residual where that is known.
   void begin(double residual) {
@@ -176,7 +191,7 @@ class Ladder {
   [[nodiscard]] double best() const { return best_; }
   [[nodiscard]] std::span<const double> best_x() const { return work_.best_x; }
   [[nodiscard]] bool solved() const { return best() <= settings_.tolerance; }
-  [[nodiscard]] double left() const { return settings_.max_iterations - spent_; }
+  [[nodiscard]] double left() const { return most_ - spent_; }
   [[nodiscard]] bool over() const { return solved() || left() < 1 || (from_ != &problem_ && Budget::spent()); }
 
   /// One solver goes on from the best answer so far, with at most so many iterations, each worth `cost` sweeps.
@@ -268,7 +283,8 @@ class Ladder {
   Workspace& workspace_;
   std::span<double> x_;
   SolveReport& report_;
-  double best_ = infinity, spent_ = 0, newton_cost_ = 0;
+  double best_ = infinity, most_ = 0, spent_ = 0, newton_cost_ = 0;
+  bool shared_ends_ = false;  // whether what the step has left is less than a solve may take
 };
 
 /// Whether most of the contacts that carry something hold by friction: what slides nowhere is at rest, or moves as one.

@@ -6,6 +6,7 @@
 
 #include "base/budget.h"
 #include "dynamics/forces/added_mass.h"
+#include "step/island_pieces.h"
 #include "step/reference/kinetic.h"
 
 namespace rotule {
@@ -153,7 +154,7 @@ bool PositionClosing::close(const ProjectionSettings& settings, const ContactRul
     mechanism.place_trees(s);
     if (!moved) kept_ = s;
     move_.setZero(s.u.size());
-    parallel_for(count, mechanism.recipe.threads, [&](int i) {
+    for_each_piece(islands, mechanism.recipe.threads, 1, [&](int i) {
       if (errors_[i] > 0) move_apart(rules, mechanism, search, islands[i], t, least, moved_[i]);
     });
     for (int i = 0; i < count; ++i) {

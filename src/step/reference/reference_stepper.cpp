@@ -2,15 +2,16 @@
 #include "step/reference/reference_stepper.h"
 
 #include <rotule/error.h>
+#include <rotule/solvers/auto.h>
 
 #include <utility>
 
 #include "base/budget.h"
-#include "base/parallel.h"
 #include "mechanism/reduced/reduced_motion.h"
 #include "mechanism/soft/soft_motion.h"
 #include "mechanism/touching/touching_motion.h"
 #include "step/checks.h"
+#include "step/island_pieces.h"
 
 namespace rotule {
 
@@ -30,14 +31,18 @@ struct Lent {
 template <class Do>
 void ReferenceStepper::for_each_island(const Part& part, const Do& act) {
   const StageClock::Scope stage(mechanism.clock, Stage::solve);
-  const TimeShare share(0.7);  // what is not closed afterwards adds up from step to step
+  constexpr double for_impulses = 0.7;  // what is not closed afterwards adds up from step to step
+  const TimeShare share(for_impulses);
   const ImpulseStep step{mechanism, *impulses_, rules_, search_, part.t, part.h, parts()};
-  parallel_for(island_count_, mechanism.recipe.threads, [&](int i) { act(step, i); });
+  const std::span<const Island> islands{islands_.data(), static_cast<std::size_t>(island_count_)};
+  for_each_piece(islands, mechanism.recipe.threads, for_impulses, [&](int i) { act(step, i); });
 }
 
 const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   const StageClock::Run timed(mechanism.clock);
   const JointedMechanism::Awake awake(mechanism);
+  const auto* solver = mechanism.recipe.solver.get_if<AutoSettings>();
+  const SharedWork work(solver ? solver->step_rows : 0);
   open_step(s, t, h);
   if (!by_impulses()) {
     step_by_method(s, t, h);
@@ -98,7 +103,7 @@ void ReferenceStepper::close_step(State& s, double t) {
   require_finite(mechanism.model, s, mechanism.helpers());
   if (mechanism.books) ledger.close_step(mechanism, s, t, totals);
   log_touches();
-  mechanism.now.report.cut = Budget::current() && Budget::current()->cut();
+  mechanism.now.report.cut = (Budget::current() && Budget::current()->cut()) || SharedWork::current()->cut();
 }
 
 }  // namespace rotule
