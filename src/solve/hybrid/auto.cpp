@@ -1,6 +1,8 @@
 // The choice of a solver by what a problem looks like, and by how it goes. Who begins, the first that fits:
 //
 //   only joints                                     ldlt, and that is all
+//   contacts of trees whose coordinates are joints,
+//   at most 150 rows                                prox_newton
 //   joints, many rows of contacts or limits, no
 //   friction                                        prox_newton, 15 steps
 //   joints, many rows of contacts, limits or
@@ -40,6 +42,7 @@
 #include "problem/row_sets.h"
 #include "solve/best_answer.h"
 #include "solve/newton/block_system.h"
+#include "solve/newton/dense_form.h"
 #include "solve/newton/homotopy.h"
 #include "solve/rival.h"
 #include "solve/solve.h"
@@ -344,8 +347,14 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   const bool follows = problem.x0.squaredNorm() > 0;  // another problem, and will be followed by one: it has a warm start
   const bool near = follows && start < nearly_right;
   if (!ladder.over()) {
-    constexpr int hybrid_iterations = 240, pivots = 200, two_level_sweeps = 12, steps_without_friction = 15;
-    if (looks.joint_rows > 0) {
+    constexpr int hybrid_iterations = 240, pivots = 200, two_level_sweeps = 12, steps_without_friction = 15,
+                  steps_of_small_ones = 60;
+    // Rows that nearly all meet, and few enough: a factor costs no more than some sweeps, and points in a row and stops that
+    // share a load, which sweeps find out slowly, cost Newton nothing where they were there before.
+    if (DenseForm::fits(problem)) ladder.climb(ProxNewtonSettings{.first_sweeps = 0}, steps_of_small_ones, least_newton_cost);
+    if (ladder.over()) {
+      // Small and dense, and done.
+    } else if (looks.joint_rows > 0) {
       if (problem.friction.empty() && looks.other_rows > most_rows_for_complement)
         ladder.climb(ProxNewtonSettings{.first_sweeps = 0}, steps_without_friction, ladder.newton_cost());
       if (ladder.over()) {
