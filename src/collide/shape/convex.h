@@ -69,6 +69,31 @@ inline Vec3 core_support(const Convex& s, const Vec3& d) {
 /// The point of the shape farthest along the unit vector d.
 inline Vec3 support(const Convex& s, const Vec3& d) { return core_support(s, d) + s.radius * d; }
 
+/// Calls visit(corner) for the corners of the core; false, and nothing done, where it is curved or has very many.
+template <class Visit>
+bool for_each_corner(const Convex& s, Visit&& visit) {
+  constexpr std::size_t very_many = 64;
+  switch (s.kind) {
+    case Convex::Kind::sphere:
+      visit(Vec3(Vec3::Zero()));
+      return true;
+    case Convex::Kind::capsule:
+      for (const double end : {-1.0, 1.0}) visit(Vec3(0, 0, end * s.size.z()));
+      return true;
+    case Convex::Kind::box:
+      for (int k = 0; k < 8; ++k)
+        visit(Vec3((k & 1) != 0 ? s.size.x() : -s.size.x(), (k & 2) != 0 ? s.size.y() : -s.size.y(),
+                   (k & 4) != 0 ? s.size.z() : -s.size.z()));
+      return true;
+    case Convex::Kind::hull:
+      if (s.hull->vertices.size() > very_many) return false;
+      for (const Vec3& vertex : s.hull->vertices) visit(vertex);
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// A point well inside.
 Vec3 center(const Convex& s);
 

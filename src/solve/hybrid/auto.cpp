@@ -1,6 +1,8 @@
 // The choice of a solver by what a problem looks like, and by how it goes. Who begins, the first that fits:
 //
 //   only joints                                     ldlt, and that is all
+//   contacts of trees whose coordinates are joints,
+//   at most 150 rows                                prox_newton
 //   joints, many rows of contacts or limits, no
 //   friction                                        prox_newton, 15 steps
 //   joints, many rows of contacts, limits or
@@ -42,6 +44,7 @@
 #include "problem/judge.h"
 #include "problem/row_sets.h"
 #include "solve/newton/block_system.h"
+#include "solve/newton/dense_form.h"
 #include "solve/newton/homotopy.h"
 #include "solve/rival.h"
 #include "solve/solve.h"
@@ -366,9 +369,15 @@ void solve_by_factors(const AutoSettings& settings, bool faces, bool near, Ladde
 /// Who begins, and who goes on from there.
 void climb(const ConstraintProblem& problem, const AutoSettings& settings, const Looks& looks, bool rests, bool near,
            Ladder& ladder) {
-  constexpr int hybrid_iterations = 240, pivots = 200, two_level_sweeps = 12, steps_without_friction = 15;
+  constexpr int hybrid_iterations = 240, pivots = 200, two_level_sweeps = 12, steps_without_friction = 15,
+                steps_of_small_ones = 60;
   const bool faces = looks.faces(problem);
-  if (looks.joint_rows > 0) {
+  // Rows that nearly all meet, and few enough: a factor costs no more than some sweeps, and points in a row and stops that share
+  // a load, which sweeps find out slowly, cost Newton nothing where they were there before.
+  if (DenseForm::fits(problem)) ladder.climb(ProxNewtonSettings{.first_sweeps = 0}, steps_of_small_ones, least_newton_cost);
+  if (ladder.over()) {
+    // Small and dense, and done.
+  } else if (looks.joint_rows > 0) {
     if (problem.friction.empty() && looks.other_rows > most_rows_for_complement)
       ladder.climb(ProxNewtonSettings{.first_sweeps = 0}, steps_without_friction, ladder.newton_cost());
     else if (!rests && looks.mass_ratio < heavy && !looks.dear_complement(problem))
