@@ -28,9 +28,7 @@ std::string added_mass(const std::string& body) { return "added mass (\"" + body
 std::string wake(const std::string& body) { return "wakes of unsteady sections (\"" + body + "\")"; }
 
 std::string held(const std::string& joint) { return "joints that hold particles (\"" + joint + "\")"; }
-std::string elastic(const std::string& group) { return "elements of elastic material (\"" + group + "\")"; }
-constexpr std::string_view tied = "springs and forces between particles and others", filled = "pressure in closed surfaces",
-                           below = "penalty planes under particles";
+constexpr std::string_view tied = "springs and forces between particles and others", below = "penalty planes under particles";
 
 /// Names of groups of particles, for who speaks of one, or of one of its particles.
 class GroupNames {
@@ -59,12 +57,6 @@ std::string unknown_of_particles(const Model& model) {
     for_each_partner(joint, [&](int partner) { particle = particle || (partner != world_body && model.is_particle(partner)); });
     if (particle) return held(joint.name);
   }
-  for (const Particles::Group& group : model.particles.groups) {
-    const auto own = [&](const auto& corners) { return corners[0] >= group.first && corners[0] < group.first + group.count; };
-    if (std::any_of(forces.elements.tetrahedra.corners.begin(), forces.elements.tetrahedra.corners.end(), own) ||
-        std::any_of(forces.elements.membranes.corners.begin(), forces.elements.membranes.corners.end(), own))
-      return elastic(group.name);
-  }
   const auto particle = [](const ForceEnd& end) { return end.kind == ForceEnd::Kind::particle; };
   const auto ends = [&](const auto& force) { return particle(force.a) || particle(force.b); };
   const bool ties = std::any_of(forces.springs.begin(), forces.springs.end(), ends) ||
@@ -73,7 +65,6 @@ std::string unknown_of_particles(const Model& model) {
                     std::any_of(forces.angles.begin(), forces.angles.end(),
                                 [&](const AngleSpringForce& angle) { return std::ranges::any_of(angle.ends, particle); });
   if (ties) return std::string(tied);
-  if (!forces.gases.empty()) return std::string(filled);
   if (!forces.planes.empty()) return std::string(below);
   return {};
 }
@@ -83,15 +74,6 @@ std::string unknown_of_particles(const Scene& scene) {
   if (groups.empty()) return {};
   for (const JointDef& joint : scene.joints)
     if (groups.has_any(partners_of(joint))) return held(name_of(joint));
-  for (const ParticleGroup& group : scene.particles)
-    if (!group.tetrahedra.empty() || !group.triangles.empty()) return elastic(group.name);
-  for (const SolidDef& solid : scene.solids)
-    if (std::visit(
-            [](const auto& of) {
-              return requires { of.material; };
-            },
-            solid))
-      return elastic(name_of(solid));
   for (const ForceDef& force : scene.forces) {
     std::string what = std::visit(
         [&](const auto& of) -> std::string {
@@ -102,8 +84,6 @@ std::string unknown_of_particles(const Scene& scene) {
             if (a != b || (a && of.slack)) return std::string(tied);
           } else if constexpr (requires { of.between; }) {
             if (groups.has_any(of.between)) return std::string(tied);
-          } else if constexpr (std::is_same_v<Kind, Pressure>) {
-            return std::string(filled);
           } else if constexpr (std::is_same_v<Kind, PenaltyPlane>) {
             return std::string(below);
           }

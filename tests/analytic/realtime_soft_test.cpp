@@ -364,9 +364,6 @@ TEST(RealtimeSoft, WhatItDoesNotKnowIsRefusedByName) {
       EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
     }
   };
-  Scene elastic;
-  elastic.add(ElasticBlock{.name = "rubber"});
-  expect(elastic, "elements of elastic material (\"rubber\")");
   Scene tied;
   tied.add({.name = "stone", .mass = 1, .position = {0, 0, 1}});
   tied.add(Rope{.name = "rope"});

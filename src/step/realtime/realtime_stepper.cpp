@@ -155,6 +155,10 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
   hold_back(s, h);
   if (!stages_.finish(bodies_, static_cast<float>(h), s)) report_wild();
   soft_->finish(s, stages_);
+  if (const double left = soft_->left(); left > 0) {
+    report_.converged = false;
+    report_.residual = std::max(report_.residual, left);
+  }
   arrive(s, t, h);
   last_h_ = h;
   log_touches(s);

@@ -25,6 +25,7 @@ void SoftSolids::build(const State& s) {
   rest.x = rest_;
   lines_.resize(model_);
   chains_ = Chains(model_, rest);
+  elastic_ = ElasticSolids(model_);
   free_ = FreeGroups(model_);
   pairs_ = ParticlePairs(model_, rest_);
 }
@@ -75,6 +76,7 @@ void SoftSolids::begin(const State& s, double t, double h, int substeps, const V
   chains_.set_step(model_, h);
   stages.in_parts(static_cast<int>(chains_.blocks.size()), 2,
                   [&](int first, int last, int) { chains_.set_start(s, first, last); });
+  elastic_.begin(model_, s, stages);
   resist(s, t, h, forces);
   const bool forced = forces.size() > 0 && resistances_.empty();
   const Vec3 fall = h * model_.gravity;
@@ -118,6 +120,7 @@ void SoftSolids::substep(const State& s, double push_speed, Stages& stages, Body
       solve_chains(chains_, base + first, base + last, scratch_[static_cast<std::size_t>(worker)], lines_);
     });
   }
+  if (elastic_.any()) elastic_.solve(model_, s, h, given_, lines_, stages);
   free_.keep_spin(s, h, lines_);
   if (meets) touches_.bear(lines_, h);
   if (pairs_.any()) pairs_.push(lines_, h, push_speed);

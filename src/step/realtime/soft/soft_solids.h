@@ -5,6 +5,7 @@
 #include "base/gang.h"
 #include "step/realtime/soft/body_touches.h"
 #include "step/realtime/soft/chains.h"
+#include "step/realtime/soft/elastic_solids.h"
 #include "step/realtime/soft/free_groups.h"
 #include "step/realtime/soft/particle_pairs.h"
 #include "step/realtime/stages.h"
@@ -33,14 +34,20 @@ class SoftSolids {
   void add_way(double share, VecX& u) const;
   void add_velocities(const VecX& before, double share, VecX& u) const;
 
+  /// The largest share of the forces of elements that was given up on in the last step.
+  [[nodiscard]] double left() const { return elastic_.left(); }
   [[nodiscard]] int touching() const { return touches_.touching() + pairs_.touching(); }
 
   template <class Archive>
   void archive(Archive& io) {
     io(rest_);
+    io(given_);
     if constexpr (!Archive::writes) built_ = false;
   }
-  [[nodiscard]] bool fits() const { return rest_.size() == 0 || rest_.size() == 3 * model_.particle_count(); }
+  [[nodiscard]] bool fits() const {
+    return (rest_.size() == 0 || rest_.size() == 3 * model_.particle_count()) &&
+           (given_.empty() || given_.size() == static_cast<std::size_t>(line_of_particle(model_.particle_count())));
+  }
 
  private:
   void build(const State& s);
@@ -49,13 +56,15 @@ class SoftSolids {
   const Model& model_;
   ParticleLines lines_;
   Chains chains_;
+  ElasticSolids elastic_;
   FreeGroups free_;
   BodyTouches touches_;
   ParticlePairs pairs_;
   std::vector<ChainScratch> scratch_;
   std::vector<Resistance> resistances_;
   std::vector<Mat3> slopes_;
-  VecX rest_;  // where particles were when this began: chains are cut by it
+  VecX rest_;                        // where particles were when this began: chains are cut by it
+  std::vector<ParticleLine> given_;  // N: what elements gave each in the last substep
   bool built_ = false;
   bool found_ = false;
   int part_ = 0, parts_ = 0;
