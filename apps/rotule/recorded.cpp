@@ -160,7 +160,7 @@ std::vector<NamedSolver> solvers_by_name(const std::vector<std::string>& names, 
     Recipe recipe{.solver = named.settings};
     // A step's bound is not a study's, which has a limit of time; and no step comes after.
     if (recipe.solver.holds<AutoSettings>()) {
-      *recipe.solver.find<int>("max_iterations") = 30000;
+      *recipe.solver.find<int>("max_iterations") = 1000000;
       *recipe.solver.find<bool>("rest") = false;
     }
     apply_settings(recipe, settings);

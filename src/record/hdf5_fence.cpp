@@ -147,7 +147,9 @@ std::string try_in_child(const std::string& path, double seconds) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(path, "cannot be tried before it is read: no pipe to be had");
   std::fflush(nullptr);
+  std::unique_lock nobody_beside(hdf5_beside());
   const pid_t child = ::fork();
+  if (child != 0) nobody_beside.unlock();
   if (child < 0) {
     ::close(ends[0]);
     ::close(ends[1]);
@@ -220,6 +222,11 @@ bool is_open_here(const struct stat& file) {
 }
 
 }  // namespace
+
+std::mutex& hdf5_beside() {
+  static std::mutex mutex;
+  return mutex;
+}
 
 void require_harmless(const std::string& path) {
   static std::mutex mutex;

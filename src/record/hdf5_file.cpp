@@ -104,6 +104,14 @@ void require_recording_or_nothing(const std::string& path) {
 
 }  // namespace
 
+bool hdf5_knows_threads() {
+  prepare_library();
+  hbool_t knows = false;
+  return H5is_library_threadsafe(&knows) >= 0 && knows;
+}
+
+void prepare_hdf5_here() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+
 Hdf5Handle::Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
 Hdf5Handle& Hdf5Handle::operator=(Hdf5Handle&& other) noexcept {
   if (this != &other) {

@@ -38,6 +38,10 @@ class Hdf5Handle {
 /// Under which a file stands that is written to still, or whose writer was killed: F.h5.part.
 std::string unfinished_name(const std::string& path);
 
+/// Whether the library may be called on several threads; each of them but the first calls `prepare_hdf5_here` before.
+bool hdf5_knows_threads();
+void prepare_hdf5_here();
+
 /// The sizes of an array, slowest index first.
 using Extent = std::vector<Hdf5Size>;
 

@@ -6,12 +6,18 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstring>
+#include <mutex>
 
 #include "base/spans.h"
+#include "problem/features.h"
 #include "record/growing_table.h"
+#include "record/hdf5_fence.h"
+#include "record/hdf5_file.h"
 #include "record/problem_groups.h"
 #include "record/version.h"
+#include "record/work_beside.h"
 
 namespace rotule {
 
@@ -174,7 +180,9 @@ std::vector<ProblemEntry> read_index(const Hdf5File& file) {
 
 }  // namespace
 
-struct ProblemWriter::Tables {
+namespace problem_tables {
+
+struct Tables {
   explicit Tables(Hdf5File& file)
       : inverse_mass(file, "/inverse_mass", {6, 6}),
         J_a(file, "/J_a", {6}),
@@ -225,9 +233,52 @@ struct ProblemWriter::Tables {
   } last;
 };
 
-ProblemWriter::ProblemWriter(const std::string& path, const std::string& scene, const std::string& recipe,
-                             const std::vector<std::string>& joints)
-    : file_(Hdf5File::create_stream(path)), last_flush_(std::chrono::steady_clock::now()) {
+}  // namespace problem_tables
+
+/// The file and what becomes of a problem on its way there, on whatever thread.
+class ProblemWriter::Stream {
+ public:
+  Stream(const std::string& path, const std::string& scene, const std::string& recipe, const std::vector<std::string>& joints);
+
+  void append(std::int64_t frame, double time, int island, const ConstraintProblem& problem, std::span<const double> x) {
+    worker_.hand_over([&](Handed& to) {
+      to.frame = frame;
+      to.time = time;
+      to.island = island;
+      to.problem = problem;
+      to.x.assign(x.begin(), x.end());
+    });
+  }
+  void close();
+  void finish() {
+    close();
+    file_.finish();
+  }
+
+ private:
+  struct Handed {
+    std::int64_t frame = 0;
+    double time = 0;
+    int island = 0;
+    ConstraintProblem problem;
+    std::vector<double> x;
+  };
+  using Tables = problem_tables::Tables;
+  void write(const Handed& handed);
+  void flush();
+
+  Hdf5File file_;
+  std::unique_ptr<Tables> tables_;
+  FeatureFinder features_;
+  std::chrono::steady_clock::time_point last_flush_;
+  WorkBeside<Handed> worker_;  // the last: it ends before what it works on goes
+};
+
+ProblemWriter::Stream::Stream(const std::string& path, const std::string& scene, const std::string& recipe,
+                              const std::vector<std::string>& joints)
+    : file_(Hdf5File::create_stream(path)),
+      last_flush_(std::chrono::steady_clock::now()),
+      worker_(hdf5_knows_threads(), [this](const Handed& handed) { write(handed); }) {
   file_.attribute("/", "format", problems_format_name);
   file_.attribute("/", "version", static_cast<double>(problems_format_version));
   file_.attribute("/", "program_version", program_version);
@@ -237,10 +288,9 @@ ProblemWriter::ProblemWriter(const std::string& path, const std::string& scene, 
   file_.write("/joint_names", joints);
   tables_ = std::make_unique<Tables>(file_);
 }
-ProblemWriter::~ProblemWriter() = default;
-ProblemWriter::ProblemWriter(ProblemWriter&&) noexcept = default;
 
-void ProblemWriter::append(std::int64_t frame, double time, int island, const ConstraintProblem& p, std::span<const double> x) {
+void ProblemWriter::Stream::write(const Handed& handed) {
+  const auto& [frame, time, island, p, x] = handed;
   Tables& t = *tables_;
   t.flat.take(p, time);
   ProblemEntry entry{.frame = frame, .island = island, .sum = checksum<checksum_lanes>(p, t.flat, x)};
@@ -294,28 +344,39 @@ void ProblemWriter::append(std::int64_t frame, double time, int island, const Co
   std::size_t waiting = 0;
   t.visit([&](const auto& table) { waiting += table.waiting_bytes(); });
   if (waiting > flush_above || std::chrono::steady_clock::now() - last_flush_ > flush_after) {
-    if (!file_.published()) file_.publish();
     flush();
   }
 }
 
-void ProblemWriter::flush() {
+void ProblemWriter::Stream::flush() {
+  const std::scoped_lock lock(hdf5_beside());
+  prepare_hdf5_here();
+  if (!file_.published()) file_.publish();
   tables_->visit([&](auto& table) { table.flush(file_); });
   last_flush_ = std::chrono::steady_clock::now();
 }
 
-void ProblemWriter::close() {
+void ProblemWriter::Stream::close() {
   if (!tables_) return;
-  flush();
+  worker_.finish();
+  tables_->visit([&](auto& table) { table.flush(file_); });
   tables_->visit([](auto& table) { table.close(); });
   tables_.reset();
   file_.close();
 }
 
-void ProblemWriter::finish() {
-  close();
-  file_.finish();
+ProblemWriter::ProblemWriter(const std::string& path, const std::string& scene, const std::string& recipe,
+                             const std::vector<std::string>& joints)
+    : stream_(std::make_unique<Stream>(path, scene, recipe, joints)) {}
+ProblemWriter::~ProblemWriter() = default;
+ProblemWriter::ProblemWriter(ProblemWriter&&) noexcept = default;
+ProblemWriter& ProblemWriter::operator=(ProblemWriter&&) noexcept = default;
+void ProblemWriter::append(std::int64_t frame, double time, int island, const ConstraintProblem& problem,
+                           std::span<const double> x) {
+  stream_->append(frame, time, island, problem, x);
 }
+void ProblemWriter::close() { stream_->close(); }
+void ProblemWriter::finish() { stream_->finish(); }
 
 std::vector<std::int64_t> recorded_frames(const std::string& path) {
   const Hdf5File file = open_checked(path);

@@ -4,17 +4,15 @@
 // under ConstraintProblem's own names; `index` says where each one's rows, blocks, bodies begin, and how many there are.
 //
 // The file is streamed to: from its first second on it can be read, also while the run goes on or after it was killed. What a
-// problem's numbers add up to is in the index; what does not is refused as damaged.
+// problem's numbers add up to is in the index; what does not is refused as damaged. A thread of its own does that, beside the
+// steps, which only hand over copies; problems are written in the order in which they came.
 #include <rotule/problem.h>
 
-#include <array>
-#include <chrono>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
-
-#include "problem/features.h"
-#include "record/hdf5_file.h"
 
 namespace rotule {
 
@@ -25,17 +23,15 @@ class ProblemWriter {
                 const std::vector<std::string>& joints);
   ~ProblemWriter();
   ProblemWriter(ProblemWriter&&) noexcept;
+  ProblemWriter& operator=(ProblemWriter&&) noexcept;
+  /// Throws what has gone wrong with those before, if anything has.
   void append(std::int64_t frame, double time, int island, const ConstraintProblem& problem, std::span<const double> x);
   void close();   // under the temporary name still, where it has no other yet
   void finish();  // puts the file in its place
 
  private:
-  struct Tables;
-  void flush();
-  Hdf5File file_;
-  std::unique_ptr<Tables> tables_;
-  FeatureFinder features_;
-  std::chrono::steady_clock::time_point last_flush_;
+  class Stream;
+  std::unique_ptr<Stream> stream_;
 };
 
 struct RecordedProblem {

@@ -28,6 +28,7 @@ class Patience {
   [[nodiscard]] bool ask(double estimate, int iterations) const {
     return !(estimate > threshold_) || iterations % iterations_per_check_ == 0;
   }
+  [[nodiscard]] double threshold() const { return threshold_; }
   void hear(double estimate, double judged) {
     if (judged > 0) threshold_ = 0.95 * tolerance_ * std::clamp(estimate / judged, 0.01, 100.0);
   }
@@ -58,6 +59,8 @@ class Iteration {
   }
   /// What lengths of residuals in the norm of energy are divided by.
   [[nodiscard]] double scale() const { return answer_.scale(); }
+  /// The estimate at which the judge should be content, by what he has said so far.
+  [[nodiscard]] double goal() const { return patience_.threshold(); }
 
   /// Asks the judge, at any cost.
   bool solved(std::span<const double> x) { return answer_.judge(x) <= tolerance_; }

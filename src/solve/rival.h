@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace rotule {
 
 struct Rival {
   double sweeps = infinity;
+  std::vector<double> least;  // of all estimates so far, after every tenth sweep
 };
 
 /// Sets it for as long as this lives.
@@ -26,22 +28,26 @@ class RivalInForce {
 
 class Outlook {
  public:
-  Outlook(const Rival& rival, double tolerance) : rival_(rival.sweeps), tolerance_(tolerance) {}
+  explicit Outlook(Rival& rival) : rival_(rival) { rival_.least.clear(); }
 
-  /// After each sweep: whether the rest would take longer than the rival, at the rate of the last twenty.
-  bool hopeless(double estimate) {
+  /// After each sweep: whether the rest would take longer than the rival, at the rate since the first third of all sweeps (sets
+  /// of contacts settle in jumps, and a few sweeps say little), `goal` being the estimate at which the judge should be content.
+  /// Who has had twice the rival's time has promised too much.
+  bool hopeless(double estimate, double goal) {
     constexpr int window = 10;
-    if (rival_ == infinity) return false;
+    if (rival_.sweeps == infinity) return false;
     least_ = std::min(least_, estimate);
     if (++sweeps_ % window != 0) return false;
-    const double before = last_, rate = std::log(before / least_) / window;
-    last_ = least_;
-    least_ = infinity;
-    return before < infinity && !(rate * rival_ >= std::log(last_ / tolerance_));
+    rival_.least.push_back(least_);
+    const std::size_t now = rival_.least.size(), before = std::max<std::size_t>(1, 3 * now / 10);
+    if (now == before) return false;
+    const double rate = std::log(rival_.least[before - 1] / least_) / static_cast<double>(window * (now - before));
+    return sweeps_ >= 2 * rival_.sweeps || !(rate * rival_.sweeps >= std::log(least_ / goal));
   }
 
  private:
-  double rival_, tolerance_, least_ = infinity, last_ = infinity;
+  Rival& rival_;
+  double least_ = infinity;
   int sweeps_ = 0;
 };
 

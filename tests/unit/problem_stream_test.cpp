@@ -125,12 +125,12 @@ TEST(ProblemStream, CanBeReadWhileItIsWritten) {
   const std::string path = folder.path / "problems.h5";
   const ConstraintProblem p = testing::brick_wall(8, 8);
   ProblemWriter writer(path, "{}", "{}", {});
-  for (int frame = 0; frame < 40; ++frame) writer.append(frame, frame, 0, p, span_of(zeros(p)));
+  for (int frame = 0; frame < 80; ++frame) writer.append(frame, frame, 0, p, span_of(zeros(p)));
   const std::vector<std::int64_t> frames = recorded_frames(path);
   ASSERT_FALSE(frames.empty());
   EXPECT_EQ(read_problem(path, frames.back(), 0).problem.b, p.b);
   writer.finish();
-  EXPECT_EQ(recorded_frames(path).size(), 40u);
+  EXPECT_EQ(recorded_frames(path).size(), 80u);
 }
 
 TEST(ProblemStream, RefusesWhatIsDamaged) {

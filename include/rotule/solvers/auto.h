@@ -23,7 +23,8 @@ struct AutoSettings {
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor&& visit) {
-    visit(Field{"rest", "", "whether answers go beyond the tolerance where bodies rest, so that the next step begins right"}, s.rest);
+    visit(Field{"rest", "", "whether answers go beyond the tolerance where bodies rest, so that the next step begins right"},
+          s.rest);
     iteration_fields(s, visit, "most work per solve, in sweeps over all rows: the best answer within it is taken",
                      Tolerance::above_zero);
     visit(Field{"step_rows", "",

@@ -26,7 +26,7 @@ void solve(const ConstraintProblem& problem, const AndersonSettings& settings, W
   auto& work = workspace.get<Anderson>();
   const std::size_t n = x.size();
   Iteration loop(problem, settings, work.answer, report);
-  Outlook outlook(workspace.get<Rival>(), settings.tolerance);
+  Outlook outlook(workspace.get<Rival>());
   work.sweeps.with_operator(problem, settings.storage, [&](auto& blocks) {
     blocks.prepare(problem, x);
     if (loop.solved(x)) return;
@@ -38,7 +38,7 @@ void solve(const ConstraintProblem& problem, const AndersonSettings& settings, W
       const double estimate = blocks.sweep(false, 1, x) / loop.scale();
       ++report.iterations;
       if (loop.ends(estimate, x)) break;
-      if (outlook.hopeless(estimate)) {
+      if (outlook.hopeless(estimate, loop.goal())) {
         loop.solved(x);
         break;
       }

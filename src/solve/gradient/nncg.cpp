@@ -37,7 +37,7 @@ void solve(const ConstraintProblem& problem, const NncgSettings& settings, Works
   constexpr int sweeps_per_start = 100;
   auto& work = workspace.get<Nncg>();
   Iteration loop(problem, settings, work.answer, report);
-  Outlook outlook(workspace.get<Rival>(), settings.tolerance);
+  Outlook outlook(workspace.get<Rival>());
   work.sweeps.with_operator(problem, settings.storage, [&](auto& blocks) {
     blocks.prepare(problem, x);
     if (loop.solved(x)) return;
@@ -60,7 +60,7 @@ void solve(const ConstraintProblem& problem, const NncgSettings& settings, Works
       estimate /= loop.scale();
       ++report.iterations;
       if (loop.ends(estimate, x)) break;
-      if (outlook.hopeless(estimate)) {
+      if (outlook.hopeless(estimate, loop.goal())) {
         loop.solved(x);
         break;
       }

@@ -5,6 +5,7 @@
 //   at most 150 rows                                prox_newton
 //   joints, many rows of contacts or limits, no
 //   friction                                        prox_newton, 15 steps
+//   joints and contacts, from nothing               anderson, for as long as 4 steps of Newton, then as below
 //   joints, many rows of contacts, limits or
 //   motors, and no large mass ratio                 prox_newton
 //   joints, and so many others, in touch with each
@@ -13,14 +14,15 @@
 //   boxes and bounds alone, at most 150 rows        block_pivoting
 //   a stack: few touching pairs per body, and 4 or
 //   more on top of each other, by faces, or a body
-//   30 times as heavy as one it touches             two_level, 12 sweeps
+//   30 times as heavy as one below                  two_level, 12 sweeps
 //   anything else, and what the last leaves         anderson
 //
 // Sweeps watch their own rate (rival.h) and go on for as long as it promises the tolerance sooner than Newton's steps would be
 // there; then those that factor take turns (solve_by_factors), each from the best answer so far, until the tolerance is met or
 // max_iterations sweeps' worth of work is done, or the step's share of work (step_rows). Where that is too little for Newton to
-// come near, sweeps have all of it: what they leave is small at any time. The report names the one whose answer it is, and counts
-// the iterations of all. Measured in docs/contact_solvers.md.
+// come near, sweeps have all of it: what they leave is small at any time. Each says itself how good its answer is, by the same
+// judge. The report names the one whose answer it is, and counts the iterations of all. Measured in docs/contact_solvers.md and
+// docs/laboratory.md.
 #include <rotule/error.h>
 #include <rotule/solvers/admm.h>
 #include <rotule/solvers/anderson.h>
@@ -62,7 +64,7 @@ constexpr double heavy = 30;
 constexpr double at_rest = 1e-10;  // a residual that leaves stacks where they are
 constexpr int least_newton = 20;   // steps below which Newton, from afar, rarely comes near
 constexpr double nearly_right = 0.03;
-constexpr double usual_newton_steps = 8, few_newton_steps = 4;
+constexpr double few_newton_steps = 4, newton_steps_from_near = 8, newton_steps_from_afar = 20;
 constexpr double least_newton_cost = 25;  // sweeps that a step of Newton is worth, without its factor
 constexpr double most_pairs_per_body = 1.5, least_contacts_per_face = 2;
 
@@ -74,14 +76,15 @@ struct Looks {
   bool cones = false;
   int height = 0;         // most pairs between a body and the ground, along the shortest way
   double mass_ratio = 1;  // largest between bodies that touch
+  double load_ratio = 1;  // the same, of a body to one that is nearer to the ground, or as near
   int pairs = 0;          // runs of blocks between the same two bodies; further bodies of a block make pairs with its first
   /// Whether bodies touch by faces, several contacts a pair: loads are shared in many ways, which sweeps find out slowly.
   [[nodiscard]] bool faces(const ConstraintProblem& problem) const {
     return pairs > 0 && static_cast<double>(problem.blocks.size()) >= least_contacts_per_face * pairs && !problem.has_matrix();
   }
-  /// Few pairs that carry much: by faces, on top of each other, or very different masses.
+  /// Few pairs that carry much: by faces, on top of each other, or a heavy body on a light one.
   [[nodiscard]] bool stack(const ConstraintProblem& problem) const {
-    return pairs <= most_pairs_per_body * problem.bodies() && ((height >= tall && faces(problem)) || mass_ratio >= heavy);
+    return pairs <= most_pairs_per_body * problem.bodies() && ((height >= tall && faces(problem)) || load_ratio >= heavy);
   }
   /// Whether the Schur complement of the joints would be so large that the sparse factor of everything is cheaper.
   [[nodiscard]] bool crowded() const {
@@ -108,6 +111,21 @@ void for_each_pair(const ConstraintProblem& problem, const ConstraintBlock& bloc
   visit(block.body_a, block.body_b);
   const int first = block.body_a >= 0 ? block.body_a : block.body_b;
   for (int k = block.first_more; k < block.first_more + block.more_count; ++k) visit(first, problem.more[k].body);
+}
+
+/// Whether no row asks for anything at x = 0: nothing touches, or all that does moves apart.
+bool asks_for_nothing(const ConstraintProblem& problem) {
+  std::size_t group = 0;
+  for (int r = 0; r < problem.rows();) {
+    while (group < problem.friction.size() && problem.friction[group].first_row < r) ++group;
+    if (group < problem.friction.size() && problem.friction[group].first_row == r) {
+      r += problem.friction[group].count;  // without a normal force there is none
+    } else {
+      if ((problem.b[r] > 0 && problem.upper[r] > 0) || (problem.b[r] < 0 && problem.lower[r] < 0)) return false;
+      ++r;
+    }
+  }
+  return true;
 }
 
 bool only_joints(const ConstraintProblem& problem) {
@@ -162,6 +180,14 @@ Looks look(const ConstraintProblem& problem, Auto& work) {
       work.queue.push_back(other);
     }
   }
+  if (looks.mass_ratio < heavy) return looks;
+  for (const ConstraintBlock& block : problem.blocks)
+    for_each_pair(problem, block, [&](int a, int b) {
+      const double p = inverse_mass(a), q = inverse_mass(b);
+      if (!(p > 0 && q > 0)) return;
+      if (work.level[a] >= work.level[b]) looks.load_ratio = std::max(looks.load_ratio, q / p);
+      if (work.level[b] >= work.level[a]) looks.load_ratio = std::max(looks.load_ratio, p / q);
+    });
   return looks;
 }
 
@@ -204,13 +230,22 @@ class Ladder {
   }
   template <class Settings>
   void climb_to(double tolerance, Settings rung, double iterations, double cost) {
+    climb_from(from_, tolerance, rung, iterations, cost);
+  }
+  /// The same from the problem's own start: Newton from nothing is often there sooner than from what sweeps have left.
+  template <class Settings>
+  void climb_anew(double tolerance, Settings rung, double iterations, double cost) {
+    climb_from(&problem_, tolerance, rung, iterations, cost);
+  }
+  template <class Settings>
+  void climb_from(const ConstraintProblem* start, double tolerance, Settings rung, double iterations, double cost) {
     if (from_ != &problem_ && Budget::spent()) return;  // the best so far is what the step's budget bought
     const double most = std::min(iterations, left() / cost);
     if (most < 1) return;
     rung.tolerance = tolerance;
     rung.max_iterations = static_cast<int>(most);
-    if (from_ != &problem_) std::ranges::copy(work_.best_x, work_.restarted.x0.begin());
-    solve(*from_, rung, workspace_, x_, work_.rung);
+    if (start != &problem_) std::ranges::copy(work_.best_x, work_.restarted.x0.begin());
+    solve(*start, rung, workspace_, x_, work_.rung);
     report_.iterations += work_.rung.iterations;
     report_.smallest_pivot = std::min(report_.smallest_pivot, work_.rung.smallest_pivot);
     spent_ += cost * iterations_of(rung);
@@ -306,10 +341,11 @@ bool mostly_sticks(const ConstraintProblem& problem, std::span<const double> x) 
 
 /// Sweeps for as long as the rate at which the residual falls promises the tolerance sooner than Newton would be there; bodies
 /// that touch by faces are his.
-void sweep(bool faces, bool settled, Ladder& ladder) {
+void sweep(bool faces, bool settled, bool near, Ladder& ladder) {
   constexpr double much_dearer = 1.5;
   if (ladder.over()) return;
-  const double first_rival = (faces ? few_newton_steps : usual_newton_steps) * least_newton_cost;
+  const double steps = near ? newton_steps_from_near : newton_steps_from_afar;
+  const double first_rival = (!faces ? steps : settled ? few_newton_steps : newton_steps_from_near) * least_newton_cost;
   if (settled)
     ladder.climb_before(first_rival, NncgSettings{});
   else
@@ -318,7 +354,7 @@ void sweep(bool faces, bool settled, Ladder& ladder) {
   // From here on somebody has to know what a factor costs.
   if (!ladder.affords(least_newton)) return ladder.climb(NncgSettings{}, ladder.left(), 1);
   if (ladder.newton_cost() <= much_dearer * least_newton_cost) return;
-  const double rival = usual_newton_steps * ladder.newton_cost();
+  const double rival = steps * ladder.newton_cost();
   ladder.climb_before(rival, NncgSettings{});
   if (!ladder.over()) ladder.climb_before(rival, AndersonSettings{});
 }
@@ -331,26 +367,31 @@ void settle(bool near, double goal, Ladder& ladder) {
     ladder.climb_to(goal, ProxNewtonSettings{}, last_steps, ladder.newton_cost());
 }
 
-/// What sweeps do not get to. From afar the interior point is soonest near a solution, from nearby Newton; alternating directions
-/// are at rough answers that it does not find; a path leads through jams. None of them is sure: each gets more from round to
-/// round, until the budget is spent.
+/// What sweeps do not get to. From afar the interior point is soonest near a solution, from nearby Newton, and where much is
+/// asked he is from nothing too; alternating directions are at rough answers that neither finds; a path leads through jams. None
+/// of them is sure: each gets more from round to round, until the budget is spent.
 void solve_by_factors(const AutoSettings& settings, bool faces, bool near, Ladder& ladder) {
-  constexpr double jam = 1e-4, rough = 1e-5;
+  constexpr double jam = 1e-4, rough = 1e-5, very_rough = 5e-4, interior_reach = 5e-7;
   constexpr double cost_of_a_solve = 0.3;  // of a factor's
-  constexpr int interior = 40, first_directions = 300, first_newton = 100, first_path = 500, path_sweeps = 400,
-                more_sweeps = 1000;
+  constexpr int interior = 40, first_directions = 300, a_few_directions = 100, newton_anew = 300, first_newton = 100,
+                first_path = 500, path_sweeps = 400, more_sweeps = 1000;
   // Bodies on faces will rest, if what is left over does not move them: a few steps more.
   constexpr double steady = 1e-8;
   const double tolerance = settings.tolerance;
-  if (!near)
+  if (!near && faces && tolerance >= very_rough && !settings.rest)
+    ladder.climb(AdmmSettings{}, a_few_directions, std::max(2.0, cost_of_a_solve * ladder.newton_cost()));
+  if (ladder.over()) return;
+  if (!near && (faces || tolerance >= interior_reach))
     ladder.climb_to(faces && settings.rest ? std::min(tolerance, steady) : tolerance, InteriorPointSettings{}, interior,
                     ladder.has_plenty() ? least_newton_cost : ladder.newton_cost());
   const double cost = ladder.over() ? 1 : ladder.newton_cost();
   for (int round = 0; !ladder.over(); ++round) {
     const double last = ladder.best(), growth = std::pow(2.0, round);
     // Once Newton is near, the rest comes in two or three steps, and a start for the next problem that is right.
-    if (round == 0)
-      ladder.climb_to(near && settings.rest ? std::min(tolerance, at_rest) : tolerance, ProxNewtonSettings{}, first_newton, cost);
+    if (round == 0 && !near)
+      ladder.climb_anew(tolerance, ProxNewtonSettings{}, newton_anew, cost);
+    else if (round == 0)
+      ladder.climb_to(settings.rest ? std::min(tolerance, at_rest) : tolerance, ProxNewtonSettings{}, first_newton, cost);
     else
       ladder.climb(ProxNewtonSettings{}, first_newton * growth, cost);
     if (ladder.over()) return;
@@ -380,12 +421,12 @@ void climb(const ConstraintProblem& problem, const AutoSettings& settings, const
   } else if (looks.joint_rows > 0) {
     if (problem.friction.empty() && looks.other_rows > most_rows_for_complement)
       ladder.climb(ProxNewtonSettings{.first_sweeps = 0}, steps_without_friction, ladder.newton_cost());
-    else if (!rests && looks.mass_ratio < heavy && !looks.dear_complement(problem))
-      ladder.climb_before(usual_newton_steps * least_newton_cost, AndersonSettings{});
+    else if (!rests && !looks.dear_complement(problem))
+      ladder.climb_before(few_newton_steps * least_newton_cost, AndersonSettings{});
     if (ladder.over()) {
       // Newton needs a handful of steps where nothing slips.
     } else if (looks.dear_complement(problem))
-      sweep(false, false, ladder);
+      sweep(false, false, near, ladder);
     else if (!looks.crowded())
       ladder.climb(HybridSettings{}, hybrid_iterations, 2);
   } else if (!looks.cones && problem.rows() <= most_rows_for_pivoting) {
@@ -394,7 +435,7 @@ void climb(const ConstraintProblem& problem, const AutoSettings& settings, const
     if (looks.stack(problem)) ladder.climb(TwoLevelSettings{}, two_level_sweeps, 2);
     const bool settled = faces && rests && !ladder.over();
     if (settled) settle(near, std::min(settings.tolerance, at_rest), ladder);
-    sweep(faces, settled, ladder);
+    sweep(faces, settled, near, ladder);
   }
   if (!ladder.over()) solve_by_factors(settings, faces, near, ladder);
 }
@@ -434,7 +475,7 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   // A warm start is another problem's answer: near is what is at rest, or soon will be, and will be followed by one more.
   const bool warm = problem.x0.squaredNorm() > 0, rests = settings.rest && warm;
   double start = infinity;
-  if (warm) {
+  if (warm || asks_for_nothing(problem)) {
     work.judge.begin(problem);
     start = work.judge.judge(x);
   }
