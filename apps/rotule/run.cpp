@@ -512,7 +512,7 @@ void run(const RunOptions& given) {
                    {"angular", json_of(now.angular_momentum, now.angular_momentum_balance)}}}};
   add_tallies(tallies, result);
   const WorldImplementation& inside = implementation_of(world);
-  if (recipe.budget.seconds > 0 || recipe.budget.iterations > 0)
+  if (recipe.budget.seconds > 0 || recipe.budget.iterations > 0 || inside.cut_steps > 0)
     result["budget"] = {{"seconds", recipe.budget.seconds},
                         {"iterations", recipe.budget.iterations},
                         {"cut_steps", inside.cut_steps},

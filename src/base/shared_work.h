@@ -25,15 +25,25 @@ class SharedWork {
     return rows_ > 0 ? std::max(share * rows_ - static_cast<double>(used_.load(std::memory_order_relaxed)), 0.0)
                      : std::numeric_limits<double>::infinity();
   }
-  [[nodiscard]] bool spent() const { return left() == 0; }
-  /// Whether some solve ended for want of it.
+  /// For who then ends: it is remembered that something was cut short.
+  [[nodiscard]] bool spent(double share = 1) {
+    const bool spent = left(share) == 0;
+    if (spent) cut_.store(true, std::memory_order_relaxed);
+    return spent;
+  }
+  /// Whether something ended for want of it.
   [[nodiscard]] bool cut() const { return cut_.load(std::memory_order_relaxed); }
 
   /// What the solve that asks may still do.
   static double left_here();
   static void use_here(double rows);
-  /// It would have gone on.
+  /// Who asks would have gone on.
   static void cut_here();
+  [[nodiscard]] static bool spent_here() {
+    const bool spent = left_here() == 0;
+    if (spent) cut_here();
+    return spent;
+  }
 
  private:
   friend class WorkPiece;

@@ -132,8 +132,8 @@ Recipe realtime() {
   recipe.formulation = VelocitySettings{};
   recipe.correction = ProjectionSettings{};
   recipe.contacts = ConeContactSettings{};
-  // All solves of a step together 16 ms, and with what a step does besides about twice that: 30 pictures a second.
-  recipe.solver = automatic_solver(1e-10, 1000, 800'000);
+  // All solves of a step together 10 ms, and with what a step does besides about three times that: 30 pictures a second.
+  recipe.solver = automatic_solver(1e-10, 1000, 500'000);
   return recipe;
 }
 

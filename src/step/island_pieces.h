@@ -8,6 +8,9 @@
 
 namespace rotule {
 
+/// Of a step's time and work: what is not closed afterwards adds up from step to step.
+inline constexpr double share_of_impulses = 0.7;
+
 /// Calls act(number) for each. Of `share` of the step's work, as much as is left of it, each gets a part by its size.
 template <class Do>
 void for_each_piece(std::span<const Island> islands, int threads, double share, const Do& act) {

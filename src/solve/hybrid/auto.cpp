@@ -260,6 +260,16 @@ class Ladder {
     }
   }
 
+  /// Pivots, each of which factors a dense matrix: next to nothing where rows are few, and much where they are a hundred. Of the
+  /// step's work they take what they cost.
+  void pivot(double most) {
+    constexpr double rows_per_sweep = 3, multiplications_per_row = 180;
+    const double n = problem_.rows(), cost = n * n / (3 * multiplications_per_row), form = n / rows_per_sweep;
+    constexpr double least = 10;
+    climb(BlockPivotingSettings{}, std::clamp(SharedWork::left_here() / (n * cost), least, most), 1);
+    SharedWork::use_here(n * (form + cost * work_.rung.iterations));
+  }
+
   /// Accelerated sweeps, until they promise to take longer than the rival would.
   template <class Settings>
   void climb_before(double rival, const Settings& rung) {
@@ -430,7 +440,7 @@ void climb(const ConstraintProblem& problem, const AutoSettings& settings, const
     else if (!looks.crowded())
       ladder.climb(HybridSettings{}, hybrid_iterations, 2);
   } else if (!looks.cones && problem.rows() <= most_rows_for_pivoting) {
-    ladder.climb(BlockPivotingSettings{}, pivots, 1);
+    ladder.pivot(pivots);
   } else {
     if (looks.stack(problem)) ladder.climb(TwoLevelSettings{}, two_level_sweeps, 2);
     const bool settled = faces && rests && !ladder.over();
@@ -483,6 +493,12 @@ void solve(const ConstraintProblem& problem, const AutoSettings& settings, Works
   ladder.begin(start);
   const bool near = start < nearly_right;
   if (!ladder.over()) climb(problem, settings, look(problem, work), rests, near, ladder);
+  if (ladder.best() == infinity) {
+    // Too little work was left for anybody to begin with: the start is the answer.
+    std::copy_n(problem.x0.data(), x.size(), x.begin());
+    work.judge.begin(problem);
+    ladder.begin(work.judge.judge(x));
+  }
   if (rests && ladder.solved() && start > 0.1 * at_rest) {
     if (ladder.best() != start) work.judge.judge(ladder.best_x());
     come_to_rest(problem, settings.tolerance, start, near, work.judge.rounding(), ladder);

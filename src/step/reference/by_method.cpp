@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/budget.h"
+#include "base/shared_work.h"
 #include "mechanism/reduced/reduced_motion.h"
 #include "mechanism/soft/soft_motion.h"
 #include "mechanism/touching/touching_motion.h"
@@ -226,7 +227,7 @@ void ReferenceStepper::look_at_end(State& s, double t, double h) {
     const double depth = deepest();
     if (depth == 0) break;
     idle = std::abs(depth - last) < helped * last ? idle + 1 : 0;
-    if (round >= few_rounds && (depth < deep || idle > most_idle || Budget::spent())) break;
+    if (round >= few_rounds && (depth < deep || idle > most_idle || Budget::spent() || SharedWork::current()->spent())) break;
     last = depth;
     const int count = split_into_islands(mechanism.model, parts(), late_, late_search_);
     const std::span<const Island> late{late_.data(), static_cast<std::size_t>(count)};

@@ -94,7 +94,7 @@ int Impacts::resolve(JointedMechanism& mechanism, const ContactRules& rules, std
       std::erase_if(stops_, [](const DriveRow& row) { return row.kind > DriveRow::Kind::upper || row.overshoot < 0; });
     }
     // Who takes part in this blow: what closes, and what holds without ever bouncing.
-    at_once = round == most_rounds || SharedWork::current()->spent();
+    at_once = round == most_rounds || SharedWork::spent_here();
     acting_.clear();
     bouncing_.clear();
     for (std::size_t k = 0; k < contacts.size(); ++k) {

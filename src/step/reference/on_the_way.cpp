@@ -4,6 +4,7 @@
 
 #include "base/budget.h"
 #include "mechanism/soft/soft_motion.h"
+#include "step/island_pieces.h"
 #include "step/reference/reference_stepper.h"
 
 namespace rotule {
@@ -101,6 +102,7 @@ void ReferenceStepper::strike_contacts(double t) {
   touched_.clear();
   for (const Contact& c : now.contacts) touched_.push_back(finder.touching(c));
   const JointedMechanism::Jump jump(mechanism, now.state);
+  const WorkPiece blows(*SharedWork::current(), SharedWork::current()->left(share_of_impulses));
   const double kinetic = mechanism.books ? kinetic_energy(mechanism.model, now.state) : 0;
   now.report.shocks += impacts_.resolve(mechanism, rules_, touched_, cone_, now.state, t);
   totals.given_work += impacts_.given_work;

@@ -31,18 +31,17 @@ struct Lent {
 template <class Do>
 void ReferenceStepper::for_each_island(const Part& part, const Do& act) {
   const StageClock::Scope stage(mechanism.clock, Stage::solve);
-  constexpr double for_impulses = 0.7;  // what is not closed afterwards adds up from step to step
-  const TimeShare share(for_impulses);
+  const TimeShare share(share_of_impulses);
   const ImpulseStep step{mechanism, *impulses_, rules_, search_, part.t, part.h, parts()};
   const std::span<const Island> islands{islands_.data(), static_cast<std::size_t>(island_count_)};
-  for_each_piece(islands, mechanism.recipe.threads, for_impulses, [&](int i) { act(step, i); });
+  for_each_piece(islands, mechanism.recipe.threads, share_of_impulses, [&](int i) { act(step, i); });
 }
 
 const StepReport& ReferenceStepper::step(State& s, double t, double h) {
   const StageClock::Run timed(mechanism.clock);
   const JointedMechanism::Awake awake(mechanism);
   const auto* solver = mechanism.recipe.solver.get_if<AutoSettings>();
-  const SharedWork work(solver ? solver->step_rows : 0);
+  SharedWork work(solver ? solver->step_rows : 0);
   open_step(s, t, h);
   if (!by_impulses()) {
     step_by_method(s, t, h);
