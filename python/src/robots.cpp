@@ -94,6 +94,50 @@ void add_parts(py::module_& module) {
       .field("control", &RobotActuator::control, "at the start");
 }
 
+/// A Sensors' numbers, which stay where they are for as long as it lives.
+py::array_t<double> numbers_of(const py::object& sensors, std::span<const double> numbers) {
+  py::array_t<double> out({static_cast<py::ssize_t>(numbers.size())}, numbers.data(), sensors);
+  out.attr("setflags")(py::arg("write") = false);
+  return out;
+}
+
+void add_sensors(py::module_& module) {
+  Record<RobotSensor>(module, "RobotSensor", "A sensor of an MJCF file.")
+      .field("name", &RobotSensor::name, "as the file has it")
+      .field("type", &RobotSensor::type, "MJCF's word, such as \"gyro\"")
+      .field("size", &RobotSensor::size, "how many numbers it says")
+      .field("unit", &RobotSensor::unit, "of each of them; empty where they have none, or the file does not say")
+      .field("cutoff", &RobotSensor::cutoff, "beyond this it says this; 0: never")
+      .field("noise", &RobotSensor::noise, "standard deviation that the file gives; not added");
+  py::class_<Sensors>(module, "Sensors", "The sensors of a robot in a world of its scene. Call read after steps.")
+      .def(py::init([](const Robot& robot, WorldHandle& world) { return std::make_unique<Sensors>(robot, world.world()); }),
+           py::arg("robot"), py::arg("world"), "Throws where the world lacks a body or joint of the robot.")
+      .def(
+          "read",
+          [](const py::object& self, WorldHandle& world, const Actuators* actuators) {
+            return numbers_of(self, self.cast<Sensors&>().read(world.world(), actuators));
+          },
+          py::arg("world"), py::arg("actuators") = py::none(),
+          "All numbers, in the order of the file, as the world stands now: `values`, brought up to date. What motors exert is by "
+          "the activations of `actuators`, or by the controls of the start.")
+      .def_property_readonly(
+          "values", [](const py::object& self) { return numbers_of(self, self.cast<Sensors&>().values()); },
+          "what was read last: a view that follows further calls of read")
+      .def(
+          "__getitem__",
+          [](const py::object& self, const std::string& name) { return numbers_of(self, self.cast<Sensors&>().of(name)); },
+          py::arg("name"), "The numbers of one sensor: a view likewise.")
+      .def_property_readonly(
+          "names",
+          [](const Sensors& self) {
+            std::vector<std::string> out;
+            for (const RobotSensor& sensor : self.list()) out.push_back(sensor.name);
+            return out;
+          },
+          "in the order of the file")
+      .def_property_readonly("list", &Sensors::list, "one RobotSensor each");
+}
+
 }  // namespace
 
 void add_robots(py::module_& module) {
@@ -104,7 +148,8 @@ void add_robots(py::module_& module) {
       .def_readonly("remarks", &Robot::remarks, "all that the file says and the scene does not, or says otherwise")
       .def_readonly("frames", &Robot::frames, "named frames that are no bodies: links held fast, sites")
       .def_readonly("ratings", &Robot::ratings, "effort and velocity of the motors of a URDF file")
-      .def_readonly("actuators", &Robot::actuators, "the motors of an MJCF file, in its order");
+      .def_readonly("actuators", &Robot::actuators, "the motors of an MJCF file, in its order")
+      .def_readonly("sensors", &Robot::sensors, "the sensors of an MJCF file, in its order");
   module.def(
       "read_robot",
       [](const std::string& path, const std::string& base, const Vec3& at, bool weld, bool hold, bool self_contacts,
@@ -167,6 +212,7 @@ void add_robots(py::module_& module) {
           },
           py::arg("world"), py::arg("controls"), py::arg("h") = py::none(),
           "Tells the world's motors what they do in the next h seconds (default: one step).");
+  add_sensors(module);
 }
 
 }  // namespace rotule::python
