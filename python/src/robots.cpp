@@ -92,6 +92,20 @@ void add_parts(py::module_& module) {
       .field("controls", &RobotActuator::controls, "range of its control, or None")
       .field("forces", &RobotActuator::forces, "range of its force, or None")
       .field("control", &RobotActuator::control, "at the start");
+  Record<RobotSensor>(module, "RobotSensor", "A sensor of an MJCF file.")
+      .field("name", &RobotSensor::name, "as the file has it")
+      .field("type", &RobotSensor::type, "MJCF's word, such as \"gyro\"")
+      .field("size", &RobotSensor::size, "how many numbers it says")
+      .field("unit", &RobotSensor::unit, "of each of them; empty where they have none, or the file does not say")
+      .field("cutoff", &RobotSensor::cutoff, "beyond this it says this; 0: never")
+      .field("noise", &RobotSensor::noise, "standard deviation that the file gives; not added");
+}
+
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& list) {
+  std::vector<std::string> out;
+  for (const Named& each : list) out.push_back(each.name);
+  return out;
 }
 
 /// A Sensors' numbers, which stay where they are for as long as it lives.
@@ -102,13 +116,6 @@ py::array_t<double> numbers_of(const py::object& sensors, std::span<const double
 }
 
 void add_sensors(py::module_& module) {
-  Record<RobotSensor>(module, "RobotSensor", "A sensor of an MJCF file.")
-      .field("name", &RobotSensor::name, "as the file has it")
-      .field("type", &RobotSensor::type, "MJCF's word, such as \"gyro\"")
-      .field("size", &RobotSensor::size, "how many numbers it says")
-      .field("unit", &RobotSensor::unit, "of each of them; empty where they have none, or the file does not say")
-      .field("cutoff", &RobotSensor::cutoff, "beyond this it says this; 0: never")
-      .field("noise", &RobotSensor::noise, "standard deviation that the file gives; not added");
   py::class_<Sensors>(module, "Sensors", "The sensors of a robot in a world of its scene. Call read after steps.")
       .def(py::init([](const Robot& robot, WorldHandle& world) { return std::make_unique<Sensors>(robot, world.world()); }),
            py::arg("robot"), py::arg("world"), "Throws where the world lacks a body or joint of the robot.")
@@ -128,13 +135,7 @@ void add_sensors(py::module_& module) {
           [](const py::object& self, const std::string& name) { return numbers_of(self, self.cast<Sensors&>().of(name)); },
           py::arg("name"), "The numbers of one sensor: a view likewise.")
       .def_property_readonly(
-          "names",
-          [](const Sensors& self) {
-            std::vector<std::string> out;
-            for (const RobotSensor& sensor : self.list()) out.push_back(sensor.name);
-            return out;
-          },
-          "in the order of the file")
+          "names", [](const Sensors& self) { return names_of(self.list()); }, "in the order of the file")
       .def_property_readonly("list", &Sensors::list, "one RobotSensor each");
 }
 
@@ -186,13 +187,7 @@ void add_robots(py::module_& module) {
           py::arg("robot"), py::arg("world"), "Activations begin where the controls of the start would have brought them.")
       .def_property_readonly("list", &Actuators::list, "one RobotActuator each")
       .def_property_readonly(
-          "names",
-          [](const Actuators& self) {
-            std::vector<std::string> out;
-            for (const RobotActuator& actuator : self.list()) out.push_back(actuator.name);
-            return out;
-          },
-          "in the order of controls")
+          "names", [](const Actuators& self) { return names_of(self.list()); }, "in the order of controls")
       .def_property_readonly(
           "controls",
           [](const Actuators& self) {
