@@ -4,6 +4,7 @@
 // file's. What a file says and a scene cannot is never dropped in silence: it is a remark, by name and line.
 #include <rotule/ids.h>
 #include <rotule/scene.h>
+#include <rotule/shapes.h>
 #include <rotule/types.h>
 
 #include <array>
@@ -61,6 +62,35 @@ struct RobotActuator {
   double control = 0;        // at the start
 };
 
+/// A sensor of an MJCF file. What it says is exact: `noise` is what the file gives as its standard deviation, for who wants to
+/// add some.
+struct RobotSensor {
+  struct Seat {
+    std::string body = {};  // "world" where nothing moves it
+    Pose pose = {};         // in the body's frame
+  };
+  /// Of all that it is about: a share of a body.
+  struct Part {
+    std::string body = {};
+    double mass = 0;
+    Vec3 center = Vec3::Zero();   // m, in the body's frame
+    Mat3 inertia = Mat3::Zero();  // kg m^2, about that, in its axes
+    double weight = 1;            // share of it that nothing unseen carries
+  };
+  std::string name = {};
+  std::string type = {};  // MJCF's word: "gyro", "framepos"
+  int size = 1;           // numbers
+  std::string unit = {};
+  Seat at = {};
+  std::optional<Seat> against = {};               // the frame in which it is told; else the world's
+  std::vector<RobotActuator::Moved> joints = {};  // L = sum of ratio (q + zero)
+  std::string actuator = {};
+  std::vector<Part> parts = {};
+  Shape zone = Sphere{0.005};    // of touch
+  Vec3 field = Vec3::Zero();     // of magnetometers, in the world
+  double cutoff = 0, noise = 0;  // beyond the former it says the former; 0: never
+};
+
 struct RobotOptions {
   enum class Base { automatic, fixed, floating };
   /// Of a URDF file's root. Automatic: fixed where it is named "world" or has no inertia.
@@ -86,6 +116,7 @@ struct Robot {
   std::vector<RobotFrame> frames = {};
   std::vector<JointRating> ratings = {};
   std::vector<RobotActuator> actuators = {};  // in the order of the file
+  std::vector<RobotSensor> sensors = {};      // likewise
 };
 
 /// Whether the name ends as files of robots do: .urdf, .xml, .mjcf.
@@ -118,6 +149,45 @@ class Actuators {
   std::vector<RobotActuator> actuators_;
   std::vector<double> activations_;
   std::vector<Motor> motors_;
+};
+
+/// The sensors of a robot in a world of its scene. Places and velocities are those of the world's state; accelerations are
+/// World::acceleration's, the mean of the last step at velocity level (none before the first); forces come from those and from
+/// the contacts of the last step.
+class Sensors {
+ public:
+  /// Throws Error where the world lacks a body or joint.
+  Sensors(const Robot& robot, const World& world);
+
+  [[nodiscard]] const std::vector<RobotSensor>& list() const { return sensors_; }
+  /// All numbers, sensor after sensor in the order of the file, as the world stands now; valid until the next call. What motors
+  /// exert is by the activations of `actuators`, or by the controls of the start.
+  std::span<const double> read(const World& world, const Actuators* actuators = nullptr);
+  /// Those of one sensor, of what was read last. Throws Error with the nearest name.
+  [[nodiscard]] std::span<const double> of(std::string_view name) const;
+  [[nodiscard]] std::span<const double> values() const { return values_; }
+  /// Where a sensor's numbers begin among all.
+  [[nodiscard]] int first(std::size_t sensor) const { return sources_[sensor].first; }
+
+ private:
+  struct Seat {
+    std::optional<BodyId> body = {};  // none: the world
+    Pose pose = {};
+  };
+  struct Source {
+    int first = 0, kind = 0;
+    Seat at = {};
+    std::optional<Seat> against = {};
+    std::vector<JointId> joints = {};
+    std::vector<BodyId> parts = {};
+    std::vector<std::size_t> actuators = {};
+  };
+  struct Reading;
+  std::vector<RobotSensor> sensors_;
+  std::vector<RobotActuator> actuators_;
+  std::vector<std::vector<JointId>> moved_;  // by each of them
+  std::vector<Source> sources_;
+  std::vector<double> values_;
 };
 
 /// A scene whose joints form trees of hinges, sliders, planar joints and welds, as the text of a URDF file; remarks say what URDF

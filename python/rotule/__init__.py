@@ -10,12 +10,12 @@ ranges."""
 from . import envs, recipes
 from ._core import (Actuators, Arm, Balance, Batch, BodyId, BrokenJoint, CastResult, CenterOfMassTarget, Checkup, Diagnostics,
                     DistanceResult, EnergyBalance, ForceId, InverseDynamics, InverseReport, JointError, JointForce, JointId,
-                    JointMotion, JointRating, Linearisation, LookTarget, Mode, MomentumBalance, MotorOff, MotorPosition, MotorSpeed,
-                    MotorTorque, OrientationTarget, PointTarget, Problem, RayResult, Recorder, Recording, ReducedAxis, ReducedModel,
-                    Redundancy, RelaxationReport, Remark, Residual, Restless, Robot, RobotActuator, RobotFrame, RobotRemark,
-                    Snapshot, SolveReport, Solver, StateSpace, StepReport, World, __version__, check, describe_quantity,
-                    describe_solver, ik, linearise, modes, read_problem, read_robot, recipe_for, recorded_frames, relax, residual,
-                    solve, solver_names, state_space, to_urdf)
+                    JointMotion, JointRating, Linearisation, LookTarget, Mode, MomentumBalance, MotorOff, MotorPosition,
+                    MotorSpeed, MotorTorque, OrientationTarget, PointTarget, Problem, RayResult, Recorder, Recording,
+                    ReducedAxis, ReducedModel, Redundancy, RelaxationReport, Remark, Residual, Restless, Robot, RobotActuator,
+                    RobotFrame, RobotRemark, RobotSensor, Sensors, Snapshot, SolveReport, Solver, StateSpace, StepReport, World,
+                    __version__, check, describe_quantity, describe_solver, ik, linearise, modes, read_problem, read_robot,
+                    recipe_for, recorded_frames, relax, residual, solve, solver_names, state_space, to_urdf)
 from .errors import Error, Interrupted, StepError, UnknownName
 from .fields import describe
 from .recording import record

@@ -92,6 +92,51 @@ void add_parts(py::module_& module) {
       .field("controls", &RobotActuator::controls, "range of its control, or None")
       .field("forces", &RobotActuator::forces, "range of its force, or None")
       .field("control", &RobotActuator::control, "at the start");
+  Record<RobotSensor>(module, "RobotSensor", "A sensor of an MJCF file.")
+      .field("name", &RobotSensor::name, "as the file has it")
+      .field("type", &RobotSensor::type, "MJCF's word, such as \"gyro\"")
+      .field("size", &RobotSensor::size, "how many numbers it says")
+      .field("unit", &RobotSensor::unit, "of each of them; empty where they have none, or the file does not say")
+      .field("cutoff", &RobotSensor::cutoff, "beyond this it says this; 0: never")
+      .field("noise", &RobotSensor::noise, "standard deviation that the file gives; not added");
+}
+
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& list) {
+  std::vector<std::string> out;
+  for (const Named& each : list) out.push_back(each.name);
+  return out;
+}
+
+/// A Sensors' numbers, which stay where they are for as long as it lives.
+py::array_t<double> numbers_of(const py::object& sensors, std::span<const double> numbers) {
+  py::array_t<double> out({static_cast<py::ssize_t>(numbers.size())}, numbers.data(), sensors);
+  out.attr("setflags")(py::arg("write") = false);
+  return out;
+}
+
+void add_sensors(py::module_& module) {
+  py::class_<Sensors>(module, "Sensors", "The sensors of a robot in a world of its scene. Call read after steps.")
+      .def(py::init([](const Robot& robot, WorldHandle& world) { return std::make_unique<Sensors>(robot, world.world()); }),
+           py::arg("robot"), py::arg("world"), "Throws where the world lacks a body or joint of the robot.")
+      .def(
+          "read",
+          [](const py::object& self, WorldHandle& world, const Actuators* actuators) {
+            return numbers_of(self, self.cast<Sensors&>().read(world.world(), actuators));
+          },
+          py::arg("world"), py::arg("actuators") = py::none(),
+          "All numbers, in the order of the file, as the world stands now: `values`, brought up to date. What motors exert is by "
+          "the activations of `actuators`, or by the controls of the start.")
+      .def_property_readonly(
+          "values", [](const py::object& self) { return numbers_of(self, self.cast<Sensors&>().values()); },
+          "what was read last: a view that follows further calls of read")
+      .def(
+          "__getitem__",
+          [](const py::object& self, const std::string& name) { return numbers_of(self, self.cast<Sensors&>().of(name)); },
+          py::arg("name"), "The numbers of one sensor: a view likewise.")
+      .def_property_readonly(
+          "names", [](const Sensors& self) { return names_of(self.list()); }, "in the order of the file")
+      .def_property_readonly("list", &Sensors::list, "one RobotSensor each");
 }
 
 }  // namespace
@@ -104,7 +149,8 @@ void add_robots(py::module_& module) {
       .def_readonly("remarks", &Robot::remarks, "all that the file says and the scene does not, or says otherwise")
       .def_readonly("frames", &Robot::frames, "named frames that are no bodies: links held fast, sites")
       .def_readonly("ratings", &Robot::ratings, "effort and velocity of the motors of a URDF file")
-      .def_readonly("actuators", &Robot::actuators, "the motors of an MJCF file, in its order");
+      .def_readonly("actuators", &Robot::actuators, "the motors of an MJCF file, in its order")
+      .def_readonly("sensors", &Robot::sensors, "the sensors of an MJCF file, in its order");
   module.def(
       "read_robot",
       [](const std::string& path, const std::string& base, const Vec3& at, bool weld, bool hold, bool self_contacts,
@@ -141,13 +187,7 @@ void add_robots(py::module_& module) {
           py::arg("robot"), py::arg("world"), "Activations begin where the controls of the start would have brought them.")
       .def_property_readonly("list", &Actuators::list, "one RobotActuator each")
       .def_property_readonly(
-          "names",
-          [](const Actuators& self) {
-            std::vector<std::string> out;
-            for (const RobotActuator& actuator : self.list()) out.push_back(actuator.name);
-            return out;
-          },
-          "in the order of controls")
+          "names", [](const Actuators& self) { return names_of(self.list()); }, "in the order of controls")
       .def_property_readonly(
           "controls",
           [](const Actuators& self) {
@@ -167,6 +207,7 @@ void add_robots(py::module_& module) {
           },
           py::arg("world"), py::arg("controls"), py::arg("h") = py::none(),
           "Tells the world's motors what they do in the next h seconds (default: one step).");
+  add_sensors(module);
 }
 
 }  // namespace rotule::python

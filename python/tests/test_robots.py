@@ -80,5 +80,28 @@ class Motors(unittest.TestCase):
         self.assertGreater(np.abs(world.joint_positions).max(), 0.1)
 
 
+class Sensors(unittest.TestCase):
+    def test_numbers_follow_what_is_read(self):
+        robot = rotule.read_robot(str(robots / "quadruped.xml"), motors_act=False)
+        self.assertEqual([sensor.type for sensor in robot.sensors][:3], ["gyro", "accelerometer", "framequat"])
+        world = rotule.World(robot.scene)
+        motors = rotule.Actuators(robot, world)
+        sensors = rotule.Sensors(robot, world)
+        felt, all_numbers = sensors["acceleration"], sensors.values
+        self.assertEqual(len(all_numbers), sum(sensor.size for sensor in sensors.list))
+        for _ in range(500):
+            motors.tell(world, motors.controls)
+            world.step()
+        self.assertIs(sensors.read(world, motors).base, sensors)
+        self.assertAlmostEqual(float(np.linalg.norm(felt)), 9.81, places=1)  # it stands
+        feet = sum(float(sensors[name][0]) for name in sensors.names if name.endswith("touch"))
+        weight = 9.81 * sum(body.get("mass", 0) for body in robot.scene.data["bodies"] if not body.get("fixed"))
+        self.assertAlmostEqual(feet / weight, 1, places=1)
+        with self.assertRaises(ValueError):
+            all_numbers[0] = 1
+        with self.assertRaisesRegex(rotule.Error, "gyro"):
+            sensors["gyroo"]
+
+
 if __name__ == "__main__":
     unittest.main()

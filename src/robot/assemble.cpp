@@ -17,6 +17,7 @@
 #include "model/names.h"
 #include "model/validate.h"
 #include "robot/couplings.h"
+#include "robot/sensor_seats.h"
 #include "robot/surfaces.h"
 #include "robot/tree.h"
 
@@ -57,6 +58,7 @@ class Assembly {
     say_who_touches(robot_.scene, surfaces_, excluded_, touching_pairs(), tree_.largest_friction, remarks_);
     hold_up();
     name_actuators();
+    robot_.sensors = seat_sensors(tree_, holder_, in_holder_, remarks_);
     finish();
     return std::move(robot_);
   }

@@ -102,22 +102,7 @@ std::optional<Shape> MjcfGeoms::height_field(const Element& geom, Pose& pose) {
   return out;
 }
 
-std::optional<Shape> MjcfGeoms::shape(const Element& geom, const std::string& type, Pose& pose, const Mesh*& mesh) {
-  if (type == "mesh" || geom.has("mesh")) {
-    if (type != "mesh")
-      geom.remark(context_.remarks, "geom@mesh", fmt::format("is to be fitted by a {}; its hull is taken", type));
-    if (context_.options.meshes == RobotOptions::Meshes::none) {
-      static_cast<void>(geom.text("mesh"));
-      geom.remark(context_.remarks, "mesh", "is left out, as asked");
-      return std::nullopt;
-    }
-    static_cast<void>(geom.text("size"));
-    mesh = mesh_of(geom);
-    return mesh ? shape_of(*mesh->read, context_.options, geom, context_.remarks) : std::nullopt;
-  }
-  if (type == "hfield") return height_field(geom, pose);
-  std::vector<double> size = geom.numbers("size", 1, 3).value_or(std::vector<double>{});
-  if (type == "plane") return Plane{};
+std::optional<Shape> primitive(const Element& geom, const std::string& type, std::vector<double> size, Pose& pose) {
   std::optional<double> half;
   if (const auto ends = geom.numbers("fromto", 6, 6)) {
     const Vec3 from((*ends)[0], (*ends)[1], (*ends)[2]), to((*ends)[3], (*ends)[4], (*ends)[5]);
@@ -149,6 +134,26 @@ std::optional<Shape> MjcfGeoms::shape(const Element& geom, const std::string& ty
     if (type == "box") return Box{2 * Vec3(size[0], size[1], size[2])};
     return Ellipsoid{Vec3(size[0], size[1], size[2])};
   }
+  return std::nullopt;
+}
+
+std::optional<Shape> MjcfGeoms::shape(const Element& geom, const std::string& type, Pose& pose, const Mesh*& mesh) {
+  if (type == "mesh" || geom.has("mesh")) {
+    if (type != "mesh")
+      geom.remark(context_.remarks, "geom@mesh", fmt::format("is to be fitted by a {}; its hull is taken", type));
+    if (context_.options.meshes == RobotOptions::Meshes::none) {
+      static_cast<void>(geom.text("mesh"));
+      geom.remark(context_.remarks, "mesh", "is left out, as asked");
+      return std::nullopt;
+    }
+    static_cast<void>(geom.text("size"));
+    mesh = mesh_of(geom);
+    return mesh ? shape_of(*mesh->read, context_.options, geom, context_.remarks) : std::nullopt;
+  }
+  if (type == "hfield") return height_field(geom, pose);
+  std::vector<double> size = geom.numbers("size", 1, 3).value_or(std::vector<double>{});
+  if (type == "plane") return Plane{};
+  if (std::optional<Shape> out = primitive(geom, type, std::move(size), pose)) return out;
   geom.remark(context_.remarks, fmt::format("geom of type {}", type), "is left out");
   return std::nullopt;
 }

@@ -9,6 +9,10 @@
 
 namespace rotule::robot {
 
+/// A sphere, capsule, cylinder, box or ellipsoid of these sizes; nothing for other types. `fromto` is its pose, where it is
+/// given.
+std::optional<Shape> primitive(const Element& geom, const std::string& type, std::vector<double> size, Pose& pose);
+
 class MjcfGeoms {
  public:
   explicit MjcfGeoms(MjcfContext& context);

@@ -10,6 +10,7 @@
 #include "math/pose.h"
 #include "robot/mjcf_context.h"
 #include "robot/mjcf_geoms.h"
+#include "robot/mjcf_sensors.h"
 #include "robot/mjcf_ties.h"
 
 namespace rotule::robot {
@@ -38,6 +39,7 @@ class MjcfReader {
     read_equalities(context_, names_, tendons, tree_);
     read_contacts(context_, names_, tree_);
     read_actuators(context_, names_, tendons, controls, tree_);
+    read_sensors(context_, names_, tendons, tree_);
     tell_other_sections();
     root_.tell_unread(remarks_);
     return std::move(tree_);
@@ -229,9 +231,14 @@ class MjcfReader {
   }
 
   void read_site(const Element& element, int link, const Pose& frame) {
-    const Pose X = frame * context_.pose(element);
-    const Tree::Site site{element.text("name", ""), link, {X.position, X.orientation.normalized()}};
+    Tree::Site site{.name = element.text("name", ""), .link = link};
     if (site.name.empty()) return;
+    std::vector<double> size = element.numbers("size", 1, 3).value_or(std::vector<double>{});
+    if (!element.has("fromto")) size.resize(3, 0.005);  // MJCF's
+    Pose X = context_.pose(element);
+    if (std::optional<Shape> zone = primitive(element, element.text("type", "sphere"), std::move(size), X)) site.zone = *zone;
+    X = frame * X;
+    site.pose = {X.position, X.orientation.normalized()};
     names_.site.emplace(site.name, site);
     tree_.sites.push_back(site);
   }
@@ -261,8 +268,8 @@ class MjcfReader {
   }
 
   void tell_other_sections() {
-    const std::set<std::string> read{"compiler", "option", "default",  "asset",   "worldbody",
-                                     "keyframe", "tendon", "equality", "contact", "actuator"};
+    const std::set<std::string> read{"compiler", "option",   "default", "asset",    "worldbody", "keyframe",
+                                     "tendon",   "equality", "contact", "actuator", "sensor"};
     for (const Element& element : context_.children(root_)) {
       if (read.contains(element.tag())) continue;
       const bool eye = element.tag() == "visual" || element.tag() == "statistic";

@@ -47,6 +47,12 @@ JointPlace MjcfNames::find_joint(const Element& element, const std::string& name
   return found->second;
 }
 
+const Tree::Site& MjcfNames::find_site(const Element& element, const std::string& name) const {
+  const auto found = site.find(name);
+  if (found == site.end()) unknown(element, "site", name, site);
+  return found->second;
+}
+
 std::vector<double> read_keyframe(MjcfContext& context, Tree& tree) {
   std::vector<Element> keys;
   for (const Element& section : context.sections("keyframe"))
@@ -146,10 +152,9 @@ void read_equalities(MjcfContext& context, const MjcfNames& names, const std::ma
         if (element.has("site1")) {
           for (const auto& [key, link, in] : {std::tuple("site1", &closure.first, &closure.in_first),
                                               std::tuple("site2", &closure.second, &closure.in_second)}) {
-            const auto found = names.site.find(element.required(key));
-            if (found == names.site.end()) unknown(element, "site", element.required(key), names.site);
-            *link = found->second.link;
-            *in = found->second.pose;
+            const Tree::Site& site = names.find_site(element, element.required(key));
+            *link = site.link;
+            *in = site.pose;
           }
         } else {
           closure.first = names.find_body(element, element.required("body1"));

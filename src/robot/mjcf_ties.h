@@ -16,6 +16,7 @@ struct MjcfNames {
 
   [[nodiscard]] int find_body(const Element& element, const std::string& name) const;
   [[nodiscard]] JointPlace find_joint(const Element& element, const std::string& name) const;
+  [[nodiscard]] const Tree::Site& find_site(const Element& element, const std::string& name) const;
 };
 
 /// A fixed tendon: L = sum of factor q.

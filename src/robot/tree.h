@@ -93,6 +93,19 @@ struct TreeActuator {
   std::vector<JointPlace> places;
 };
 
+/// A sensor, before bodies and joints have names in the scene.
+struct TreeSensor {
+  struct Seat {
+    int link = -1;
+    Pose pose = {};
+  };
+  RobotSensor law;
+  std::optional<Seat> seat, against;
+  std::vector<std::pair<JointPlace, double>> joints;  // and the factor of each
+  std::optional<int> above;                           // of all that this link carries, itself included
+  Element element;
+};
+
 /// Bounds of a sum over joints of factor q.
 struct SumBounds {
   std::string name;
@@ -108,13 +121,15 @@ struct Tree {
   std::vector<Closure> closures;
   std::vector<SumBounds> bounds;
   std::vector<TreeActuator> actuators;
+  std::vector<TreeSensor> sensors;
   std::vector<std::array<int, 2>> excluded;  // links that do not touch
   std::vector<GeomPair> pairs;               // geoms that do
   std::vector<TreeGeom> ground;              // shapes of the world
   struct Site {
     std::string name;
     int link = -1;
-    Pose pose;
+    Pose pose = {};
+    Shape zone = Sphere{0.005};  // what a sensor of touch there feels
   };
   std::vector<Site> sites;
   Vec3 gravity{0, 0, -9.81};

@@ -223,5 +223,24 @@ TEST(Queries, ShapesWithoutAWorld) {
   EXPECT_FALSE(time_of_impact(Box{{2, 0.02, 0.02}}, turning, Sphere{0.1}, {.pose = at({0, 0.8, 0})}, 1));
 }
 
+TEST(Queries, WhatTurnsAboutTheEdgeThatItNearlyStandsOnMeetsNothing) {
+  // A capsule lies 2 nm above a plane, and one end stands still for a moment; the other goes up. The former's height is
+  // 0.1 (w t - sin(w t)) more, and never less: bounds on the capsule's speed alone need 1e7 small looks to find that out.
+  constexpr double radius = 0.02, half = 0.1, gap = 2e-9, spin = 2;
+  const auto turning = [&](double way) {
+    ShapeMotion motion;
+    motion.pose = {{0, 0, radius + gap}, Quat(Eigen::AngleAxisd(0.5 * std::numbers::pi, Vec3::UnitY()))};  // along x
+    motion.angular_velocity = {0, way * spin, 0};
+    motion.velocity = motion.angular_velocity.cross(Vec3(half, 0, 0));  // so that the end at -half stands still
+    return motion;
+  };
+  const Capsule bar{radius, 2 * half};
+  EXPECT_FALSE(time_of_impact(Plane{}, {}, bar, turning(-1), 0.1, 1e-9));
+  // Turned the other way, the other end comes down at 0.4 m/s.
+  const auto impact = time_of_impact(Plane{}, {}, bar, turning(1), 0.1, 1e-9);
+  ASSERT_TRUE(impact);
+  EXPECT_LT(impact->time, 1e-8);
+}
+
 }  // namespace
 }  // namespace rotule

@@ -332,7 +332,8 @@ TEST(Robots, MotorsHoldTheArmWhereAsked) {
 TEST(Robots, TheQuadrupedStandsOnItsServos) {
   const Robot robot = read_robot(shipped("quadruped.xml"));
   EXPECT_EQ(robot.scene.recipe.dt, 0.002);
-  EXPECT_TRUE(tells(robot, "sensor gyro", "left out"));
+  EXPECT_FALSE(tells(robot, "sensor", "left out"));
+  EXPECT_EQ(robot.sensors.size(), 25u);
   double mass = 0;
   for (const BodyDef& body : robot.scene.bodies)
     if (!body.fixed) mass += *body.mass;
@@ -426,17 +427,17 @@ TEST(Robots, WhatIsNotKnownIsToldByNameAndLine) {
     <geom size="0.1" pos="0.3 0 0" solref="0.01 1"/>
   </body>
 </worldbody>
-<sensor><gyro site="s"/></sensor>
+<sensor><camprojection site="s" camera="c"/></sensor>
 </mujoco>)"));
   const auto find = [&](const std::string& what) {
     return std::find_if(robot.remarks.begin(), robot.remarks.end(), [&](const RobotRemark& r) { return r.what == what; });
   };
-  for (const char* what : {"light", "geom@solref", "geom@rgba", "sensor gyro"})
+  for (const char* what : {"light", "geom@solref", "geom@rgba", "sensor camprojection"})
     EXPECT_NE(find(what), robot.remarks.end()) << what;
   EXPECT_EQ(find("geom@solref")->line, 5);
   EXPECT_EQ(find("geom@solref")->count, 2);
   EXPECT_EQ(find("light")->line, 3);
-  EXPECT_EQ(find("sensor gyro")->line, 9);
+  EXPECT_EQ(find("sensor camprojection")->line, 9);
 }
 
 TEST(Robots, MomentsBelowZeroByRoundingAreZero) {
