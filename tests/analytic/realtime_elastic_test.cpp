@@ -165,7 +165,7 @@ TEST(RealtimeElastic, ABlockFallsAndComesToRestOnTheGround) {
 }
 
 /// How far a block on a slope goes in a second, along it.
-double slid(double degrees) {
+double way_of_block(double degrees) {
   const double angle = degrees * std::numbers::pi / 180;
   Scene scene = woollen();
   scene.gravity = g * Vec3(std::sin(angle), 0, -std::cos(angle));
@@ -190,10 +190,10 @@ double slid(double degrees) {
 
 TEST(RealtimeElastic, ABlockHoldsOnASlopeUpToItsAngleAndSlidesBeyond) {
   const double limit = std::atan(0.5) * 180 / std::numbers::pi;
-  EXPECT_LT(std::abs(slid(limit - 3)), 1e-4);
+  EXPECT_LT(std::abs(way_of_block(limit - 3)), 1e-4);
   const double angle = (limit + 5) * std::numbers::pi / 180;
   const double expected = 1.5 * g * (std::sin(angle) - 0.5 * std::cos(angle));
-  EXPECT_NEAR(slid(limit + 5), expected, 0.05 * expected);
+  EXPECT_NEAR(way_of_block(limit + 5), expected, 0.05 * expected);
 }
 
 TEST(RealtimeElastic, BitsAreTheSameOnThreadsAndAfterASnapshot) {
