@@ -18,26 +18,12 @@ namespace rotule {
 namespace {
 
 using testing::all_shapes;
+using testing::fast;
+using testing::follow;
 using testing::g;
+using testing::lowest;
 using testing::napkin;
 using testing::woollen;
-
-Recipe fast(int substeps = 8) {
-  Recipe recipe = recipes::fastest();
-  recipe.dt = 1.0 / 60;
-  recipe.stepper = RealtimeStepperSettings{.substeps = substeps};
-  return recipe;
-}
-
-void run(World& world, double seconds) {
-  for (int i = 0; i < std::lround(60 * seconds); ++i) world.step(1.0 / 60);
-}
-
-double lowest(const World& world) {
-  double out = infinity;
-  for (int k = 0; k < world.particles(); ++k) out = std::min(out, world.particle_position(k).z());
-  return out;
-}
 
 TEST(RealtimeSoft, ARopeStretchesByItsStiffnessWhateverItsNumberOfParticles) {
   // A rope of 1 kg and 2000 N that hangs from its end: m g/(2 EA) of its length. So many particles have so many springs in line.
@@ -53,7 +39,7 @@ TEST(RealtimeSoft, ARopeStretchesByItsStiffnessWhateverItsNumberOfParticles) {
                    .damping = 0.02 * EA * (count - 1),
                    .pinned = {"x0"}});
     World world(scene, fast(4));
-    run(world, 3);
+    follow(world, 3);
     // The j-th spring of n carries n - j + 1 of n + 1 particles: the sum is half the weight over EA, whatever n.
     const double expected = 0.5 * g / EA;
     const double stretch = -world.particle_position(count - 1).z() - 1;
@@ -77,8 +63,8 @@ TEST(RealtimeSoft, AHungClothSagsAsTheExactPathHasIt) {
     exact.integrator = ImplicitEulerSettings{};
     exact.dt = 1.0 / 60;
     World reference(scene, exact), world(scene, fast());
-    run(reference, 8);
-    run(world, 8);
+    follow(reference, 8);
+    follow(world, 8);
     EXPECT_NEAR(lowest(world), lowest(reference), 0.02) << side;
   }
 }
@@ -213,7 +199,7 @@ double slid(double degrees) {
   scarf.contact->thickness = 0.008;
   scene.add(scarf);
   World world(scene, fast());
-  run(world, 1);
+  follow(world, 1);
   double mean = 0;
   for (int k = 0; k < world.particles(); ++k) mean += world.particle_position(k).x() / world.particles();
   return mean;
@@ -268,7 +254,7 @@ TEST(RealtimeSoft, ALightBodyOnATautClothComesToRestAtItsWeight) {
   cloth.damping = 0.2;
   scene.add(cloth);
   World world(scene, fast());
-  run(world, 6);
+  follow(world, 6);
   EXPECT_LT(world.velocity("ball").norm(), 0.02);
   EXPECT_GT(world.position("ball").z(), -0.2);
   EXPECT_LT(world.position("ball").z(), 0.08);
@@ -285,7 +271,7 @@ TEST(RealtimeSoft, OneClothLiesOnAnotherAndOnItself) {
   above.velocity = {0, 0, -2};
   scene.add(above);
   World world(scene, fast());
-  run(world, 2);
+  follow(world, 2);
   const int first = world.particle("above/0");
   for (int k = 0; k < first; ++k) EXPECT_GT(world.particle_position(k).z(), 0);
   // Not one has come through the sheet below: it lies on its balls, half a spacing up or more.
@@ -301,7 +287,7 @@ TEST(RealtimeSoft, DragBringsClothToItsSpeedOfFallHoweverStrongItIs) {
     scene.add(cloth);
     scene.add(Drag{.on = {"cloth"}, .viscous = 0.05 / 81 * g / speed});
     World world(scene, fast());
-    run(world, 3);
+    follow(world, 3);
     EXPECT_NEAR(-world.diagnostics().linear_momentum.z() / 0.05, speed, 0.01 * speed);
   }
 }
@@ -315,7 +301,7 @@ TEST(RealtimeSoft, AirSlowsClothByItsArea) {
   scene.add(cloth);
   scene.add(Air{.on = {"cloth"}});
   World world(scene, fast());
-  run(world, 0.2);
+  follow(world, 0.2);
   const double last = std::sqrt(2 * 0.05 * g / (1.2 * 1.2 * 0.25)), expected = last * std::tanh(g * 0.2 / last);
   EXPECT_NEAR(-world.diagnostics().linear_momentum.z() / 0.05, expected, 0.03 * expected);
 }
@@ -330,7 +316,7 @@ TEST(RealtimeSoft, BooksSayWhoTookTheEnergy) {
   World world(scene, fast());
   world.keep_books(true);
   const double start = world.diagnostics().energy();
-  run(world, 1);
+  follow(world, 1);
   const Diagnostics end = world.diagnostics();
   // It slides by s, and friction takes mu m g cos s.
   double s = 0;
@@ -346,12 +332,12 @@ TEST(RealtimeSoft, ASnapshotGoesOnBitForBit) {
   scene.add({.name = "ground", .fixed = true, .shape = Plane{}, .material = "wool"});
   scene.add(napkin(15, 0.6, Vec3(0.01, 0.02, 0.4)));
   World world(scene, fast());
-  run(world, 0.5);
+  follow(world, 0.5);
   const Snapshot saved = world.save();
-  run(world, 0.5);
+  follow(world, 0.5);
   World other(scene, fast());
   other.load(saved);
-  run(other, 0.5);
+  follow(other, 0.5);
   EXPECT_EQ(world.state_hash(), other.state_hash());
 }
 

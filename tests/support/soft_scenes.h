@@ -1,13 +1,31 @@
 #pragma once
-// Cloth, and one body of every shape for it to fall on.
-#include <rotule/scene.h>
+// Cloth, one body of every shape for it to fall on, and how it is run in real time.
+#include <rotule/world.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace rotule::testing {
+
+inline Recipe fast(int substeps = 8) {
+  Recipe recipe = recipes::fastest();
+  recipe.dt = 1.0 / 60;
+  recipe.stepper = RealtimeStepperSettings{.substeps = substeps};
+  return recipe;
+}
+
+inline void follow(World& world, double seconds) {
+  for (int i = 0; i < std::lround(60 * seconds); ++i) world.step(1.0 / 60);
+}
+
+inline double lowest(const World& world) {
+  double out = world.particle_position(0).z();
+  for (int k = 1; k < world.particles(); ++k) out = std::min(out, world.particle_position(k).z());
+  return out;
+}
 
 inline Cloth napkin(int side, double edge, const Vec3& middle) {
   return Cloth{.name = "cloth",

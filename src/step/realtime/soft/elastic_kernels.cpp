@@ -305,8 +305,7 @@ HWY_INLINE void linearise_elements(std::vector<ElementRow<Dim>>& all_rows, Elast
         store(size * (all(0.5F) * (a - b) + slow_mu * both), row.other[k], first);
       }
       if constexpr (Dim == 2)
-        for (int j = 0; j < Dim; ++j)
-          store(size * largest(law.first[j] / away_from_zero(s[j]), none()), row.across[j], first);
+        for (int j = 0; j < Dim; ++j) store(size * largest(law.first[j] / away_from_zero(s[j]), none()), row.across[j], first);
     }
 }
 
@@ -348,8 +347,8 @@ HWY_INLINE Lanes angle_of(Lanes y, Lanes x) {
   const Mask steep = hn::Gt(up, right);
   const Lanes t = least(up, right) / largest(largest(up, right), all(tiny)), z = t * t;
   Lanes sum = all(0.0028662257F);
-  for (const float c : {-0.0161657367F, 0.0429096138F, -0.0752896400F, 0.1065626393F, -0.1420889944F, 0.1999355085F,
-                        -0.3333314528F, 1.0F})
+  for (const float c :
+       {-0.0161657367F, 0.0429096138F, -0.0752896400F, 0.1065626393F, -0.1420889944F, 0.1999355085F, -0.3333314528F, 1.0F})
     sum = sum * z + all(c);
   Lanes angle = sum * t;
   angle = choose(steep, all(1.57079632679F) - angle, angle);

@@ -157,19 +157,19 @@ void ElasticRows::read_materials(const Model& model) {
           bending.hinges[k] < 0 ? 0 : static_cast<float>(bent.sign[k] * elements.hinges[bending.hinges[k]].rest_angle);
     for (std::size_t k = 0; k < 6; ++k) {
       const int i = stiffness_place[k][0], j = stiffness_place[k][1];
-      const bool bends_both = bending.hinges[static_cast<std::size_t>(i)] >= 0 && bending.hinges[static_cast<std::size_t>(j)] >= 0;
-      row.stiffness[k].lane[lane] = bends_both ? static_cast<float>(bent.sign[static_cast<std::size_t>(i)] *
-                                                                    bent.sign[static_cast<std::size_t>(j)] * bending.stiffness(i, j))
-                                               : 0;
+      const bool bends_both =
+          bending.hinges[static_cast<std::size_t>(i)] >= 0 && bending.hinges[static_cast<std::size_t>(j)] >= 0;
+      row.stiffness[k].lane[lane] = bends_both
+                                        ? static_cast<float>(bent.sign[static_cast<std::size_t>(i)] *
+                                                             bent.sign[static_cast<std::size_t>(j)] * bending.stiffness(i, j))
+                                        : 0;
     }
   });
 }
 
 void ElasticRows::set_start(const State& s) {
-  for_each_lane(solid_numbers_, solids,
-                [&](ElementRow<3>& row, int lane, std::size_t) { put_edges<3>(s, first, row, lane); });
-  for_each_lane(sheet_numbers_, sheets,
-                [&](ElementRow<2>& row, int lane, std::size_t) { put_edges<2>(s, first, row, lane); });
+  for_each_lane(solid_numbers_, solids, [&](ElementRow<3>& row, int lane, std::size_t) { put_edges<3>(s, first, row, lane); });
+  for_each_lane(sheet_numbers_, sheets, [&](ElementRow<2>& row, int lane, std::size_t) { put_edges<2>(s, first, row, lane); });
   for_each_lane(bend_numbers_, bends, [&](BendRow& row, int lane, std::size_t) { put_edges<5>(s, first, row, lane); });
 }
 

@@ -24,9 +24,9 @@ struct ElementRow {
   Row inverse_rest[Dim * Dim];  // row by row
   Row size, mu, lambda, viscosity, corotated;
   // Of the substep.
-  Rows3 axes[3];                // U
-  Row gradients[Dim * Dim];     // g_k, of corners after the first
-  Row second[Dim + pairs];      // the diagonal, then pairs
+  Rows3 axes[3];             // U
+  Row gradients[Dim * Dim];  // g_k, of corners after the first
+  Row second[Dim + pairs];   // the diagonal, then pairs
   Row own[2 * pairs], other[pairs];
   Row across[2];
 };

@@ -92,7 +92,8 @@ double ElasticSolids::left() const {
   return out;
 }
 
-void ElasticSolids::solve_one(const Model& model, const State& s, float h, Lines& given, ParticleLines& lines, Group& group) const {
+void ElasticSolids::solve_one(const Model& model, const State& s, float h, Lines& given, ParticleLines& lines,
+                              Group& group) const {
   ElasticRows& rows = group.rows;
   const auto first = static_cast<std::size_t>(line_of_particle(rows.first)), size = static_cast<std::size_t>(rows.count) + 1;
   const ParticleLine* held = lines.any_held ? lines.held.data() + first : nullptr;
@@ -131,8 +132,7 @@ void ElasticSolids::solve_one(const Model& model, const State& s, float h, Lines
   const auto find_resistance = [&] {
     resisted.assign(size, {});
     resist(rows);
-    for (const Gas& gas : group.gases)
-      add(gas.stiffness * static_cast<float>(dot(gas.gradient, way)), gas.gradient, resisted);
+    for (const Gas& gas : group.gases) add(gas.stiffness * static_cast<float>(dot(gas.gradient, way)), gas.gradient, resisted);
   };
 
   // What was given last, and what that leaves.
@@ -167,6 +167,16 @@ void ElasticSolids::solve_one(const Model& model, const State& s, float h, Lines
   }
   if (iteration == most_iterations) group.left = std::max(group.left, static_cast<float>(std::sqrt(unbalanced / given_square)));
 
+  // What is unbalanced counts by W: where a body behind it makes that small, the impulse is hardly known, though the way is. What
+  // is borne there is what elements give after all.
+  for (std::size_t i = 1; held != nullptr && i < size; ++i) {
+    const float w = moved[i - 1].at[3];
+    if (w == 0) continue;
+    const float* c = held[i - 1].at;
+    const auto own = static_cast<float>(model.particles.inverse_mass[rows.first + static_cast<int>(i) - 1]);
+    const float along = (c[0] * left[i].at[0] + c[1] * left[i].at[1] + c[2] * left[i].at[2]) / w, stuck = 1 - w / own;
+    for (int k = 0; k < 3; ++k) group.impulse[i].at[k] += c[k] * along + stuck * left[i].at[k];
+  }
   carry(moved, held, group.impulse, way);
   const float inverse = 1 / (h * h);
   for (std::size_t i = 1; i < size; ++i) {
