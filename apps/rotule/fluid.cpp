@@ -108,6 +108,7 @@ Json FluidTally::result(const World& world) const {
               {"sides", books.energy_sides},
               {"bodies", books.energy_bodies},
               {"viscosity", books.viscosity},
+              {"drag", books.drag},
               {"grip", books.grip},
               {"coupling", books.coupling},
               {"left_over", books.energy_left_over}}}}}};
@@ -123,10 +124,10 @@ std::string fluid_text(const Json& result) {
   out += fmt::format("    cost        {:.3g} ns per cell and substep, bodies included; fields of {:.3g} bytes per cell\n",
                      number(result, "ns_per_cell"), number(result, "bytes_per_cell"));
   out += fmt::format(
-      "    energy      {:.4g} J -> {:.4g} J: sides {:+.4g} J, bodies {:+.4g} J, viscosity {:+.4g} J, grip {:+.4g} J, "
-      "coupling {:+.3g} J; left over {:.3g} J\n",
+      "    energy      {:.4g} J -> {:.4g} J: sides {:+.4g} J, bodies {:+.4g} J, viscosity {:+.4g} J, drag {:+.4g} J, "
+      "grip {:+.4g} J, coupling {:+.3g} J; left over {:.3g} J\n",
       number(energy, "initial"), number(energy, "final"), number(energy, "sides"), -number(energy, "bodies"),
-      -number(energy, "viscosity"), -number(energy, "grip"), -number(energy, "coupling"), number(energy, "left_over"));
+      -number(energy, "viscosity"), -number(energy, "drag"), -number(energy, "grip"), -number(energy, "coupling"), number(energy, "left_over"));
   return out + fmt::format("    momentum    left over {:.2g} kg m/s in a step at most\n", number(momentum, "most_left_over"));
 }
 

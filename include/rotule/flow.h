@@ -1,6 +1,7 @@
 #pragma once
 // Moving fluid that a scene gives (C6): velocities u(x, t) of air or water as functions of place and time, which bodies do not
-// change. A scene may have several, each with a name; what forces feel is the sum of those they name, or of all.
+// change; and the fluid that it computes, which they do. A scene may have several, each with a name; what forces feel is the sum
+// of those they name, or of all.
 #include <rotule/formula.h>
 #include <rotule/types.h>
 
@@ -119,7 +120,14 @@ struct GridFlow {
   std::shared_ptr<const FlowGrid> grid = {};  // what was read (`read_flow`); scene files name the file
 };
 
-using FlowDef = std::variant<UniformFlow, PowerLawFlow, LogLawFlow, GustFlow, TurbulentFlow, VortexFlow, WaveFlow, GridFlow>;
+/// The scene's own fluid (rotule/fluid.h): what is thinner than its cells feels it as it feels any flow, and gives it back what
+/// it gets. There is one at most.
+struct ComputedFlow {
+  std::string name = {};
+};
+
+using FlowDef =
+    std::variant<UniformFlow, PowerLawFlow, LogLawFlow, GustFlow, TurbulentFlow, VortexFlow, WaveFlow, GridFlow, ComputedFlow>;
 
 /// Reads a field. HDF5: an array of the shape (z, y, x, 3), beside it arrays `origin` and `spacing` of three numbers; of several
 /// moments (time, z, y, x, 3) and an array `time`. Image data of VTK, .vti or legacy .vtk: of points or of cells, as text, base64

@@ -27,7 +27,7 @@ struct FluidSlice {
 /// Where the momentum and the energy of a fluid came from and went to since its books were opened. What bodies gain the fluid
 /// loses; what they displace does not count, nor does the hydrostatic pressure, which the sides bear at once.
 ///   momentum now = start + sides - bodies + left over, linear and angular about the origin,
-///   energy now = start + sides - bodies - viscosity - grip - coupling + left over.
+///   energy now = start + sides - bodies - viscosity - drag - grip - coupling + left over.
 /// Sides are summed over the planes through the middles of the outermost cells, bodies over their pushes. The momentum left over
 /// is rounding, of the energy it is the error of the steps. About an axis across which the box is periodic there is no angular
 /// momentum: it is zero. Buoyancy is the hydrostatic pressure's: bodies get it, and the fluid does not lose it.
@@ -42,6 +42,7 @@ struct FluidBalance {
   double energy_start = 0, energy = 0;                            // J
   double energy_sides = 0, energy_bodies = 0, energy_left_over = 0;
   double viscosity = 0;  // heat by the slopes that the grid sees
+  double drag = 0;       // heat where structures thinner than cells slip through it; work of given flows that they feel too
   double grip = 0;       // heat where bodies take hold of the fluid: friction in cells that their surfaces cut
   double coupling = 0;   // what moving body and fluid in turns takes, of either sign; it falls with the step
 };

@@ -8,6 +8,7 @@
 #include <map>
 #include <numbers>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analyse/remarks.h"
 #include "base/text.h"
@@ -189,9 +190,43 @@ void look_at_gravity(const Patient& patient, std::vector<Remark>& out) {
        .edits = {{"/gravity", json_of(in_short(Vec3(Vec3::Zero() - g * normal)))}}});
 }
 
+namespace {
+
+/// Bodies and groups of particles that forces in the computed flow name; and whether such a force acts on all there are.
+struct Immersed {
+  std::unordered_set<std::string> names;
+  bool all = false;
+
+  explicit Immersed(const Scene& scene) {
+    for (const FlowDef& flow : scene.flows)
+      if (const auto* computed = std::get_if<ComputedFlow>(&flow))
+        for (const ForceDef& force : scene.forces) std::visit([&](const auto& of) { look(of, computed->name); }, force);
+  }
+  [[nodiscard]] bool has(const std::string& name) const { return all || names.contains(name); }
+
+ private:
+  template <class Force>
+  void look(const Force& force, const std::string& flow) {
+    if constexpr (requires { force.in; }) {
+      if (!force.in.empty() && std::find(force.in.begin(), force.in.end(), flow) == force.in.end()) return;
+      if constexpr (requires { force.between; })
+        for (const std::string& end : force.between) take(end);
+      else if constexpr (requires { take(force.on); })
+        take(force.on);
+      else
+        for (const std::string& name : force.on) take(name);
+      if constexpr (std::is_same_v<Force, Drag> || std::is_same_v<Force, Air>) all = all || force.on.empty();
+    }
+  }
+  void take(const std::string& name) { names.insert(name.substr(0, name.rfind('/'))); }
+};
+
+}  // namespace
+
 void look_at_fluid(const Patient& patient, std::vector<Remark>& out) {
   const Scene& scene = patient.scene;
   if (!scene.fluid) return;
+  const Immersed immersed(scene);
   std::vector<std::string> dry;
   for (const ParticleGroup& group : scene.particles) dry.push_back(group.name);
   for (const SolidDef& solid : scene.solids) dry.push_back(name_of(solid));
@@ -199,15 +234,19 @@ void look_at_fluid(const Patient& patient, std::vector<Remark>& out) {
   if (scene.fluid->obstacles.empty())
     for (const BodyDef& body : scene.bodies)
       if (!body.immovable() && !body.sensor && !is_closed(body.shape)) dry.push_back(body.name);
+  std::erase_if(dry, [&](const std::string& name) {
+    return immersed.has(name) || immersed.names.contains(name.substr(0, name.rfind('/')));
+  });
   if (dry.empty()) return;
-  out.push_back(
-      {.kind = "outside_fluid",
-       .grade = Remark::Grade::warning,
-       .text = fmt::format("the fluid on a grid knows bodies with closed shapes alone: {}{} neither feel{} it nor push{} it",
-                           in_quotes(dry.front()), dry.size() > 1 ? fmt::format(" and {} more", dry.size() - 1) : "",
-                           dry.size() > 1 ? "" : "s", dry.size() > 1 ? "" : "es"),
-       .flags = {},
-       .edits = {}});
+  out.push_back({.kind = "outside_fluid",
+                 .grade = Remark::Grade::warning,
+                 .text = fmt::format(
+                     "the fluid on a grid knows bodies with closed shapes, and what forces in a \"computed\" flow act on: {}{} "
+                     "neither feel{} it nor push{} it",
+                     in_quotes(dry.front()), dry.size() > 1 ? fmt::format(" and {} more", dry.size() - 1) : "",
+                     dry.size() > 1 ? "" : "s", dry.size() > 1 ? "" : "es"),
+                 .flags = {},
+                 .edits = {}});
 }
 
 void look_at_supports(const Patient& patient, std::vector<Remark>& out) {

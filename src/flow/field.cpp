@@ -179,6 +179,8 @@ void FlowField::add(const Vec3& x, double t, FlowAt& out) const {
           velocity_(t, u, rate);
           out.u += u;
           out.rate += rate;
+        } else if constexpr (std::is_same_v<Flow, ComputedFlow>) {
+          if (source_ != nullptr) (*source_)(x, out);
         } else if constexpr (std::is_same_v<Flow, TurbulentFlow>) {
           add_waves(waves_, x, t, out);
         } else if constexpr (std::is_same_v<Flow, WaveFlow>) {

@@ -28,6 +28,9 @@ struct SurfaceAt {
 /// A velocity and its derivative as functions of time alone.
 using TimeVelocity = std::function<void(double t, Vec3& u, Vec3& rate)>;
 
+/// Adds what a computed flow is at a place; throws Error where it does not reach.
+using FlowSource = std::function<void(const Vec3& x, FlowAt& out)>;
+
 /// One plane wave of a turbulent field.
 struct TurbulentWave {
   Vec3 k, amplitude;
@@ -40,6 +43,10 @@ class FlowField {
   explicit FlowField(const FlowDef& definition, TimeVelocity velocity = {});
 
   void add(const Vec3& x, double t, FlowAt& out) const;
+  /// Whether it is that of the scene's fluid, which somebody else moves: at rest but where there is a source to ask, which has
+  /// to last while the flow is asked.
+  [[nodiscard]] bool computed() const { return std::holds_alternative<ComputedFlow>(definition_); }
+  void ask(const FlowSource* source) { source_ = source; }
   /// Of waves alone.
   void add_surface(const Vec3& x, double t, SurfaceAt& out) const;
 
@@ -48,6 +55,7 @@ class FlowField {
   TimeVelocity velocity_;
   std::vector<TurbulentWave> waves_;
   double wave_number_ = 0, wave_frequency_ = 0;  // of water waves
+  const FlowSource* source_ = nullptr;           // of a computed flow
 };
 
 /// The sum of those fields.

@@ -50,7 +50,8 @@ struct FluidBooks {
   Vec3 momentum_inside = Vec3::Zero(), angular_inside = Vec3::Zero();  // of what bodies displace: it moves as they do
   Vec3 buoyancy = Vec3::Zero(), angular_buoyancy = Vec3::Zero();
   double displaced_mass = 0;
-  double energy_start = 0, energy_sides = 0, energy_bodies = 0, energy_inside = 0, viscosity = 0, grip = 0, coupling = 0;
+  double energy_start = 0, energy_sides = 0, energy_bodies = 0, energy_inside = 0, viscosity = 0, grip = 0, drag = 0,
+         coupling = 0;
 };
 
 }  // namespace rotule

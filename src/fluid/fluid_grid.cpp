@@ -67,7 +67,7 @@ FluidBalance FluidGrid::balance() const { return implementation_->balance(); }
 
 double FluidGrid::bytes_per_cell() const {
   const FluidImplementation& f = *implementation_;
-  const auto fields = static_cast<double>(3 * f.layout.axes.size() + 3);
+  const auto fields = static_cast<double>((f.keep_halfway ? 4 : 3) * f.layout.axes.size() + 3);
   const double numbers = fields * static_cast<double>(f.layout.size) + static_cast<double>(f.right.size());
   return (numbers * sizeof(double) + static_cast<double>(f.poisson.bytes())) / static_cast<double>(f.layout.cells());
 }

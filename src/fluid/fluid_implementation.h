@@ -30,6 +30,8 @@ struct FluidImplementation {
   int rounds = 1;
   double time = 0;
   Field3 u, start, rate;
+  bool keep_halfway = false;
+  Field3 halfway;                             // where it is kept: the second stage's velocity, that of the middle of a substep
   std::vector<double> p, phi, change, right;  // pressures per density; `right` without ghosts
   std::vector<double> row_values;             // for maxima
   std::vector<Vec3> row_sums;                 // for sums whose order does not depend on threads
@@ -38,8 +40,9 @@ struct FluidImplementation {
 
   /// Of `u`: the longest stable substep at the scene's CFL number, bodies that move at `speed` included.
   [[nodiscard]] double longest_substep(double speed);
-  /// The next substep of `left` seconds, counted in the report. Throws Error where there would be too many.
-  double next_substep(double left, double speed);
+  /// The next substep of `left` seconds, counted in the report, no longer than 1/most. Throws Error where there would be too
+  /// many.
+  double next_substep(double left, double speed, double most = 0);
   /// Removes the divergence of u; what is done to u counts by `weight` in the substep.
   void project(double weight);
   /// All stages, up to the third before its projection; `remember` keeps a copy to go back to.

@@ -40,9 +40,10 @@ void Obstacles::add(const std::string& name, const Shape& shape, const Vec3& cen
   for (const int a : layout_.axes) cell = std::max(cell, layout_.h[a]);
   const double thinnest = (high - low).minCoeff();
   if (thinnest < fewest_cells_across * cell)
-    throw Error("fluid/grid", fmt::format("body {} is {:.3g} m thin, less than {} cells of {:.3g} m: it takes cells of at most "
-                                          "{:.3g} m, or leave it out of \"obstacles\"",
-                                          in_quotes(name), thinnest, fewest_cells_across, cell, thinnest / fewest_cells_across));
+    throw Error("fluid/grid",
+                fmt::format("body {} is {:.3g} m thin, less than {} cells of {:.3g} m: it takes cells of at most "
+                            "{:.3g} m, or a force in a \"computed\" flow in place of a shape, or leave it out of \"obstacles\"",
+                            in_quotes(name), thinnest, fewest_cells_across, cell, thinnest / fewest_cells_across));
   bodies_.push_back(std::move(body));
 }
 

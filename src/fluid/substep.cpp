@@ -94,6 +94,7 @@ void FluidImplementation::begin_substep(double tau) {
   project(first_stage_weight);
   stage(tau, 0.75, 0.25);
   project(second_stage_weight);
+  if (keep_halfway) halfway = u;
   stage(tau, 1.0 / 3, 2.0 / 3);
   if (books.opened > 0) {
     // What the last stage's projection would take out, were there no bodies, is known up to tau^3 from the two before it: those
@@ -174,13 +175,14 @@ FluidBalance FluidImplementation::balance() {
                    .energy_sides = books.energy_sides,
                    .energy_bodies = books.energy_bodies,
                    .viscosity = books.viscosity,
+                   .drag = books.drag,
                    .grip = books.grip,
                    .coupling = books.coupling};
   out.momentum_left_over = out.momentum - out.momentum_start - out.momentum_sides + out.momentum_bodies;
   out.angular_momentum_left_over =
       out.angular_momentum - out.angular_momentum_start - out.angular_momentum_sides + out.angular_momentum_bodies;
   out.energy_left_over =
-      out.energy - out.energy_start - out.energy_sides + out.energy_bodies + out.viscosity + out.grip + out.coupling;
+      out.energy - out.energy_start - out.energy_sides + out.energy_bodies + out.viscosity + out.drag + out.grip + out.coupling;
   return out;
 }
 
@@ -210,9 +212,9 @@ double FluidImplementation::longest_substep(double speed) {
   return inverse > 0 ? 1 / inverse : infinity;
 }
 
-double FluidImplementation::next_substep(double left, double speed) {
+double FluidImplementation::next_substep(double left, double speed, double most) {
   constexpr double most_substeps = 1e6;
-  const double longest = longest_substep(speed), count = std::ceil(left / longest * (1 - 1e-12));
+  const double longest = std::min(longest_substep(speed), 1 / most), count = std::ceil(left / longest * (1 - 1e-12));
   if (!(count + report.substeps <= most_substeps))
     throw Error("fluid", fmt::format("{} s take {:.3g} substeps of {:.3g} s for the fluid; give a shorter step or larger cells",
                                      left, count, longest));

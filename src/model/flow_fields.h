@@ -146,4 +146,17 @@ struct SceneFields<GridFlow> {
   }
 };
 
+template <>
+struct Kind<ComputedFlow> {
+  static constexpr std::string_view name = "computed",
+                                    summary = "the scene's fluid on its grid, which gets back what forces take";
+};
+template <>
+struct SceneFields<ComputedFlow> {
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor&& visit) {
+    visit(Field{"name", "", "what forces call it"}, s.name);
+  }
+};
+
 }  // namespace rotule

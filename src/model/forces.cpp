@@ -184,7 +184,7 @@ struct Adder {
       const ForceEnd end = find(name);
       (end.kind == ForceEnd::Kind::body ? out.bodies : out.particles).push_back(end.index);
     }
-    model.forces.drags.push_back(std::move(out));
+    pool(out.flows).drags.push_back(std::move(out));
   }
 
   static bool is_meant(const std::vector<std::string>& on, const std::string& name) {
@@ -218,7 +218,7 @@ struct Adder {
       if (is_meant(def.on, model.particles.groups[k].name)) out.groups.push_back(static_cast<int>(k));
     out.gather(model.particles);
     if (out.triangles.empty()) throw Error(place, "meets no surface; name a cloth, a sheet, a block or a group with triangles");
-    model.forces.airs.push_back(std::move(out));
+    pool(out.flows).airs.push_back(std::move(out));
   }
 
   void operator()(const Gravitation& def) const { model.forces.gravitations.push_back({def, source}); }
@@ -257,6 +257,20 @@ struct Adder {
     return out;
   }
 
+  /// Where a force in these flows stands.
+  [[nodiscard]] Forces& pool(const std::vector<int>& flows) const {
+    return model.feels_computed(flows) ? model.immersed : model.forces;
+  }
+  /// What is there without any flow too: the fluid brings what the computed one adds to it.
+  template <class Force>
+  void add_to_both(Force force, std::vector<Force> Forces::*list) const {
+    if (model.feels_computed(force.flows)) {
+      (model.immersed.*list).push_back(force);
+      std::erase_if(force.flows, [this](int k) { return model.flows[static_cast<std::size_t>(k)].computed(); });
+    }
+    (model.forces.*list).push_back(std::move(force));
+  }
+
   void operator()(const FlowSection& def) const {
     const ForceEnd end = find(def.on);
     const Quat to_body = state.theta[end.index].conjugate();
@@ -272,18 +286,20 @@ struct Adder {
     out.coefficients = Coefficients(def.angles, def.drag, def.lift, def.moment);
     out.flows = flows_of(def.in);
     out.source = source;
-    model.forces.sections.push_back(std::move(out));
+    if (out.wake != no_wake && model.feels_computed(out.flows))
+      throw Error(place + "/unsteady", "must not be in the computed flow, which remembers the wake itself; leave it out");
+    pool(out.flows).sections.push_back(std::move(out));
   }
 
   void operator()(const LineDrag& def) const {
-    LineDragForce out{held_at(find(def.between[0]), def.from, state), held_at(find(def.between[1]), def.to, state)};
+    LineDragForce out{def.name, held_at(find(def.between[0]), def.from, state), held_at(find(def.between[1]), def.to, state)};
     if ((place_of(out.a, state) - place_of(out.b, state)).norm() == 0)
       throw Error(place, "its ends are in the same place, where a line has no direction; move one of them apart");
     out.across = 0.5 * def.density * def.diameter * def.across;
     out.along = 0.5 * def.density * std::numbers::pi * def.diameter * def.along;
     out.flows = flows_of(def.in);
     out.source = source;
-    model.forces.lines.push_back(std::move(out));
+    pool(out.flows).lines.push_back(std::move(out));
   }
 
   void operator()(const Buoyancy& def) const {
@@ -302,7 +318,7 @@ struct Adder {
     if (def.surface) out.shape = wetted_shape(body, out.at.r, out.volume);
     out.flows = flows_of(def.in);
     out.source = source;
-    model.forces.buoyancies.push_back(std::move(out));
+    add_to_both(std::move(out), &Forces::buoyancies);
   }
 
   void operator()(const AddedMass& def) const {
@@ -355,7 +371,7 @@ struct Adder {
     added.mass = G.transpose() * added.mass * G;
     if (symmetric_eigenvalues(added.mass).minCoeff() < -1e-9 * added.mass.cwiseAbs().maxCoeff())
       throw Error(place, "must be symmetric and must not have negative directions: fluid that is set in motion has an energy");
-    model.forces.added_masses.push_back(std::move(added));
+    add_to_both(std::move(added), &Forces::added_masses);
   }
 
   void operator()(const UserForce& def) const {

@@ -205,6 +205,7 @@ struct SectionForce {
 };
 
 struct LineDragForce {
+  std::string name;
   ForceEnd a, b;
   double across = 0, along = 0;  // kg/m^2: force per length by speed squared
   std::vector<int> flows = {};

@@ -36,8 +36,9 @@ void Model::add(Body body) {
   belt_count += !body.surface_velocity.isZero(0);
   bodies.push_back(std::move(body));
   if (moves)
-    for (DragForce& drag : forces.drags)
-      if (drag.on_all) drag.bodies.push_back(body_count() - 1);
+    for (Forces* pools : {&forces, &immersed})
+      for (DragForce& drag : pools->drags)
+        if (drag.on_all) drag.bodies.push_back(body_count() - 1);
   settle_added_mass();
 }
 
@@ -87,6 +88,10 @@ void Model::settle_added_mass() {
   }
 }
 
+bool Model::feels_computed(const std::vector<int>& which) const {
+  return std::any_of(which.begin(), which.end(), [this](int k) { return flows[static_cast<std::size_t>(k)].computed(); });
+}
+
 void Model::add(const FlowDef& flow, const std::string& place) {
   TimeVelocity velocity;
   if (const auto* uniform = std::get_if<UniformFlow>(&flow)) try {
@@ -104,6 +109,7 @@ void Model::remove_body(int index) {
   std::erase_if(joints, [index](const Joint& joint) { return has_partner(joint, index); });
   for (Joint& joint : joints) for_each_partner(joint, [index](int& partner) { partner -= partner > index; });
   forces.remove_body(index);
+  immersed.remove_body(index);
   std::erase_if(motions, [index](const BodyMotion& motion) { return motion.body == index; });
   for (BodyMotion& motion : motions) motion.body -= motion.body > index;
   kinematic_count -= bodies[index].kinematic;

@@ -153,6 +153,8 @@ struct Model {
   std::vector<ParticleSurface> particle_surfaces;
   std::vector<int> joined;  // particles that joints hold, in the order in which they were first named; none of them is pinned
   Forces forces;
+  Forces
+      immersed;  // those in the computed flow, which whoever moves the fluid evaluates; of pressure and added mass its part alone
   Wear wear;
   std::vector<FlowField> flows;
   std::vector<std::string> flow_names;
@@ -206,6 +208,8 @@ struct Model {
   [[nodiscard]] const std::string& added_mass_name() const { return bodies[forces.added_masses.front().bodies.front()].name; }
   /// Sums what forces add to the masses.
   void settle_added_mass();
+  /// Whether one of these flows is the computed one.
+  [[nodiscard]] bool feels_computed(const std::vector<int>& which) const;
   /// Appends a flow; throws Error with the place where its expressions make no sense.
   void add(const FlowDef& flow, const std::string& place);
   /// Gives point masses an inertia that keeps their orientation defined and matters to nobody: a ball whose radius is a

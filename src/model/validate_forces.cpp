@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 
 #include "base/text.h"
 #include "flow/coefficients.h"
 #include "model/elements.h"
+#include "model/fluid_sides.h"
 #include "model/names.h"
 #include "model/particle_surface.h"
 #include "model/range_check.h"
@@ -285,6 +287,7 @@ void check_grid(const GridFlow& flow, const Place& here) {
 void validate_flows(const Scene& scene) {
   const Place top, flows = top / "flows";
   std::unordered_map<std::string, std::size_t> taken;
+  int computed = 0;
   for (std::size_t i = 0; i < scene.flows.size(); ++i) {
     const Place item = flows / i, here = item / kind_of(scene.flows[i]);
     std::visit(
@@ -297,6 +300,10 @@ void validate_flows(const Scene& scene) {
             if (!(flow.reference_height > flow.roughness))
               fail(here / "reference_height", fmt::format("must be above the roughness, {:.6g} m", flow.roughness));
           if constexpr (std::is_same_v<Flow, GridFlow>) check_grid(flow, here);
+          if constexpr (std::is_same_v<Flow, ComputedFlow>) {
+            if (!scene.fluid) fail(here, "is that of the scene's \"fluid\", and there is none; describe one");
+            if (++computed > 1) fail(here, "is there already; a scene has one fluid");
+          }
           if constexpr (std::is_same_v<Flow, WaveFlow>)
             if (!(flow.direction.cross(flow.up).norm() > 1e-6 * flow.direction.norm() * flow.up.norm()))
               fail(here / "direction", "must not be along up: waves travel over the surface");
@@ -313,7 +320,40 @@ void check_flow_names(const Scene& scene, const std::vector<std::string>& names,
       fail(place / k, fmt::format("unknown flow {}; {}", in_quotes(names[k]), suggestion(names[k], known)));
 }
 
+bool feels_computed(const Scene& scene, const std::vector<std::string>& in) {
+  return std::any_of(scene.flows.begin(), scene.flows.end(), [&](const FlowDef& flow) {
+    const auto* computed = std::get_if<ComputedFlow>(&flow);
+    return computed != nullptr && (in.empty() || std::find(in.begin(), in.end(), computed->name) != in.end());
+  });
+}
+
 }  // namespace
+
+void require_thin(const ForceDef& force, const FluidDef& fluid, const Place& place) {
+  double cell = infinity;
+  for (int a = 0; a < 3; ++a)
+    if (!is_flat(fluid, a)) cell = std::min(cell, (fluid.box[1][a] - fluid.box[0][a]) / fluid.grid[static_cast<std::size_t>(a)]);
+  const auto check = [&](const char* key, double thickness, double cells) {
+    if (thickness > cells * cell * (1 + 1e-9))
+      fail(place / key,
+           fmt::format("is {:.4g} m, more than {:.4g} m, {} of the fluid's: what is that thick the fluid goes around as a "
+                       "closed shape; or give it larger cells",
+                       thickness, cells * cell, cells == 1 ? "a cell" : fmt::format("{} cells", cells)));
+  };
+  std::visit(
+      [&]<class Force>(const Force& of) {
+        if constexpr (std::is_same_v<Force, LineDrag>) check("diameter", of.diameter, 1);
+        if constexpr (std::is_same_v<Force, FlowSection>) check("width", of.width, 3);  // as wide as the kernel
+        if constexpr (requires {
+                        of.density;
+                        of.in;
+                      })
+          if (std::abs(of.density - fluid.density) > 1e-9 * fluid.density)
+            fail(place / "density", fmt::format("is {:.6g} kg/m^3, and {:.6g} is that of the computed fluid: give it that one",
+                                                of.density, fluid.density));
+      },
+      force);
+}
 
 void validate_forces(const Scene& scene) {
   validate_flows(scene);
@@ -326,7 +366,10 @@ void validate_forces(const Scene& scene) {
     validate(scene.forces[i], partners, here);
     std::visit(
         [&](const auto& force) {
-          if constexpr (requires { force.in; }) check_flow_names(scene, force.in, here / "in");
+          if constexpr (requires { force.in; }) {
+            check_flow_names(scene, force.in, here / "in");
+            if (feels_computed(scene, force.in)) require_thin(scene.forces[i], *scene.fluid, here);
+          }
         },
         scene.forces[i]);
   }

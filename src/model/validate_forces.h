@@ -35,5 +35,7 @@ class PartnerNames {
 void validate_particles(const Scene& scene);
 void validate_forces(const Scene& scene);
 void validate(const ForceDef& force, const PartnerNames& partners, const Place& place);
+/// Of a force in the computed flow: throws Error where it is too thick for the fluid's cells, or for another fluid.
+void require_thin(const ForceDef& force, const FluidDef& fluid, const Place& place);
 
 }  // namespace rotule

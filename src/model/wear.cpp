@@ -107,7 +107,8 @@ bool apply_wear(Model& model) {
     now.insert(now.end(), own.begin(), own.end());
   }
   model.particles.surface = std::move(now);
-  for (AirForce& air : model.forces.airs) air.gather(model.particles);
+  for (Forces* pools : {&model.forces, &model.immersed})
+    for (AirForce& air : pools->airs) air.gather(model.particles);
   return true;
 }
 

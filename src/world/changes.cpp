@@ -14,6 +14,7 @@
 #include "model/names.h"
 #include "model/validate.h"
 #include "model/validate_forces.h"
+#include "world/fluid_coupling.h"
 #include "world/world_implementation.h"
 
 namespace rotule {
@@ -92,6 +93,12 @@ ForceId World::add(const ForceDef& def) {
   for (const Particles::Group& group : w.model.particles.groups) groups.emplace(group.name, group.count);
   validate(def, PartnerNames(std::move(bodies), std::move(groups)), Place(place));
   const int number = w.add_force(def, place);
+  if (w.model.immersed.contains(number)) try {
+      require_thin(def, w.fluid->grid().def(), Place(place));
+    } catch (const Error&) {
+      for (Forces* pools : {&w.model.forces, &w.model.immersed}) pools->remove(number);
+      throw;
+    }
   w.sections_changed();
   if (w.stepper) w.stepper->forces_changed();
   w.model_changed();
@@ -101,7 +108,7 @@ ForceId World::add(const ForceDef& def) {
 void World::remove(ForceId force) {
   WorldImplementation& w = *implementation_;
   if (!contains(force)) throw Error(fmt::format("force id {}", force.index), "is stale, or was never given out by this world");
-  w.model.forces.remove(static_cast<int>(force.index));
+  for (Forces* pools : {&w.model.forces, &w.model.immersed}) pools->remove(static_cast<int>(force.index));
   w.model.settle_added_mass();
   w.sections_changed();
   if (w.stepper) w.stepper->forces_changed();
@@ -109,7 +116,9 @@ void World::remove(ForceId force) {
 }
 
 bool World::contains(ForceId force) const {
-  return force.valid() && implementation_->model.forces.contains(static_cast<int>(force.index));
+  if (!force.valid()) return false;
+  const Model& model = implementation_->model;
+  return model.forces.contains(static_cast<int>(force.index)) || model.immersed.contains(static_cast<int>(force.index));
 }
 
 void World::remove(BodyId body) {

@@ -16,6 +16,7 @@
 #include "fluid/obstacles.h"
 #include "model/model.h"
 #include "model/state.h"
+#include "world/thin_structures.h"
 
 namespace rotule {
 
@@ -30,7 +31,7 @@ class FluidCoupling {
   [[nodiscard]] const FluidGrid& grid() const { return fluid_; }
   /// From now on, unless they are open already.
   void keep_books(bool keep);
-  /// Mean force and torque on a body over the last step.
+  /// Mean force and torque on a body over the last step, by its shape or by forces in the computed flow.
   [[nodiscard]] Vec6 force(int body) const;
   /// Mass matrix of the fluid that a body displaces, and the velocity with which it moves along.
   [[nodiscard]] const Obstacles& obstacles() const { return obstacles_; }
@@ -53,7 +54,7 @@ class FluidCoupling {
   void place(const State& state, double tau);
   /// One substep, from time t on. The stepper's report.
   const StepReport& substep(WorldImplementation& world, double t, double tau);
-  void load_bodies(WorldImplementation& world, double tau);
+  void load_bodies(WorldImplementation& world, double tau, bool thin);
   /// What bodies got in a substep is the fluid's loss.
   void book(const Recipe& recipe, double tau);
   /// How far the place of the push, that at the end of the substep as its start foretells, is ahead of where the stepper's force
@@ -73,10 +74,12 @@ class FluidCoupling {
   void begin_inverse(const Model& model);
   [[nodiscard]] double fastest(const State& state) const;
   void look_for_leavers(double t);
+  void look_for_own_wakes(const Model& model);
 
   FluidGrid fluid_;
   FluidImplementation& flow_;
   Obstacles obstacles_;
+  ThinStructures thin_;                  // what is no obstacle and feels the computed flow
   std::vector<int> bodies_;              // of the model, one per obstacle
   std::vector<int> movable_;             // obstacles that the fluid can move
   std::vector<double> size_;             // m: what makes an angular velocity of an obstacle comparable with its velocity
@@ -84,7 +87,8 @@ class FluidCoupling {
   std::vector<Vec6> velocity_, before_;  // that it is to have; that the body had at the start of the substep
   std::vector<Vec3> bend_;               // m: how far the last trial's end was from the trapezoid of its velocities
   std::vector<Vec6> increment_;          // of the last substep
-  std::vector<Vec6> load_, force_;       // on the bodies in this substep; mean over the step
+  std::vector<Vec6> load_;               // on the obstacles in this substep
+  VecX force_;                           // on all, laid out as u: mean over the step
   std::vector<bool> left_;               // whether it was said that the obstacle left the box
   std::vector<std::string> names_, remarks_;
   MatX inverse_;  // of the residual's derivative, in m/s
