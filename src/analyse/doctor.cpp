@@ -147,6 +147,7 @@ Checkup examine(const Scene& given, bool measure) {
                            .flags = {},
                            .edits = {}});
   look_at_locks(patient, out, out.remarks);
+  look_at_given_motions(patient, out, out.remarks);
   look_at_singular_poses(patient, out, out.remarks);
   look_at_contacts(patient, out.remarks);
   look_at_particles(patient, out.remarks);

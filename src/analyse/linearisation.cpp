@@ -216,6 +216,11 @@ MatX reduced(const MatX& A, const MatX& N) { return N.transpose() * A * N; }
 
 MatX symmetric_part(const MatX& A) { return 0.5 * (A + A.transpose()); }
 
+/// Motions of about one kinetic energy each.
+VecX by_mass(const MatX& M) {
+  return M.diagonal().unaryExpr([](double m) { return m > 0 ? 1 / std::sqrt(m) : 1.0; });
+}
+
 }  // namespace
 
 MatX allowed_motions(const Linearisation& l) {
@@ -223,7 +228,7 @@ MatX allowed_motions(const Linearisation& l) {
   if (l.J.rows() == 0) return MatX::Identity(size, size);
   // In columns of about one kinetic energy each metres and radians weigh the same whatever the units. 1e-9 of the longest row is
   // far above rounding and far below any honest constraint.
-  const VecX scale = l.M.diagonal().unaryExpr([](double m) { return m > 0 ? 1 / std::sqrt(m) : 1.0; });
+  const VecX scale = by_mass(l.M);
   return scale.asDiagonal() * null_space(l.J * scale.asDiagonal(), 1e-9);
 }
 
@@ -252,7 +257,12 @@ MatX settled_stiffness(const Linearisation& l) {
 Modes normal_modes(const Linearisation& l) {
   const MatX N = allowed_motions(l);
   if (N.cols() == 0) return {VecX(0), N};  // all is held
-  const SymmetricEigen eigen = symmetric_eigen(symmetric_part(reduced(l.K, N)), symmetric_part(reduced(l.M, N)));
+  SymmetricEigen eigen = symmetric_eigen(symmetric_part(reduced(l.K, N)), symmetric_part(reduced(l.M, N)));
+  // What is left of stiffnesses that cancel along a free motion is rounding, and neither swings nor grows.
+  const VecX scale = by_mass(l.M);
+  const double rounding = 1e-14 * MatX(scale.asDiagonal() * l.K * scale.asDiagonal()).cwiseAbs().maxCoeff();
+  for (double& square : eigen.values)
+    if (std::abs(square) < rounding) square = 0;
   return {eigen.values, N * eigen.vectors};
 }
 

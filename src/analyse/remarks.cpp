@@ -81,20 +81,23 @@ Scene undriven(const Scene& scene) {
   return out;
 }
 
-Scene with_springs_alone(const Scene& scene) {
-  const auto spring = [](const Drive& drive) {
-    return Drive{.stiffness = drive.stiffness, .damping = drive.damping, .rest = drive.rest};
-  };
+Scene with_drives(const Scene& scene, const std::function<Drive(const Drive&)>& kept) {
   Scene out = scene;
   for (JointDef& joint : out.joints)
     std::visit(
         [&](auto& j) {
-          if constexpr (requires { j.drive; }) j.drive = spring(j.drive);
+          if constexpr (requires { j.drive; }) j.drive = kept(j.drive);
           if constexpr (requires { j.drives; })
-            for (auto& axis : j.drives) axis.drive = spring(axis.drive);
+            for (auto& axis : j.drives) axis.drive = kept(axis.drive);
         },
         joint);
   return out;
+}
+
+Scene with_springs_alone(const Scene& scene) {
+  return with_drives(scene, [](const Drive& drive) {
+    return Drive{.stiffness = drive.stiffness, .damping = drive.damping, .rest = drive.rest};
+  });
 }
 
 void look_at_emptiness(const Patient& patient, std::vector<Remark>& out) {

@@ -3,6 +3,7 @@
 #include <rotule/analyse.h>
 
 #include <complex>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ void look_at_solver(const Patient& patient, const Checkup& checkup, std::vector<
 void look_at_overlaps(const Patient& patient, std::vector<Remark>& out);
 /// Linkages that cannot move at all.
 void look_at_locks(const Patient& patient, const Checkup& checkup, std::vector<Remark>& out);
+/// More given motions than their mechanisms can follow.
+void look_at_given_motions(const Patient& patient, const Checkup& checkup, std::vector<Remark>& out);
 /// Poses on the way of linkages with one degree of freedom in which joints lose rank, or motors their hold.
 void look_at_singular_poses(const Patient& patient, const Checkup& checkup, std::vector<Remark>& out);
 /// The estimate, and a remark where the recipe's step exceeds it. `closely`: by the eigenvalues, where there are not too many.
@@ -68,7 +71,9 @@ double reach_of(const Shape& shape);
 
 /// The scene without what drives its joints: for questions to which that does not matter.
 Scene undriven(const Scene& scene);
-/// The same, but for springs and dampers.
+/// With what is kept of each drive.
+Scene with_drives(const Scene& scene, const std::function<Drive(const Drive&)>& kept);
+/// With springs and dampers alone.
 Scene with_springs_alone(const Scene& scene);
 
 /// As scene files have them.

@@ -330,6 +330,152 @@ TEST(Doctor, NamesTheRowsThatOverconstrainedLinkagesHaveTooMany) {
   expect_examined(sarrus(), 0, {{"x_hinge2", 1}});
 }
 
+/// A crank about z and a rocker about x, joined by a coupler with a ball at each end, the crank driven.
+struct Rssr {
+  static constexpr double d = 0.6, h = 0.5, crank = 0.2, rocker = 0.5, start = 0.5, speed = 3;
+
+  static Vec3 pin(double theta) { return crank * Vec3(std::cos(theta), std::sin(theta), 0); }
+  static Vec3 end(double phi) { return {d, rocker * std::cos(phi), h + rocker * std::sin(phi)}; }
+  /// |pin - end|^2 = 0.9 is K + a cos(phi) + b sin(phi) = 0, which two angles solve.
+  static double rocker_angle(double theta, double branch) {
+    const Vec3 A = pin(theta);
+    const double K = (A.x() - d) * (A.x() - d) + A.y() * A.y() + rocker * rocker + h * h - 0.9;
+    const double a = -2 * A.y() * rocker, b = 2 * h * rocker;
+    return std::atan2(b, a) + branch * std::acos(-K / std::hypot(a, b));
+  }
+  static Scene scene(double branch) {
+    const Vec3 A = pin(start), B = end(rocker_angle(start, branch));
+    const auto bar = [](const char* name, const Vec3& from, const Vec3& to) {
+      return BodyDef{.name = name, .mass = 1, .inertia = Mat3(0.02 * Mat3::Identity()), .position = 0.5 * (from + to)};
+    };
+    Scene out;
+    out.add(bar("crank", Vec3::Zero(), A));
+    out.add(bar("coupler", A, B));
+    out.add(bar("rocker", Vec3(d, 0, h), B));
+    out.add(Hinge{.name = "in", .between = {"world", "crank"}, .drive = {.motion = GivenMotion{.speed = speed}}});
+    out.add(Ball{.between = {"crank", "coupler"}, .at = A});
+    out.add(Ball{.between = {"coupler", "rocker"}, .at = B});
+    out.add(Hinge{.between = {"world", "rocker"}, .at = {d, 0, h}, .axis = {1, 0, 0}});
+    return out;
+  }
+};
+
+TEST(Rssr, FollowsItsClosedForm) {
+  for (const double branch : {1.0, -1.0}) {
+    Recipe recipe = recipes::exact();
+    recipe.integrator = DormandPrince8Settings{};
+    World world(Rssr::scene(branch), recipe);
+    double worst = 0;
+    for (int i = 1; i <= 210; ++i) {
+      world.step(1e-2);
+      const double phi = Rssr::rocker_angle(Rssr::start + Rssr::speed * 1e-2 * i, branch);
+      worst = std::max(worst, (world.position("rocker") - 0.5 * (Rssr::end(phi) + Vec3(Rssr::d, 0, Rssr::h))).norm());
+    }
+    EXPECT_LT(worst, 1e-12) << branch;  // one full turn of the crank
+  }
+  EXPECT_EQ(examine(Rssr::scene(1)).degrees_of_freedom, 2);  // the coupler may turn about itself
+}
+
+/// Peaucellier and Lipkin's cell: two long arms about the origin, a rhombus between their ends, and a crank through the origin.
+struct Peaucellier {
+  static constexpr double arm = 0.9, side = 0.4, crank = 0.4;
+  Vec3 inner, upper, lower, outer;
+
+  explicit Peaucellier(double theta) : inner(crank * Vec3(1 + std::cos(theta), std::sin(theta), 0)) {
+    const double r = inner.norm(), open = std::acos((arm * arm + r * r - side * side) / (2 * arm * r));
+    const double middle = std::atan2(inner.y(), inner.x());
+    upper = arm * Vec3(std::cos(middle + open), std::sin(middle + open), 0);
+    lower = arm * Vec3(std::cos(middle - open), std::sin(middle - open), 0);
+    outer = (arm * arm - side * side) / (r * r) * inner;
+  }
+  [[nodiscard]] Scene scene(const GivenMotion& motion) const {
+    Scene out;
+    const Vec3 origin = Vec3::Zero(), pivot(crank, 0, 0);
+    const auto bar = [&](const char* name, const Vec3& from, const Vec3& to) {
+      out.add({.name = name,
+               .mass = 1,
+               .inertia = Mat3(0.02 * Mat3::Identity()),
+               .position = 0.5 * (from + to),
+               .shape = Sphere{0.01}});
+    };
+    bar("crank", pivot, inner);
+    bar("upper arm", origin, upper);
+    bar("lower arm", origin, lower);
+    bar("upper in", upper, inner);
+    bar("lower in", lower, inner);
+    bar("upper out", upper, outer);
+    bar("lower out", lower, outer);
+    const auto pin = [&](const char* a, const char* b, const Vec3& at, const Drive& drive = {}) {
+      out.add(Hinge{.name = std::string(a) + " on " + b, .between = {a, b}, .at = at, .drive = drive});
+    };
+    pin("world", "crank", pivot, {.motion = motion});
+    pin("world", "upper arm", origin);
+    pin("world", "lower arm", origin);
+    pin("upper arm", "upper in", upper);
+    pin("upper arm", "upper out", upper);
+    pin("lower arm", "lower in", lower);
+    pin("lower arm", "lower out", lower);
+    pin("crank", "upper in", inner);
+    pin("crank", "lower in", inner);
+    pin("upper out", "lower out", outer);
+    return out;
+  }
+};
+
+TEST(Peaucellier, DrawsAStraightLine) {
+  const Scene scene = Peaucellier(0.8).scene({.amplitude = 0.7, .frequency = 2});
+  const Checkup checkup = examine(scene);
+  EXPECT_EQ(checkup.degrees_of_freedom, 1);
+  EXPECT_EQ(6 * checkup.bodies - checkup.rows, -8);
+  Recipe recipe = recipes::exact();
+  recipe.integrator = DormandPrince8Settings{};
+  World world(scene, recipe);
+  double off_line = 0, off_place = 0;
+  for (int i = 1; i <= 300; ++i) {
+    world.step(1e-2);
+    const Peaucellier now(0.8 + 0.7 * std::sin(0.02 * i));
+    const Vec3 arm = 0.5 * (Peaucellier(0.8).outer - Peaucellier(0.8).upper);
+    const Vec3 tip = world.position("upper out") + world.orientation("upper out") * arm;
+    off_line = std::max(off_line, std::abs(tip.x() - (0.9 * 0.9 - 0.4 * 0.4) / 0.8));
+    off_place = std::max(off_place, (tip - now.outer).norm());
+  }
+  EXPECT_LT(off_line, 1e-12);
+  EXPECT_LT(off_place, 1e-12);
+}
+
+std::string remark_of(const Scene& scene, std::string_view kind) {
+  for (const Remark& remark : examine(scene).remarks)
+    if (remark.kind == kind) return remark.text;
+  return {};
+}
+
+TEST(Doctor, NamesMotionsThatAMechanismCannotFollowAtOnce) {
+  const auto driven = [](double crank, double rocker) {
+    Scene out = scenes::four_bar();
+    for (JointDef& joint : out.joints) {
+      auto& hinge = std::get<Hinge>(joint);
+      if (hinge.name == "crank_pivot" && crank != 0) hinge.drive.motion = GivenMotion{.speed = crank};
+      if (hinge.name == "rocker_pivot" && rocker != 0) hinge.drive.motion = GivenMotion{.speed = rocker};
+    }
+    return out;
+  };
+  EXPECT_EQ(remark_of(driven(-3, 0), "motions_in_conflict"), "");
+  const std::string both = remark_of(driven(-3, -3), "motions_in_conflict");
+  for (const char* word : {"\"crank_pivot\"", "\"rocker_pivot\"", "are 2", "follow 1"})
+    EXPECT_NE(both.find(word), std::string::npos) << both;
+
+  // Equations of the time are motions too; two that agree are one too many.
+  const auto wheel = [](double hinge, const char* text) {
+    Scene out;
+    out.add({.name = "wheel", .mass = 1, .shape = Box{}});
+    out.add(Hinge{.name = "axle", .between = {"world", "wheel"}, .drive = {.motion = GivenMotion{.speed = hinge}}});
+    out.add(Constraint{.name = "lead", .between = {"world", "wheel"}, .equation = text});
+    return out;
+  };
+  EXPECT_NE(remark_of(wheel(2, "wrap(wheel.angle_z - 3*t)"), "motions_in_conflict"), "");
+  EXPECT_NE(remark_of(wheel(2, "wrap(wheel.angle_z - 2*t)"), "motions_too_many"), "");
+}
+
 TEST(BridgeTruss, StandsStillOnReactionsOfStatics) {
   const Scene scene = scenes::bridge_truss();
   World world(scene);

@@ -33,6 +33,20 @@ TEST(DampedModes, ASpringOfAJointCounts) {
   EXPECT_NEAR(modes[0].frequency, omega * std::sqrt(1 - zeta * zeta) / (2 * std::numbers::pi), 1e-10);
 }
 
+TEST(DampedModes, AFreeTurnNeitherSwingsNorGrows) {
+  // A bar held by a ball at each end turns about itself as it likes, whatever it weighs; stiffnesses of its load cancel there.
+  Scene scene;
+  const Vec3 end(0.31, 0.42, 0.53);
+  scene.add({.name = "bar", .mass = 2, .inertia = Mat3(0.02 * Mat3::Identity()), .position = 0.5 * end});
+  scene.add(Ball{.between = {"world", "bar"}});
+  scene.add(Ball{.between = {"world", "bar"}, .at = end});
+  const World world(scene, recipes::exact());
+  for (const DampedMode& mode : damped_modes(linearise(world))) {
+    EXPECT_EQ(std::abs(mode.eigenvalue), 0);
+    EXPECT_EQ(mode.damping_ratio, 0);
+  }
+}
+
 TEST(DampedModes, OfALoadedJointSpringToo) {
   // Where the spring carries weight its force turns with the joint: an arm held out by a spring, against the motion's own
   // stiffness by differences of accelerations.

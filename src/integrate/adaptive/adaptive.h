@@ -13,6 +13,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "base/budget.h"
 #include "integrate/adaptive/embedded_pair.h"
@@ -242,12 +243,14 @@ class Adaptive {
 
   /// The error of a trial step; infinite where its stages leave the numbers, or what the mechanism can solve.
   double attempt(M& m, const State& s, double t, double step) {
+    reason_.clear();
     try {
       if constexpr (coupled)
         return pair_.attempt(m, s, t, step, norm_, share_of_step());
       else
         return pair_.attempt(m, s, t, step, norm_);
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      reason_ = error.what();
       return std::numeric_limits<double>::infinity();
     }
   }
@@ -275,7 +278,9 @@ class Adaptive {
       const double error = attempt(m, s, t, step) / (leniency_ * share_of_step());
       const bool smallest = step <= control.min_step || t + 0.1 * step == t;
       if (!std::isfinite(error)) {
-        if (smallest) throw Error("error control", "no step is small enough: the motion is no longer a number");
+        if (smallest)
+          throw reason_.empty() ? Error("error control", "no step is small enough: the motion is no longer a number")
+                                : Error(reason_);
         step = std::max((coupled ? 0.5 : 0.1) * step, control.min_step);
       } else if (error <= 1 || smallest) {
         if (error > 1 || leniency_ > 1) m.unconverged_step();
@@ -382,6 +387,7 @@ class Adaptive {
   VecX rate_, change_, sigma_;
   int endless_ = 0;      // steps in a row of which the rest would take too many
   double leniency_ = 1;  // times the tolerance
+  std::string reason_;   // why the last attempt could not be made, where somebody said so
 };
 
 }  // namespace rotule
