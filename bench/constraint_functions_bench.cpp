@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "constraint/constraint_set.h"
+#include "constraint/hessians.h"
 #include "world/world_implementation.h"
 
 namespace {
@@ -20,6 +21,19 @@ constexpr int joints = 200;
 struct Cost {
   double rows = 0, hessian = 0;
 };
+
+/// Of the processor, others may be at work: nanoseconds per joint, the fastest of several rounds.
+template <class Work>
+double fastest(int repeats, Work&& work) {
+  double best = infinity;
+  for (int round = 0; round < 7; ++round) {
+    const std::clock_t start = std::clock();
+    for (int i = 0; i < repeats; ++i) work();
+    const double took = 1e9 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    best = std::min(best, took / repeats / joints);
+  }
+  return best;
+}
 
 Cost measure(const Scene& scene) {
   const World world(scene, recipes::exact());
@@ -39,16 +53,6 @@ Cost measure(const Scene& scene) {
   kinematics.update(model, implementation_of(world).state);
   const std::vector<double> lambda(6, 1.0);
 
-  const auto fastest = [&](int repeats, auto&& work) {
-    double best = infinity;
-    for (int round = 0; round < 7; ++round) {
-      const std::clock_t start = std::clock();  // of the processor: others may be at work
-      for (int i = 0; i < repeats; ++i) work();
-      const double took = 1e9 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-      best = std::min(best, took / repeats / joints);
-    }
-    return best;
-  };
   double sum = 0;
   Cost out;
   out.rows = fastest(200, [&] {
@@ -75,6 +79,98 @@ Scene chain() {
                .angular_velocity = Vec3(0.3, 0.1 * (k % 7), -0.2),
                .shape = Box{Vec3(0.4, 0.2, 0.1)}});
   return scene;
+}
+
+/// A point of a body on a helix, by hand, for a pose alone as functions have it: the nearest of 64 places, Newton's steps from
+/// there, rows across the tangent.
+class HelixByHand {
+ public:
+  HelixByHand(const Vec3& axis, const Vec3& arm) : axis_(axis), arm_(arm) {
+    for (int k = 0; k < places; ++k) {
+      const Vec3 c = curve(from + k * pace);
+      for (int i = 0; i < 3; ++i) place_[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)] = c[i];
+    }
+  }
+  std::array<Row<double>, 2> rows(const BodyLanes<double>& body) const {
+    const Vec3 rho = body.R * arm_, spin = body.omega.cross(rho), velocity = body.v + spin, bend = body.omega.cross(spin);
+    const auto [s, e, tangent] = nearest(body.p + rho);
+    const double rate = tangent.dot(velocity) / tangent.squaredNorm();
+    const Vec3 second = bend - curvature(s) * rate * rate;
+    std::array<Row<double>, 2> out;
+    for (std::size_t r = 0; r < 2; ++r) {
+      const Vec3 n = across(tangent, r);
+      out[r] = {n.dot(e), n.dot(second), n, rho.cross(n), Vec3::Zero(), Vec3::Zero()};
+    }
+    return out;
+  }
+  Mat6 hessian(const BodyLanes<double>& body, double lambda_0, double lambda_1) const {
+    const Vec3 rho = body.R * arm_;
+    const auto [s, e, tangent] = nearest(body.p + rho);
+    const Vec3 pull = lambda_0 * across(tangent, 0) + lambda_1 * across(tangent, 1);
+    Vec6 by;
+    by << tangent, rho.cross(tangent);
+    by /= tangent.squaredNorm();
+    Mat6 out = -pull.dot(curvature(s)) * by * by.transpose();
+    out.bottomRightCorner<3, 3>() += rotation_hessian(pull, rho);
+    return out;
+  }
+
+ private:
+  static constexpr int places = 64;
+  static constexpr double from = -20, pace = 40.0 / (places - 1);
+  struct Place {
+    double s;
+    Vec3 e, tangent;
+  };
+  [[nodiscard]] Vec3 curve(double s) const { return axis_ + Vec3(0.5 * std::cos(s), 0.5 * std::sin(s), 0.2 * s); }
+  static Vec3 curvature(double s) { return {-0.5 * std::cos(s), -0.5 * std::sin(s), 0}; }
+  static Vec3 across(const Vec3& tangent, std::size_t r) {
+    const Vec3 first = tangent.cross(Vec3::UnitX()).normalized();
+    return r == 0 ? first : Vec3(tangent.cross(first).normalized());
+  }
+  [[nodiscard]] Place nearest(const Vec3& p) const {
+    double least = infinity;
+    std::size_t best = 0;
+    for (std::size_t k = 0; k < places; ++k) {
+      const double x = p[0] - place_[0][k], y = p[1] - place_[1][k], z = p[2] - place_[2][k], square = x * x + y * y + z * z;
+      if (square < least) least = square, best = k;
+    }
+    Place out{from + pace * static_cast<double>(best), {}, {}};
+    for (int round = 0; round < 20; ++round) {
+      out.e = p - curve(out.s);
+      out.tangent = Vec3(-0.5 * std::sin(out.s), 0.5 * std::cos(out.s), 0.2);
+      const double step = out.tangent.dot(out.e) / out.tangent.squaredNorm();
+      if (std::abs(step) < 1e-14) break;
+      out.s += step;
+    }
+    return out;
+  }
+
+  Vec3 axis_, arm_;
+  std::array<std::array<double, places>, 3> place_;
+};
+
+Cost measure_helix_by_hand(const Scene& scene) {
+  const World world(scene, recipes::exact());
+  Kinematics kinematics;
+  kinematics.update(implementation_of(world).model, implementation_of(world).state);
+  std::vector<HelixByHand> helix;
+  for (int k = 0; k < joints; ++k) helix.emplace_back(Vec3(k + 0.5, 0, 0.1 * ((k + 1) % 3)), Vec3::Zero());
+  double sum = 0;
+  Cost out;
+  const auto each = [&](auto&& work) {
+    for (int k = 0; k < joints; ++k) work(helix[static_cast<std::size_t>(k)], kinematics.bodies[static_cast<std::size_t>(k) + 1]);
+  };
+  out.rows = fastest(200, [&] {
+    each([&](const HelixByHand& by_hand, const BodyLanes<double>& body) {
+      for (const Row<double>& row : by_hand.rows(body)) sum += row.gamma + row.angular_a[1];
+    });
+  });
+  out.hessian = fastest(50, [&] {
+    each([&](const HelixByHand& by_hand, const BodyLanes<double>& body) { sum += by_hand.hessian(body, 1, 1)(0, 0); });
+  });
+  if (sum == 0.125) fmt::print(" ");
+  return out;
 }
 
 template <class Add>
@@ -289,7 +385,10 @@ int main() {
         s.add(Rail{.between = {"world", b},
                    .points = {at + Vec3(0.5, 0, -2), at + Vec3(0.1, 0, -1), at, at + Vec3(0.2, 0.3, 1), at + Vec3(0, 0.5, 2)}});
       })));
-  report("helix, with its parameter", line, measure(with([](Scene& s, const std::string&, const std::string& b, int k) {
+  const Scene bare = with([](Scene&, const std::string&, const std::string&, int) {});
+  const Cost helix = measure_helix_by_hand(bare);
+  report("point_on_line, beside a helix by hand", helix, line);
+  report("helix, with its parameter", helix, measure(with([](Scene& s, const std::string&, const std::string& b, int k) {
            const double x = k + 0.5, z = 0.1 * ((k + 1) % 3);
            s.add_constraint({b},
                             [=](auto q, auto, auto p) {
@@ -298,7 +397,7 @@ int main() {
                             {.parameters = {{.name = "s", .from = -20, .to = 20}}});
          })));
   report(
-      "helix, as text", line, measure(with([](Scene& s, const std::string&, const std::string& b, int k) {
+      "helix, as text", helix, measure(with([](Scene& s, const std::string&, const std::string& b, int k) {
         s.add(Constraint{.between = {"world", b},
                          .parameters = {{.name = "s", .from = -20, .to = 20}},
                          .equation = {fmt::format("{}.x - {} - 0.5 * cos(s)", b, k + 0.5), fmt::format("{}.y - 0.5 * sin(s)", b),

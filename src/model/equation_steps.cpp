@@ -143,9 +143,9 @@ EquationTape::Slopes EquationTape::slopes(const Step& step, double x, double y, 
   }
 }
 
-void EquationTape::forward(Slot* slot) const {
-  Slot* to = slot + first_step_;
-  for (const Step& step : steps_) {
+void EquationTape::forward(Slot* slot, std::size_t first) const {
+  Slot* to = slot + first_step_ + first;
+  for (const Step& step : std::span(steps_).subspan(first)) {
     Slot& out = *to++;
     switch (step.op) {  // those that nearly every equation has, without detours
       case Op::number:
@@ -326,8 +326,8 @@ void EquationTape::bend_vectors(const Step& step, const Slot* slot, double worth
 }
 
 void EquationTape::bend(const Slot* slot, Six* along, Six* change) const {
-  const int count = slots(), inputs = 3 * static_cast<int>(vectors_.size());
-  for (int k = inputs; k < first_step_; ++k) along[k].fill(0);
+  const int count = slots();
+  along[time()].fill(0);
   for (int k = first_step_; k < count; ++k) {
     const Step& step = steps_[static_cast<std::size_t>(k - first_step_)];
     if (step.a < 0)

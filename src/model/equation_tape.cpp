@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <random>
 
 namespace rotule {
 
@@ -239,6 +241,34 @@ void EquationTape::find_needs() {
       if (needed[static_cast<std::size_t>(leaf)]) equation.leaves.push_back(leaf);
   }
   leave_out_what_nobody_needs();
+  find_jumps();
+}
+
+/// By trial: with an angle a whole turn further, an equation that does not jump is what it was, or its opposite.
+void EquationTape::find_jumps() {
+  constexpr int trials = 8;
+  constexpr double turn = 2 * std::numbers::pi, equal = 1e-6;
+  jumps_.clear();
+  std::mt19937 random(5);  // NOLINT(cert-msc51-cpp): the same every time
+  std::vector<Slot> slot(static_cast<std::size_t>(slots()));
+  for (std::size_t k = 0; k < steps_.size(); ++k) {
+    if (steps_[k].op != Op::atan2) continue;
+    bool jumps = false;
+    for (int trial = 0; trial < trials && !jumps; ++trial) {
+      for (int leaf = 0; leaf < first_step_; ++leaf)
+        slot[static_cast<std::size_t>(leaf)].value = static_cast<double>(random() % 2001) / 1000 - 1;
+      forward(slot.data());
+      std::vector<double> before;
+      for (const Equation& equation : equations_) before.push_back(slot[static_cast<std::size_t>(equation.result)].value);
+      slot[static_cast<std::size_t>(first_step_) + k].value += turn;
+      forward(slot.data(), k + 1);
+      for (std::size_t e = 0; e < equations_.size(); ++e) {
+        const double after = slot[static_cast<std::size_t>(equations_[e].result)].value;
+        jumps = jumps || std::abs(std::abs(after) - std::abs(before[e])) > equal * (1 + std::abs(before[e]));
+      }
+    }
+    if (jumps) jumps_.push_back(first_step_ + static_cast<int>(k));
+  }
 }
 
 void EquationTape::evaluate(MovingBodies q, const Moving& t, std::span<const Moving> s, std::span<Moving> out) const {
@@ -266,8 +296,9 @@ void EquationTape::evaluate(MovingBodies q, const Moving& t, std::span<const Mov
       to.second = from.second[k];
     }
   }
-  bool wanted = t.by_time != 0;
-  for (const MovingBody& body : q) wanted = wanted || body.by_motion || body.by_velocity;
+  bool by_bodies = false;
+  for (const MovingBody& body : q) by_bodies = by_bodies || body.by_motion || body.by_velocity;
+  bool wanted = by_bodies || t.by_time != 0;
   for (int k = 0; k < static_cast<int>(s.size()); ++k) {
     const Moving& from = s[static_cast<std::size_t>(k)];
     Slot& to = slot[parameter(k)];
@@ -297,6 +328,7 @@ void EquationTape::evaluate(MovingBodies q, const Moving& t, std::span<const Mov
       const Moving& by = s[static_cast<std::size_t>(leaf - parameter(0))];
       for (std::size_t k = 0; k < to.by_parameter.size(); ++k) to.by_parameter[k] += slot[leaf].worth * by.by_parameter[k];
     }
+    if (!by_bodies) continue;
     for (const int v : equation.vectors) {
       const CarriedVec3 from = carried(static_cast<std::size_t>(v));
       const Vec3 along(slot[3 * v].worth, slot[3 * v + 1].worth, slot[3 * v + 2].worth);

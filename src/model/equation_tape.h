@@ -56,7 +56,10 @@ class EquationTape {
   [[nodiscard]] int slots() const { return first_step_ + static_cast<int>(steps_.size()); }
   [[nodiscard]] int parameter(int k) const { return 3 * static_cast<int>(vectors_.size()) + k; }
   [[nodiscard]] int time() const { return parameter(Moving::most_parameters); }
-  void forward(Slot* slot) const;
+  void forward(Slot* slot, std::size_t first = 0) const;
+  /// Slots of angles (`angle_z`, atan2) that some equation takes as they are, so that it jumps where they do, at half a turn;
+  /// wrap() of whole multiples, sines and cosines do not.
+  [[nodiscard]] std::span<const int> jumps() const { return jumps_; }
   [[nodiscard]] int result(int equation) const { return equations_[static_cast<std::size_t>(equation)].result; }
   /// What vectors, parameters and the time are worth to an equation.
   void back(int equation, Slot* slot) const;
@@ -70,8 +73,8 @@ class EquationTape {
   using Six = std::array<double, 6>;
   /// What all slots are worth to the sum of the equations times their weights.
   void back(std::span<const double> weights, Slot* slot) const;
-  /// From derivatives of the vectors' slots along six directions, how their worth changes along each. Values and worths must
-  /// be there; all of `along` but the vectors' is overwritten, `change` wholly.
+  /// From derivatives of the slots of vectors and parameters along six directions, how their worth changes along each. Values and
+  /// worths must be there; all of `along` but these is overwritten, `change` wholly.
   void bend(const Slot* slot, Six* along, Six* change) const;
 
  private:
@@ -136,10 +139,12 @@ class EquationTape {
   int leaf_slot(Known& known, const EquationLeaf& leaf);
   int compile(Known& known, const Expression& expression, std::span<const int> slot_of_leaf);
   void find_needs();
+  void find_jumps();
 
   std::vector<Vector> vectors_;
   std::vector<Step> steps_;
   std::vector<Equation> equations_;
+  std::vector<int> jumps_;
   int first_step_ = 0;
 };
 

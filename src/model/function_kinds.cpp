@@ -33,8 +33,8 @@ class BodyView {
 
 /// The angle about the frames' z from the carrier's x, y to the wheel's, as gears have it (constraint/pool/gear.h).
 Moving angle_about(const MovingBody& wheel, const MovingBody& carrier, const Mat3& frame, const Mat3& frame_c) {
-  const MovingVec3 x = wheel.direction(frame.col(0)), y = wheel.direction(frame.col(1));
-  const MovingVec3 x_c = carrier.direction(frame_c.col(0)), y_c = carrier.direction(frame_c.col(1));
+  const CarriedVec3 x = wheel.direction(frame.col(0)), y = wheel.direction(frame.col(1));
+  const CarriedVec3 x_c = carrier.direction(frame_c.col(0)), y_c = carrier.direction(frame_c.col(1));
   return atan2(x.dot(y_c) - y.dot(x_c), x.dot(x_c) + y.dot(y_c));
 }
 
@@ -135,7 +135,7 @@ void compile(const Screw& def, const JointSite& site, Joint& joint) {
   const double per_radian = def.pitch / (2 * std::numbers::pi);
   finish(equations_of(5,
                       [=](MovingBodies q, const Moving&, Parameters, Out out) {
-                        const MovingVec3 e = q[1].point(r_b) - q[0].point(r_a), z = q[0].direction(frame_a.col(2));
+                        const CarriedVec3 e = q[1].point(r_b) - q[0].point(r_a), z = q[0].direction(frame_a.col(2));
                         for (int k = 0; k < 2; ++k) {
                           out[k] = q[0].direction(frame_a.col(k)).dot(e);
                           out[2 + k] = z.dot(q[1].direction(frame_b.col(k)));
@@ -187,7 +187,8 @@ void compile(const Rail& def, const JointSite& site, Joint& joint) {
   const auto curve = std::make_shared<const Spline>(points, def.closed);
   const Vec3 r_b = b.point(def.point.value_or(site.centre(joint.b)));
   Equations equations = equations_of(3, [=](MovingBodies q, const Moving&, Parameters s, Out out) {
-    const MovingVec3 e = q[1].point(r_b) - q[0].point(), on_curve = curve->at(s[0]);
+    const CarriedVec3 e = q[1].point(r_b) - q[0].point();
+    const MovingVec3 on_curve = curve->at(s[0]);
     for (int k = 0; k < 3; ++k)
       out[static_cast<std::size_t>(k)] = q[0].direction(Vec3::Unit(k)).dot(e) - on_curve.e[static_cast<std::size_t>(k)];
   });
@@ -214,7 +215,7 @@ void compile(const Cam& def, const JointSite& site, Joint& joint) {
   const Vec3 r_b = b.point(def.point.value_or(site.centre(joint.b)));
   const double roller = def.roller;
   Equations equations = equations_of(2, [=](MovingBodies q, const Moving&, Parameters s, Out out) {
-    const MovingVec3 e = q[1].point(r_b) - q[0].point();
+    const CarriedVec3 e = q[1].point(r_b) - q[0].point();
     MovingVec3 on_edge = edge->at(s[0]);
     if (roller > 0) {
       const MovingVec3 along = edge->slope(s[0]);

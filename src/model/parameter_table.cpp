@@ -13,20 +13,27 @@ constexpr int poses = 10;            // drawn by lot, the first one apart
 constexpr double no_term = 1e-11;    // of the largest value: what is left where no term is missing
 constexpr double longest_time = 10;  // s: within which times are drawn
 
-/// Values of all equations at all places of the grid, one column per place; false where they are no numbers.
-bool look(const Equations& equations, const ParameterGrid& grid, std::span<const MovingBody> bodies, double t, MatX& out) {
-  const int count = equations.function.equations;
-  std::array<Moving, Moving::most_parameters> s;
-  std::array<Moving, Equations::most> values;
-  out.resize(count, grid.size());
-  for (int place = 0; place < grid.size(); ++place) {
-    for (int k = 0; k < grid.dimensions(); ++k) s[static_cast<std::size_t>(k)] = Moving(grid.at(k, place));
-    equations.function.evaluate(bodies, t, {s.data(), equations.parameters.size()},
-                                {values.data(), static_cast<std::size_t>(count)});
-    for (int k = 0; k < count; ++k) out(k, place) = values[static_cast<std::size_t>(k)].value;
+/// The equations at one value of the parameters, and their derivatives by the first, by `step` of it.
+class Look {
+ public:
+  Look(const Equations& equations, double step) : equations_(equations), step_(step) {}
+  void operator()(std::span<const MovingBody> bodies, double t, const std::array<double, Moving::most_parameters>& at) {
+    for (std::size_t k = 0; k < s_.size(); ++k) s_[k] = Moving(at[k]);
+    s_[0].first = step_;
+    equations_.function.evaluate(bodies, t, {s_.data(), equations_.parameters.size()},
+                                 {values_.data(), static_cast<std::size_t>(equations_.function.equations)});
   }
-  return out.allFinite();
-}
+  [[nodiscard]] double derivative(Eigen::Index equation, std::size_t order) const {
+    const Moving& value = values_[static_cast<std::size_t>(equation)];
+    return order == 0 ? value.value : order == 1 ? value.first : value.second;
+  }
+
+ private:
+  const Equations& equations_;
+  double step_;
+  std::array<Moving, Moving::most_parameters> s_;
+  std::array<Moving, Equations::most> values_;
+};
 
 }  // namespace
 
@@ -39,18 +46,47 @@ ParameterGrid::ParameterGrid(const Equations& equations) : parameters_(equations
     places_ = {side, side};
 }
 
+void ParameterTable::between(const Shares& shares, int place, int next, Quintics& out) const {
+  for (int k = 0; k < equations(); ++k) {
+    const Vec3 from = at_place(shares, k, place), to = at_place(shares, k, next);
+    std::array<double, 6>& c = out[static_cast<std::size_t>(k)];
+    c[0] = from[0];
+    c[1] = from[1];
+    c[2] = 0.5 * from[2];
+    // What is left at the next place of value, slope and half the bend.
+    const double A = to[0] - c[0] - c[1] - c[2], B = to[1] - c[1] - 2 * c[2], C = 0.5 * to[2] - c[2];
+    c[3] = 10 * A - 4 * B + C;
+    c[4] = -15 * A + 7 * B - 2 * C;
+    c[5] = 6 * A - 3 * B + C;
+  }
+}
+
 std::shared_ptr<const ParameterTable> parameter_table(const Equations& equations, std::span<const MovingBody> bodies) {
   const ParameterGrid grid(equations);
-  const Eigen::Index count = equations.function.equations;
-  MatX base, values, D((poses - 1) * count, grid.size());
+  const Eigen::Index count = equations.function.equations, places = grid.size();
+  const std::size_t orders = grid.dimensions() == 1 ? 3 : 1;
+  // Of one pose: a row per equation, and in it values, first and second derivatives at all places.
+  MatX base, values, D((poses - 1) * count, static_cast<Eigen::Index>(orders) * places);
   std::mt19937 random(11);  // NOLINT(cert-msc51-cpp): the same every time
   const auto draw = [&] { return static_cast<double>(random() % 2001) / 1000 - 1; };
-  double largest = 0;
+  std::vector<MovingBody> displaced(bodies.begin(), bodies.end());
+  for (MovingBody& body : displaced) body.by_motion = body.by_velocity = false;
+  Look look(equations, grid.step(0));
+  const auto look_everywhere = [&](double t, MatX& out) {
+    out.resize(count, D.cols());
+    for (int place = 0; place < places; ++place) {
+      look(displaced, t, {grid.at(0, place), grid.dimensions() > 1 ? grid.at(1, place) : 0});
+      for (Eigen::Index k = 0; k < count; ++k)
+        for (std::size_t order = 0; order < orders; ++order)
+          out(k, static_cast<Eigen::Index>(order) * places + place) = look.derivative(k, order);
+    }
+    return out.allFinite();
+  };
+  double largest = 0, t = 0;
+  MatX halfway(count, grid.dimensions() == 1 ? grid.steps(0) : 0);  // of the last pose, between the places
   try {
-    std::vector<MovingBody> displaced(bodies.begin(), bodies.end());
-    for (MovingBody& body : displaced) body.by_motion = body.by_velocity = false;
-    if (!look(equations, grid, displaced, 0, base)) return nullptr;
-    largest = base.cwiseAbs().maxCoeff();
+    if (!look_everywhere(t, base)) return nullptr;
+    largest = base.leftCols(places).cwiseAbs().maxCoeff();
     const std::vector<MovingBody> start = displaced;
     for (int pose = 1; pose < poses; ++pose) {
       for (std::size_t b = 0; b < displaced.size(); ++b) {
@@ -58,9 +94,14 @@ std::shared_ptr<const ParameterTable> parameter_table(const Equations& equations
         displaced[b].p = start[b].p + largest * Vec3(draw(), draw(), draw());
         if (start[b].turns) displaced[b].R = Quat(2, draw(), draw(), draw()).normalized().toRotationMatrix() * start[b].R;
       }
-      if (!look(equations, grid, displaced, longest_time * draw(), values)) return nullptr;
-      largest = std::max(largest, values.cwiseAbs().maxCoeff());
+      t = longest_time * draw();
+      if (!look_everywhere(t, values)) return nullptr;
+      largest = std::max(largest, values.leftCols(places).cwiseAbs().maxCoeff());
       D.middleRows((pose - 1) * count, count) = values - base;
+    }
+    for (Eigen::Index place = 0; place < halfway.cols(); ++place) {
+      look(displaced, t, {grid.at(0, static_cast<int>(place)) + 0.5 * grid.step(0), 0});
+      for (Eigen::Index k = 0; k < count; ++k) halfway(k, place) = look.derivative(k, 0);
     }
   } catch (const std::exception&) {  // a function need not know poses in which nobody will see it
     return nullptr;
@@ -75,7 +116,7 @@ std::shared_ptr<const ParameterTable> parameter_table(const Equations& equations
     for (Eigen::Index i = 0; i < D.rows(); ++i) {
       if (std::find(pivots.begin(), pivots.end(), i) != pivots.end()) continue;
       Eigen::Index j = 0;
-      if (const double here = D.row(i).cwiseAbs().maxCoeff(&j); here > pivot) pivot = here, row = i, column = j;
+      if (const double here = D.row(i).head(places).cwiseAbs().maxCoeff(&j); here > pivot) pivot = here, row = i, column = j;
     }
     if (!(pivot > no_term * largest)) break;
     if (std::ssize(pivots) == ParameterTable::most_terms) return nullptr;
@@ -85,9 +126,34 @@ std::shared_ptr<const ParameterTable> parameter_table(const Equations& equations
     for (Eigen::Index i = 0; i < D.rows(); ++i)
       if (i != row && D(i, column) != 0) D.row(i) -= VecX(D.row(row) * D(i, column)).transpose();
   }
-  out.base = base.transpose();
-  out.weights.resize(grid.size(), static_cast<Eigen::Index>(pivots.size()));
-  for (std::size_t m = 0; m < pivots.size(); ++m) out.weights.col(static_cast<Eigen::Index>(m)) = D.row(pivots[m]).transpose();
+  out.base = base.leftCols(places).transpose();
+  out.weights.resize(places, static_cast<Eigen::Index>(pivots.size()));
+  for (std::size_t m = 0; m < pivots.size(); ++m)
+    out.weights.col(static_cast<Eigen::Index>(m)) = D.row(pivots[m]).head(places).transpose();
+  if (halfway.cols() == 0) return std::make_shared<const ParameterTable>(std::move(out));
+
+  out.courses.resize(places, 3 * (count + out.terms()));
+  const auto write_courses = [&](Eigen::Index column, const auto& row) {
+    for (Eigen::Index order = 0; order < 3; ++order)
+      out.courses.col(3 * column + order) = row.segment(order * places, places).transpose();
+  };
+  for (Eigen::Index k = 0; k < count; ++k) write_courses(k, base.row(k));
+  for (int m = 0; m < out.terms(); ++m) write_courses(count + m, D.row(pivots[static_cast<std::size_t>(m)]));
+  ParameterTable::Shares shares;
+  for (int m = 0; m < out.terms(); ++m)
+    for (Eigen::Index k = 0; k < count; ++k)
+      shares(k, m) = values(k, out.at[static_cast<std::size_t>(m)]) - base(k, out.at[static_cast<std::size_t>(m)]);
+  out.misses = 0;
+  ParameterTable::Quintics course;
+  for (Eigen::Index place = 0; place < halfway.cols(); ++place) {
+    out.between(shares, static_cast<int>(place), grid.neighbour(static_cast<int>(place), 1, 0), course);
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const std::array<double, 6>& c = course[static_cast<std::size_t>(k)];
+      double there = 0;
+      for (std::size_t power = 6; power-- > 0;) there = 0.5 * there + c[power];
+      out.misses = std::max(out.misses, std::abs(there - halfway(k, place)));
+    }
+  }
   return std::make_shared<const ParameterTable>(std::move(out));
 }
 

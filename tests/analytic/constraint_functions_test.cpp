@@ -371,6 +371,19 @@ TEST(ConstraintFunctions, ParametersAreEliminated) {
   }
 }
 
+/// Second derivatives in all directions are along the motion what J-dot u says there.
+void expect_bends(Probe& probe, const State& s, double t) {
+  probe.at(s, t);
+  for (int r = 0; r < probe.set.rows(); ++r) {
+    std::vector<double> lambda(static_cast<std::size_t>(probe.set.rows()), 0);
+    lambda[static_cast<std::size_t>(r)] = 1;
+    const MatX H = probe.hessian(0, t, lambda);
+    const double gamma = probe.values.gamma[r];
+    EXPECT_NEAR(s.u.dot(H * s.u), gamma, 1e-10 * (1 + std::abs(gamma)));
+    EXPECT_LT((H - H.transpose()).norm(), 1e-10 * (1 + H.norm()));
+  }
+}
+
 TEST(ConstraintFunctions, WithAParameterHaveTheDerivativesOfTheirValuesOnTheCurve) {
   // A point of a body on a helix: rows are those of the two directions across the curve, which differences of the value itself
   // must give at places of the curve; and J̇u along motions that stay on it.
@@ -379,7 +392,12 @@ TEST(ConstraintFunctions, WithAParameterHaveTheDerivativesOfTheirValuesOnTheCurv
   scene.add_constraint(
       {"a"}, [=](auto q, auto, auto s) { return q[0].point(tip) - MovingVec3(r * cos(s[0]), r * sin(s[0]), pitch * s[0]); },
       {.name = "helix", .parameters = {{.name = "s", .from = -20, .to = 20}}});
-  Probe probe(scene);
+  Scene as_text = three_bodies();
+  as_text.add(Constraint{.between = {"world", "a"},
+                         .parameters = {{.name = "s", .from = -20, .to = 20}},
+                         .equation = {"p.x - 0.5 * cos(s)", "p.y - 0.5 * sin(s)", "p.z - 0.2 * s"},
+                         .points = {{"p", "a", tip}}});
+  Probe probe(scene), text(as_text);
   ASSERT_EQ(probe.set.rows(), 2);
   Random random;
   const Vec3 arm_in_body = tip - Vec3(0.1, -0.05, 0.07);  // from the centre of mass
@@ -412,6 +430,8 @@ TEST(ConstraintFunctions, WithAParameterHaveTheDerivativesOfTheirValuesOnTheCurv
     }
     const VecX after = probe.at(moved(h * s.u)) * s.u, before = probe.at(moved(-h * s.u)) * s.u;
     EXPECT_LT(((after - before) / (2 * h) - here.gamma).norm(), 1e-6 * (1 + here.gamma.norm()));
+    expect_bends(probe, s, 0);
+    expect_bends(text, s, 0);
   }
 }
 
@@ -451,6 +471,7 @@ TEST(ConstraintFunctions, ParametersAreFoundFromFewPlacesAsFromAll) {
       s.p[1] = s.p[0] + arm(0, Vec3::Zero()) + s.theta[0] * Vec3(at[0].value, at[1].value, at[2].value) - arm(1, tip);
       const MatX J = few.at(s, t), other = all.at(s, t);
       EXPECT_LT(few.values.C.norm(), 1e-12) << t << " " << round;
+      expect_bends(few, s, t);
       // Across the wire there are many bases: what all of them have is J^T J.
       EXPECT_LT((J.transpose() * J - other.transpose() * other).norm(), 1e-9 * (J.transpose() * J).norm()) << t << " " << round;
     }

@@ -1,6 +1,7 @@
 // Constraints that a user writes as a function alone (A2): beads on curves and surfaces, and a crank driven in time, against
 // what the calculus of one variable says of them.
 #include <gtest/gtest.h>
+#include <rotule/error.h>
 #include <rotule/world.h>
 
 #include <cmath>
@@ -167,6 +168,42 @@ TEST(Crank, MotorAndPivotCarryWhatNewtonAsks) {
   const double gained = 0.5 * (2.0 / 3) * ((1 + t) * (1 + t) - 1) + 2 * g * 0.5 * std::sin(phi);
   World start(driven_crank({.dt = 1e-3}));
   EXPECT_NEAR(world.diagnostics().energy() - start.diagnostics().energy(), gained, 1e-10);
+}
+
+/// Two wheels side by side, the first one driven, and how they are to turn together.
+Scene wheels(const std::string& equation) {
+  Scene scene;
+  for (const char* name : {"a", "b"}) {
+    scene.add({.name = name, .mass = 1, .position = Vec3(*name - 'a', 0, 0), .shape = Box{}});
+    scene.add(Hinge{.between = {"world", name}, .at = Vec3(*name - 'a', 0, 0)});
+  }
+  std::get<Hinge>(scene.joints[0]).drive.motion = GivenMotion{.speed = 5};
+  scene.add(Constraint{.name = "ratio", .between = {"a", "b"}, .equation = equation});
+  return scene;
+}
+
+TEST(Constraint, OfAnglesCountsTurnsOrSaysThatItJumps) {
+  // At half a turn an angle goes on from -pi. Where the equation does so with it, its other branch is half a turn of b away, to
+  // which b would be turned in one step.
+  const auto turned = [](const std::string& equation) {
+    World world(wheels(equation), recipes::exact());
+    for (int i = 0; i < 300; ++i) world.step(1e-2);  // 2.4 turns of a
+    const Quat q = world.orientation("b");
+    return std::remainder(2 * std::atan2(q.z(), q.w()) - 2.5 * 3, 2 * std::numbers::pi);
+  };
+  EXPECT_LT(std::abs(turned("wrap(2 * b.angle_z - a.angle_z)")), 1e-10);
+  // By half angles, which change their sign together: the relation of elliptical wheels, here of equal ones.
+  EXPECT_NO_THROW(turned("sin(b.angle_z / 2) * cos(a.angle_z / 2) - 2 * sin(a.angle_z / 2) * cos(b.angle_z / 2)"));
+  for (const char* equation :
+       {"b.angle_z - 0.5 * a.angle_z", "wrap(b.angle_z - 0.5 * a.angle_z)", "b.angle_z - 0.5 * atan2(a.axis_x.y, a.axis_x.x)"}) {
+    try {
+      turned(equation);
+      FAIL() << equation;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("\"ratio\""), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("half a turn"), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(Constraint, BetweenTwoBodiesPullsBothEqually) {

@@ -13,222 +13,270 @@ constexpr int most_newton_steps = 50;      // from a place to the parameters' va
 constexpr double parameter_margin = 1e-9;  // of the range: by which they may leave it
 constexpr double about_equal = 1e-4;       // of the largest misfit: what counts as fitting as well
 constexpr double misled = 1e-6;            // of the largest: by which a table may be wrong
-
-Elimination::Misfit residual(std::span<const Moving> F) {
-  Elimination::Misfit out(static_cast<Eigen::Index>(F.size()));
-  for (std::size_t k = 0; k < F.size(); ++k) out[static_cast<Eigen::Index>(k)] = F[k].value;
-  return out;
-}
-
-Elimination::Misfit rate(std::span<const Moving> F) {
-  Elimination::Misfit out(static_cast<Eigen::Index>(F.size()));
-  for (std::size_t k = 0; k < F.size(); ++k) out[static_cast<Eigen::Index>(k)] = F[k].first;
-  return out;
-}
-
-/// The s for which F_s s is as near to r as can be.
-Elimination::Parameters fit(const Elimination::ByParameters& F_s, const Elimination::Misfit& r) {
-  Elimination::Parameters out(F_s.cols());
-  const double a = F_s.col(0).squaredNorm(), p = F_s.col(0).dot(r);
-  if (F_s.cols() == 1) {
-    out[0] = p / a;
-    return out;
-  }
-  const double b = F_s.col(0).dot(F_s.col(1)), c = F_s.col(1).squaredNorm(), q = F_s.col(1).dot(r), all = a * c - b * b;
-  out[0] = (c * p - b * q) / all;
-  out[1] = (a * q - b * p) / all;
-  return out;
-}
+constexpr double settled = 1e-12;          // of the range: the square of such a step is below rounding
+constexpr int most_table_steps = 8;        // from a place to where a table is least
 
 }  // namespace
 
 Elimination::Elimination(const FunctionJoint& joint, Evaluation& evaluation)
     : joint_(joint), evaluation_(evaluation), grid_(*joint.equations), count_(grid_.dimensions()) {
   evaluation.gradients(Evaluation::Gradient::none);
-  // Text is quickest to tell one derivative; other functions tell all at once.
-  const bool alone = count_ == 1 && joint.equations->tape != nullptr;
-  along_parameter(alone);
-  evaluation.along_motion(alone ? 0 : 1);
+  evaluation.along_motion();
+  for (int k = 0; k < count_; ++k) evaluation.parameter(k).by_parameter[static_cast<std::size_t>(k)] = 1;
   const Parameters best = search();
-  if (alone || best != looked_at_) {
-    along_parameter(false);
-    evaluation.along_motion();
-    put(best);
-    const std::span<const Moving> F = look();
-    F_s_ = by_parameters(F);
-    rate_ = rate(F);
-  }
-  rates_of_motion_ = -fit(F_s_, rate_);
+  bool there = true;
+  for (int k = 0; k < count_; ++k)
+    there = there && std::abs(best[static_cast<std::size_t>(k)] - looked_at_[static_cast<std::size_t>(k)]) <= settled * range(k);
+  if (!there) see(best, seen_);
+}
+
+std::span<const Moving> Elimination::look_around() {
+  const Parameters rates = follow(seen_.rate);
+  for (int k = 0; k < count_; ++k) evaluation_.parameter(k).first = rates[static_cast<std::size_t>(k)];
+  evaluation_.gradients(Evaluation::Gradient::by_motion);
+  const std::span<const Moving> F = look();
+  read(F, seen_);
   find_perpendicular();
+  return F;
 }
 
-Elimination::Parameters Elimination::rates(std::span<const Moving> F) const { return -fit(F_s_, rate(F)); }
-
-void Elimination::along_parameter(bool alone) {
-  alone_ = alone;
-  for (int k = 0; k < count_; ++k) {
-    Moving& s = evaluation_.parameter(k);
-    s.first = alone ? 1 : 0;
-    s.by_parameter.fill(0);
-    s.by_parameter[static_cast<std::size_t>(k)] = alone ? 0 : 1;
-  }
-}
-
-void Elimination::put(const Parameters& s) {
-  for (int k = 0; k < count_; ++k) evaluation_.parameter(k).value = s[k];
-}
-
-Elimination::ByParameters Elimination::by_parameters(std::span<const Moving> F) const {
-  ByParameters out(static_cast<Eigen::Index>(F.size()), count_);
-  for (std::size_t i = 0; i < F.size(); ++i)
-    for (int k = 0; k < count_; ++k)
-      out(static_cast<Eigen::Index>(i), k) = alone_ ? F[i].first : F[i].by_parameter[static_cast<std::size_t>(k)];
+Elimination::Seen Elimination::see(const Parameters& s) {
+  Seen out;
+  see(s, out);
   return out;
 }
 
-/// Householder's reflections turn the columns of F_s into the first ones; the others of them are perpendicular to these.
-void Elimination::find_perpendicular() {
-  const Eigen::Index rows = F_s_.rows();
-  ByParameters R = F_s_;
-  Square Q = Square::Identity(rows, rows);
-  for (Eigen::Index j = 0; j < count_; ++j) {
-    Misfit v = R.col(j);
-    v.head(j).setZero();
-    v[j] += v[j] < 0 ? -v.norm() : v.norm();
-    const double square = v.squaredNorm();
-    for (Eigen::Index k = j; k < count_; ++k) R.col(k) -= 2 / square * v.dot(R.col(k)) * v;
-    for (Eigen::Index k = 0; k < rows; ++k) {
-      const double along = 2 / square * Q.row(k).dot(v.transpose());
-      for (Eigen::Index i = 0; i < rows; ++i) Q(k, i) -= along * v[i];
-    }
-  }
-  N = Q.rightCols(rows - count_);
+void Elimination::see(const Parameters& s, Seen& out) {
+  put(s);
+  read(look(), out);
 }
 
-Elimination::Parameters Elimination::sample(int place) const {
-  Parameters s(count_);
-  for (int k = 0; k < count_; ++k) s[k] = grid_.at(k, place);
-  return s;
+void Elimination::read(std::span<const Moving> F, Seen& out) {
+  out.F.setZero();
+  out.rate.setZero();
+  for (Misfit& by : out.by) by.setZero();
+  for (std::size_t k = 0; k < F.size(); ++k) {
+    const auto row = static_cast<Eigen::Index>(k);
+    out.F[row] = F[k].value;
+    out.rate[row] = F[k].first;
+    for (std::size_t p = 0; p < out.by.size(); ++p) out.by[p][row] = F[k].by_parameter[p];
+  }
 }
+
+Elimination::Parameters Elimination::fit(const ByParameters& F_s, const Misfit& r) const {
+  const double a = F_s[0].squaredNorm(), p = F_s[0].dot(r);
+  if (count_ == 1) return {p / a, 0};
+  const double b = F_s[0].dot(F_s[1]), c = F_s[1].squaredNorm(), q = F_s[1].dot(r), all = a * c - b * b;
+  return {(c * p - b * q) / all, (a * q - b * p) / all};
+}
+
+double Elimination::range(int k) const {
+  const ConstraintParameter& parameter = joint_.equations->parameters[static_cast<std::size_t>(k)];
+  return parameter.to - parameter.from;
+}
+
+void Elimination::put(const Parameters& s) {
+  for (int k = 0; k < count_; ++k) evaluation_.parameter(k).value = s[static_cast<std::size_t>(k)];
+}
+
+/// Householder's reflections turn dF/ds into the first columns; the others of them are perpendicular to these.
+void Elimination::find_perpendicular() {
+  Misfit v = seen_.by[0];
+  v[0] += v[0] < 0 ? -v.norm() : v.norm();
+  Q_.noalias() = (-2 / v.squaredNorm() * v) * v.transpose();
+  Q_.diagonal().array() += 1;
+  if (count_ < 2) return;
+  Misfit second = Q_ * seen_.by[1];
+  second[0] = 0;
+  second[1] += second[1] < 0 ? -second.norm() : second.norm();
+  Q_ -= (Q_ * second) * (2 / second.squaredNorm() * second).transpose();
+}
+
+Elimination::Parameters Elimination::sample(int place) const { return {grid_.at(0, place), count_ > 1 ? grid_.at(1, place) : 0}; }
 
 void Elimination::measure(const ParameterTable* table) {
   const int places = grid_.size();
   if (table == nullptr) {
-    for (int place = 0; place < places; ++place) {
-      put(sample(place));
-      square_[static_cast<std::size_t>(place)] = residual(look()).squaredNorm();
-    }
+    for (int place = 0; place < places; ++place) square_[static_cast<std::size_t>(place)] = see(sample(place)).F.squaredNorm();
     return;
   }
-  const auto terms = static_cast<Eigen::Index>(table->at.size());
-  const Eigen::Index equations = table->base.cols();
-  Eigen::Matrix<double, Equations::most, ParameterTable::most_terms> by;
-  for (Eigen::Index m = 0; m < terms; ++m) {
+  const int equations = table->equations(), terms = table->terms();
+  for (int m = 0; m < terms; ++m) {
     const int place = table->at[static_cast<std::size_t>(m)];
     put(sample(place));
     const std::span<const Moving> F = look();
-    for (Eigen::Index k = 0; k < equations; ++k) by(k, m) = F[static_cast<std::size_t>(k)].value - table->base(place, k);
+    for (int k = 0; k < equations; ++k) shares_(k, m) = F[static_cast<std::size_t>(k)].value - table->base(place, k);
   }
-  std::fill_n(square_.begin(), places, 0.0);
+  // All but the last term one by one, the last one together with the square.
   std::array<double, Equations::most_samples> value;  // NOLINT: written next
-  for (Eigen::Index k = 0; k < equations; ++k) {
-    std::copy_n(table->base.col(k).data(), places, value.begin());
-    for (Eigen::Index m = 0; m < terms; ++m) {
+  for (int k = 0; k < equations; ++k) {
+    const double* from = table->base.col(k).data();
+    for (int m = 0; m + 1 < terms; ++m) {
       const double* const weight = table->weights.col(m).data();
-      const double times = by(k, m);
-      for (int place = 0; place < places; ++place) value[place] += times * weight[place];  // NOLINT: in step
+      const double times = shares_(k, m);
+      for (int place = 0; place < places; ++place) value[place] = from[place] + times * weight[place];  // NOLINT: in step
+      from = value.data();
     }
-    for (int place = 0; place < places; ++place) square_[place] += value[place] * value[place];  // NOLINT: in step
+    const double* const weight = terms > 0 ? table->weights.col(terms - 1).data() : from;
+    const double times = terms > 0 ? shares_(k, terms - 1) : 0;
+    double* const square = square_.data();
+    for (int place = 0; place < places; ++place) {
+      const double F = from[place] + times * weight[place];
+      square[place] = (k > 0 ? square[place] : 0) + F * F;  // NOLINT: in step
+    }
   }
+}
+
+double Elimination::foretell(const ParameterTable& table, int place, Parameters& s) const {
+  const int steps = grid_.steps(0);
+  const bool periodic = joint_.equations->parameters[0].periodic;
+  ParameterTable::Quintics course;
+  int piece = -1;
+  double x = place, norm = 0;  // in steps from the beginning
+  for (int round = 0;; ++round) {
+    const int wanted = std::clamp(static_cast<int>(x), 0, steps - 1);
+    if (wanted != piece) table.between(shares_, wanted, grid_.neighbour(wanted, 1, 0), course);
+    piece = wanted;
+    const double u = x - piece;
+    double squares = 0, along = 0, steep = 0;
+    for (int k = 0; k < table.equations(); ++k) {
+      const std::array<double, 6>& c = course[static_cast<std::size_t>(k)];
+      const double value = c[0] + u * (c[1] + u * (c[2] + u * (c[3] + u * (c[4] + u * c[5]))));
+      const double slope = c[1] + u * (2 * c[2] + u * (3 * c[3] + u * (4 * c[4] + u * 5 * c[5])));
+      squares += value * value;
+      along += value * slope;
+      steep += slope * slope;
+    }
+    norm = std::sqrt(squares);
+    if (round == most_table_steps || !(steep > 0)) break;
+    double next = x - std::clamp(along / steep, -1.0, 1.0);
+    if (!periodic) next = std::clamp(next, 0.0, static_cast<double>(steps));
+    const bool still = std::abs(next - x) < 1e-4;
+    if (still) norm = std::sqrt(std::max(squares + (next - x) * (2 * along + (next - x) * steep), 0.0));
+    x = periodic ? next - steps * std::floor(next / steps) : next;
+    if (still) break;
+  }
+  s[0] = joint_.equations->parameters[0].from + x * grid_.step(0);
+  return norm;
 }
 
 double Elimination::descend(Parameters& s) {
   const Equations& equations = *joint_.equations;
   double before = infinity;
   for (int round = 0; round < most_newton_steps; ++round) {
-    put(s);
-    const std::span<const Moving> F = look();
-    const Misfit r = residual(F);
-    const double norm = r.norm();
+    see(s, seen_);
+    looked_at_ = s;
+    const double norm = seen_.F.norm();
     if (round == 0) entry_ = norm;
-    F_s_ = by_parameters(F);
-    const Parameters step = -fit(F_s_, r);
-    if (!step.allFinite()) return infinity;
-    if (!alone_) {
-      rate_ = rate(F);
-      looked_at_ = s;
-    }
-    bool still = true;
+    const Parameters step = fit(seen_.by, -seen_.F);
+    bool still = true, tiny = true;
     for (int k = 0; k < count_; ++k) {
-      const auto& [name, from, to, periodic] = equations.parameters[static_cast<std::size_t>(k)];
+      const auto number = static_cast<std::size_t>(k);
+      if (!std::isfinite(step[number])) return infinity;
+      const auto& [name, from, to, periodic] = equations.parameters[number];
       const double most = (to - from) / 4, slack = parameter_margin * (to - from);
-      double next = s[k] + std::clamp(step[k], -most, most);
+      double next = s[number] + std::clamp(step[number], -most, most);
       if (periodic)
         next -= (to - from) * std::floor((next - from) / (to - from));
       else
         next = std::clamp(next, from - slack, to + slack);
-      still = still && std::abs(next - s[k]) <= 4e-16 * std::max(std::abs(from), std::abs(to));
-      s[k] = next;
+      still = still && std::abs(next - s[number]) <= settled * (to - from);
+      tiny = tiny && std::abs(step[number]) < 1e-12;
+      s[number] = next;
     }
-    if (still || (round > 3 && !(norm < before) && step.cwiseAbs().maxCoeff() < 1e-12)) {
-      if (!alone_) s = looked_at_;  // what is left is rounding
-      return norm;
-    }
+    if (still || (round > 3 && !(norm < before) && tiny)) return norm;
     before = norm;
   }
-  put(s);
-  return residual(look()).norm();
+  return see(s).F.norm();
 }
 
+/// Of a square of places.
 bool Elimination::lowest(int place) const {
   const double here = square_[static_cast<std::size_t>(place)];
-  const auto below = [&](int other) { return square_[static_cast<std::size_t>(other)] < here; };
-  if (count_ == 1) {
-    const int last = grid_.size() - 1;
-    if (place > 0 && place < last) return !below(place - 1) && !below(place + 1);
-    return !below(grid_.neighbour(place, -1, 0)) && !below(grid_.neighbour(place, 1, 0));
-  }
   for (const int i : {-1, 0, 1})
     for (const int j : {-1, 0, 1})
-      if (below(grid_.neighbour(place, i, j))) return false;
+      if (square_[static_cast<std::size_t>(grid_.neighbour(place, i, j))] < here) return false;
   return true;
 }
 
-/// How near |F| can come to zero half way to the neighbours, by its slope there.
-double Elimination::nearest(int place) {
-  put(sample(place));
-  const ByParameters F_s = by_parameters(look());
-  double out = std::sqrt(square_[static_cast<std::size_t>(place)]);
-  for (int k = 0; k < count_; ++k) {
-    const ConstraintParameter& parameter = joint_.equations->parameters[static_cast<std::size_t>(k)];
-    out -= F_s.col(k).norm() * (parameter.to - parameter.from) / (grid_.places(k) - 1);
+double Elimination::find_valleys() {
+  const int places = grid_.size();
+  double largest = 0;
+  valleys_ = 0;
+  if (count_ > 1) {
+    for (int place = 0; place < places; ++place) {
+      largest = std::max(largest, square_[static_cast<std::size_t>(place)]);
+      if (lowest(place)) valley_[static_cast<std::size_t>(valleys_++)] = place;
+    }
+    return largest;
   }
+  const bool periodic = joint_.equations->parameters[0].periodic;
+  const auto last = static_cast<std::size_t>(places) - 1;
+  double before = periodic ? square_[last] : infinity, here = square_[0];
+  int* const valley = valley_.data();
+  int count = 0;
+  for (std::size_t place = 0; place <= last; ++place) {
+    const double after = place < last ? square_[place + 1] : periodic ? square_[0] : infinity;
+    // Written anyway, and counted where it is one: no branch that nobody can foresee.
+    valley[count] = static_cast<int>(place);
+    count += static_cast<int>(!(before < here)) & static_cast<int>(!(after < here));
+    largest = here > largest ? here : largest;
+    before = here;
+    here = after;
+  }
+  valleys_ = count;
+  return largest;
+}
+
+/// How near |F| can come to zero half way to the neighbours, by its slope there.
+double Elimination::nearest(const ParameterTable* table, int place) {
+  double out = std::sqrt(square_[static_cast<std::size_t>(place)]);
+  if (table != nullptr) {
+    double steep = 0;
+    for (int k = 0; k < table->equations(); ++k) {
+      const double slope = table->at_place(shares_, k, place)[1];
+      steep += slope * slope;
+    }
+    return out - std::sqrt(steep);
+  }
+  const Seen seen = see(sample(place));
+  for (int k = 0; k < count_; ++k) out -= seen.by[static_cast<std::size_t>(k)].norm() * range(k) / (grid_.places(k) - 1);
   return out;
 }
 
 Elimination::Parameters Elimination::search() {
   const Equations& equations = *joint_.equations;
-  const int places = grid_.size();
   const ParameterTable* table = equations.table.get();
   int start = 0;
-  double largest = 0, least = 0;
+  double largest = 0, least = 0, missed = 0;
   Parameters best;
-  const auto from_smallest = [&](const ParameterTable* by) {
-    measure(by);
-    const auto end = square_.begin() + places;
-    start = static_cast<int>(std::min_element(square_.begin(), end) - square_.begin());
-    largest = std::sqrt(*std::max_element(square_.begin(), end));
+  const ParameterTable* course = nullptr;  // where the table knows what lies between places too
+  // Whether the first look finds what the table promises.
+  const auto from_smallest = [&] {
+    measure(table);
+    largest = std::sqrt(find_valleys());
+    start = valley_[0];
+    for (int k = 1; k < valleys_; ++k)
+      if (square_[static_cast<std::size_t>(valley_[k])] < square_[static_cast<std::size_t>(start)]) start = valley_[k];
     best = sample(start);
+    double promised = std::sqrt(square_[static_cast<std::size_t>(start)]);
+    course = table != nullptr && table->misses <= about_equal * largest ? table : nullptr;
+    missed = course != nullptr ? course->misses : 0;
+    if (course != nullptr) promised = foretell(*course, start, best);
     least = descend(best);
+    return table == nullptr || std::abs(entry_ - promised) <= misled * largest + 4 * missed;
   };
-  from_smallest(table);
   // What is the same sum everywhere is so here too; a function that asks where it is need not be.
-  const double promised = std::sqrt(square_[static_cast<std::size_t>(start)]);
-  if (table != nullptr && !(std::abs(entry_ - promised) <= misled * largest)) from_smallest(nullptr);
+  if (!from_smallest()) {
+    table = nullptr;
+    from_smallest();
+  }
   double least_slip = -1;  // not known yet: most have no rival
-  for (int place = 0; place < places; ++place) {
-    if (!lowest(place) || place == start || nearest(place) > least + about_equal * largest) continue;
+  for (int k = 0; k < valleys_; ++k) {
+    const int place = valley_[k];
+    if (place == start || nearest(course, place) > least + about_equal * largest) continue;
     Parameters s = sample(place);
+    if (course != nullptr && foretell(*course, place, s) > least + about_equal * largest + 4 * missed) continue;
     const double norm = descend(s);
     if (!(norm < least + about_equal * largest)) continue;
     if (least_slip < 0) least_slip = slip_at(best);
@@ -245,7 +293,8 @@ Elimination::Parameters Elimination::search() {
   put(best);
   for (int k = 0; k < count_; ++k) {
     const auto& [name, from, to, periodic] = equations.parameters[static_cast<std::size_t>(k)];
-    if (!periodic && (best[k] < from || best[k] > to))
+    const double here = best[static_cast<std::size_t>(k)], rounding = settled * (to - from);
+    if (!periodic && (here < from - rounding || here > to + rounding))
       throw Error("joint \"" + *joint_.name + "\"", "has come to the end of its " +
                                                         (name.empty() ? "parameter" : "parameter " + name) +
                                                         "; give a longer range, or stop it before");
@@ -255,19 +304,11 @@ Elimination::Parameters Elimination::search() {
 
 /// What of the bodies' velocities is left that the parameters cannot follow, with what does not fit in position.
 double Elimination::slip_at(const Parameters& s) {
-  put(s);
-  const bool alone = alone_;
-  along_parameter(false);
-  evaluation_.along_motion();
-  const std::span<const Moving> F = look();
-  const ByParameters F_s = by_parameters(F);
-  const Misfit moving = rate(F);
-  const Parameters followed = fit(F_s, moving);
-  Misfit left = moving;
-  for (int k = 0; k < count_; ++k) left -= followed[k] * F_s.col(k);
-  const double fast = moving.norm(), off = residual(F).norm();
-  evaluation_.along_motion(alone ? 0 : 1);
-  along_parameter(alone);
+  const Seen seen = see(s);
+  const Parameters followed = fit(seen.by, seen.rate);
+  Misfit left = seen.rate;
+  for (std::size_t k = 0; k < followed.size(); ++k) left -= followed[k] * seen.by[k];
+  const double fast = seen.rate.norm(), off = seen.F.norm();
   return fast > 0 ? left.norm() / fast + off : off;
 }
 

@@ -18,6 +18,15 @@ struct FunctionJoint {
   int partners = 0, first = 0;                       // q[0] is the partner `first`
   std::shared_ptr<const std::string> name;
   std::vector<Vec3> arms;  // of a tape's vectors, in body axes, from the centre of mass where they are points
+
+  /// Partners of the joint's pool, of which it has no more than these.
+  [[nodiscard]] int wide() const { return partners > 4 ? Moving::most_bodies : partners; }
+};
+
+/// A parameter that has been eliminated: what it is, and how it goes with the small motions of each partner.
+struct ParameterMotion {
+  double value = 0;
+  std::array<Vec6, Moving::most_bodies> by_body;  // NOLINT: of the joint's partners, behind `first`
 };
 
 /// One function with all that it is given.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <optional>
 
 #include "constraint/pool/elimination.h"
 #include "constraint/pool/record_hessian.h"
@@ -17,11 +16,10 @@ namespace {
 
 /// The gradient of a number, one part per partner.
 void write_gradient(const FunctionJoint& joint, const Moving& from, FunctionRow& out) {
-  const int asked = joint.partners > 4 ? Moving::most_bodies : joint.partners;  // as wide as the joint's pool
   for (int k = 0; k < joint.first; ++k) out.J[static_cast<std::size_t>(k)].setZero();
   for (int b = 0; b < from.bodies; ++b)
     out.J[b + joint.first] = Eigen::Map<const Vec6>(from.by_body[static_cast<std::size_t>(b)].data());
-  for (int k = joint.first + from.bodies; k < asked; ++k) out.J[static_cast<std::size_t>(k)].setZero();
+  for (int k = joint.first + from.bodies; k < joint.wide(); ++k) out.J[static_cast<std::size_t>(k)].setZero();
 }
 
 void check_finite(const FunctionJoint& joint, const FunctionRow& row) {
@@ -31,22 +29,58 @@ void check_finite(const FunctionJoint& joint, const FunctionRow& row) {
 }
 
 void rows_with_parameters(const FunctionJoint& joint, Evaluation& evaluation, std::span<FunctionRow> out) {
-  const Elimination elimination(joint, evaluation);
-  evaluation.gradients(Evaluation::Gradient::by_motion);
-  evaluation.along_motion();
-  const Elimination::Parameters s_dot = elimination.rates_of_motion();
-  for (int k = 0; k < s_dot.size(); ++k) evaluation.parameter(k).first = s_dot[k];
-  const std::span<const Moving> F = evaluation();
+  Elimination elimination(joint, evaluation);
+  const std::span<const Moving> F = elimination.look_around();
   for (std::size_t r = 0; r < out.size(); ++r) {
-    Moving row(0.0);
-    for (std::size_t k = 0; k < F.size(); ++k)
-      row += elimination.N(static_cast<Eigen::Index>(k), static_cast<Eigen::Index>(r)) * F[k];
-    out[r].C = row.value;
-    out[r].C_t = row.by_time;
-    out[r].gamma = row.second;
-    write_gradient(joint, row, out[r]);
-    check_finite(joint, out[r]);
+    FunctionRow& row = out[r];
+    row.C = row.C_t = row.gamma = 0;
+    for (int p = 0; p < joint.wide(); ++p) row.J[static_cast<std::size_t>(p)].setZero();
+    for (std::size_t k = 0; k < F.size(); ++k) {
+      const double n = elimination.perpendicular(k, r);
+      row.C += n * F[k].value;
+      row.C_t += n * F[k].by_time;
+      row.gamma += n * F[k].second;
+      for (int b = 0; b < F[k].bodies; ++b) {
+        const Moving::Gradient& by = F[k].by_body[static_cast<std::size_t>(b)];
+        Vec6& J = row.J[static_cast<std::size_t>(b) + static_cast<std::size_t>(joint.first)];
+        for (int c = 0; c < 6; ++c) J[c] += n * by[static_cast<std::size_t>(c)];
+      }
+    }
+    check_finite(joint, row);
   }
+}
+
+void add_plain_hessian(const FunctionJoint& joint, std::span<const BodyLanes<double>* const> bodies, double t,
+                       std::span<const double> lambda, std::span<const ParameterMotion> parameters, const Eigen::Ref<MatX>& H) {
+  if (joint.equations->tape)
+    add_tape_hessian(joint, bodies, t, lambda, parameters, H);
+  else
+    add_record_hessian(joint, bodies, t, lambda, parameters, H);
+}
+
+/// Second derivatives of N^T F where the parameters follow the bodies, ds = -(dF/ds)^+ dF.
+void add_hessian_with_parameters(const FunctionJoint& joint, std::span<const BodyLanes<double>* const> bodies, double t,
+                                 std::span<const double> lambda, const Eigen::Ref<MatX>& H) {
+  Evaluation evaluation(joint, bodies, t);
+  Elimination elimination(joint, evaluation);
+  const std::span<const Moving> F = elimination.look_around();
+  std::array<double, Equations::most> weight{};
+  for (std::size_t k = 0; k < F.size(); ++k)
+    for (std::size_t r = 0; r < lambda.size(); ++r) weight[k] += elimination.perpendicular(k, r) * lambda[r];
+  std::array<ParameterMotion, Moving::most_parameters> motion;
+  const std::size_t count = joint.equations->parameters.size();
+  for (std::size_t k = 0; k < count; ++k) motion[k].value = evaluation.parameter(static_cast<int>(k)).value;
+  Elimination::Misfit change = Elimination::Misfit::Zero();
+  for (int p = joint.first; p < joint.partners; ++p)
+    for (int c = 0; c < 6; ++c) {
+      for (std::size_t k = 0; k < F.size(); ++k)
+        change[static_cast<Eigen::Index>(k)] =
+            p - joint.first < F[k].bodies ? F[k].by_body[static_cast<std::size_t>(p - joint.first)][static_cast<std::size_t>(c)]
+                                          : 0;
+      const Elimination::Parameters follows = elimination.follow(change);
+      for (std::size_t k = 0; k < count; ++k) motion[k].by_body[static_cast<std::size_t>(p)][c] = follows[k];
+    }
+  add_plain_hessian(joint, bodies, t, {weight.data(), F.size()}, {motion.data(), count}, H);
 }
 
 }  // namespace
@@ -122,22 +156,9 @@ void add_function_hessian(const FunctionJoint& joint, std::span<const BodyLanes<
                           std::span<const double> lambda, Eigen::Ref<MatX> H) {
   const Equations& equations = *joint.equations;
   if (std::all_of(lambda.begin(), lambda.end(), [](double x) { return x == 0; })) return;
-  if (equations.plain()) {
-    if (equations.tape) return add_tape_hessian(joint, bodies, t, lambda, H);
-    return add_record_hessian(joint, bodies, t, lambda, H);
-  }
+  if (!equations.parameters.empty()) return add_hessian_with_parameters(joint, bodies, t, lambda, H);
+  if (equations.plain()) return add_plain_hessian(joint, bodies, t, lambda, {}, H);
   Evaluation evaluation(joint, bodies, t);
-  std::array<double, Equations::most> weight{};
-  for (std::size_t r = 0; r < lambda.size(); ++r) weight[r] = lambda[r];
-
-  std::optional<Elimination> elimination;
-  if (!equations.parameters.empty()) {
-    elimination.emplace(joint, evaluation);
-    weight.fill(0);
-    for (int k = 0; k < equations.function.equations; ++k)
-      for (std::size_t r = 0; r < lambda.size(); ++r)
-        weight[static_cast<std::size_t>(k)] += elimination->N(k, static_cast<Eigen::Index>(r)) * lambda[r];
-  }
   evaluation.gradients(Evaluation::Gradient::none);
   evaluation.along_motion(0);
 
@@ -157,16 +178,10 @@ void add_function_hessian(const FunctionJoint& joint, std::span<const BodyLanes<
 
   if (equations.positions) {
     const auto bend = [&] {
-      std::span<const Moving> F = evaluation();
-      if (elimination) {
-        const Elimination::Parameters s_dot = elimination->rates(F);
-        for (int k = 0; k < s_dot.size(); ++k) evaluation.parameter(k).first = s_dot[k];
-        F = evaluation();
-        for (int k = 0; k < s_dot.size(); ++k) evaluation.parameter(k).first = 0;
-      }
+      const std::span<const Moving> F = evaluation();
       double sum = 0;
       for (std::size_t k = 0; k < F.size(); ++k)
-        if (!equations.on_velocities[k]) sum += weight[k] * F[k].second;
+        if (!equations.on_velocities[k]) sum += lambda[k] * F[k].second;
       return sum;
     };
     std::array<double, 6 * Moving::most_bodies> alone;  // NOLINT: written below
@@ -191,8 +206,8 @@ void add_function_hessian(const FunctionJoint& joint, std::span<const BodyLanes<
     value = change = 0;
     for (std::size_t k = 0; k < w.size(); ++k)
       if (equations.on_velocities[k]) {
-        value += weight[k] * w[k].value;
-        change += weight[k] * w[k].first;
+        value += lambda[k] * w[k].value;
+        change += lambda[k] * w[k].first;
       }
   };
   evaluation.stand_still();

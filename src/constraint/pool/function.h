@@ -9,8 +9,9 @@
 // N is that of the moment: on the constraint its own change multiplies F = 0 and dF/dt = 0.
 //
 // Second derivatives in all directions, which only implicit methods and geometric stiffness ask for, come from a record of how
-// numbers were made (record_hessian.h), or, in text, from its steps (tape_rows.h). With parameters, or on velocities, they are
-// found by polarisation: H_ij = (Q(e_i + e_j) - Q(e_i) - Q(e_j)) / 2, Q(d) being the second derivative along d.
+// numbers were made (record_hessian.h), or, in text, from its steps (tape_rows.h); parameters that follow the bodies are numbers
+// that move with them. On velocities they are found by polarisation: H_ij = (Q(e_i + e_j) - Q(e_i) - Q(e_j)) / 2, Q(d) being the
+// second derivative along d.
 #include "constraint/pool/drive.h"
 #include "constraint/pool/evaluation.h"
 #include "constraint/pool/pool.h"

@@ -12,6 +12,9 @@ struct Workplace {
   std::vector<double> worth;
   std::vector<Vec3> pull;           // what the vectors are worth
   std::vector<Vec6> along, change;  // along six motions of a partner: of the slots, and of what they are worth
+  const FunctionJoint* joint = nullptr;
+  std::span<const ParameterMotion> parameters;
+  int first_parameter = 0;  // its slot; those of others follow
 };
 
 std::size_t at(int slot) { return static_cast<std::size_t>(slot); }
@@ -28,18 +31,26 @@ Vec6 gradient(const CarriedPart& part, const Vec3& d) {
   return out;
 }
 
-/// visit(slot, part, d) for all slots that steps begin with: each changes as the part's vector does along d.
+/// visit(slot, body, gradient) for all slots that steps begin with: what moves them; the gradient is worked out where it is asked
+/// for.
 template <class Visit>
-void for_each_beginning(const MovingRecord& record, Visit&& visit) {
+void for_each_beginning(const Workplace& w, Visit&& visit) {
+  const MovingRecord& record = w.record;
+  const auto along = [&](int slot, const MovingRecord::Vector& vector, const Vec3& d) {
+    for (const CarriedPart& part : parts_of(record, vector)) visit(slot, part.body, [&] { return gradient(part, d); });
+  };
   for (const MovingRecord::Vector& vector : record.vectors)
     if (vector.slot >= 0)
-      for (const CarriedPart& part : parts_of(record, vector))
-        for (int k = 0; k < 3; ++k) visit(vector.slot + k, part, Vec3(Vec3::Unit(k)));
+      for (int k = 0; k < 3; ++k) along(vector.slot + k, vector, Vec3::Unit(k));
   for (const MovingRecord::Product& product : record.products) {
     const MovingRecord::Vector &a = vector_of(record, product.a), &b = vector_of(record, product.b);
-    for (const CarriedPart& part : parts_of(record, a)) visit(product.slot, part, b.now);
-    for (const CarriedPart& part : parts_of(record, b)) visit(product.slot, part, a.now);
+    along(product.slot, a, b.now);
+    along(product.slot, b, a.now);
   }
+  for (std::size_t k = 0; k < w.parameters.size(); ++k)
+    for (int p = w.joint->first; p < w.joint->partners; ++p)
+      if (w.joint->moves[at(p)])
+        visit(w.first_parameter + static_cast<int>(k), p - w.joint->first, [&] { return w.parameters[k].by_body[at(p)]; });
 }
 
 /// What all slots are worth, from what the results are.
@@ -55,10 +66,10 @@ void walk_back(Workplace& w) {
 bool walk_along(int body, Workplace& w) {
   bool concerned = false;
   w.along.assign(w.record.steps.size(), Vec6::Zero());
-  for_each_beginning(w.record, [&](int slot, const CarriedPart& part, const Vec3& d) {
-    if (part.body != body) return;
+  for_each_beginning(w, [&](int slot, int mover, auto&& gradient) {
+    if (mover != body) return;
     concerned = true;
-    w.along[at(slot)] += gradient(part, d);
+    w.along[at(slot)] += gradient();
   });
   if (!concerned) return false;
   for (std::size_t s = 0; s < w.record.steps.size(); ++s) {
@@ -127,12 +138,21 @@ void add_product(const MovingRecord& record, const MovingRecord::Product& produc
 }  // namespace
 
 void add_record_hessian(const FunctionJoint& joint, std::span<const BodyLanes<double>* const> bodies, double t,
-                        std::span<const double> lambda, Eigen::Ref<MatX> H) {
+                        std::span<const double> lambda, std::span<const ParameterMotion> parameters, Eigen::Ref<MatX> H) {
   static thread_local Workplace w;
   w.record.clear();
+  w.joint = &joint;
+  w.parameters = parameters;
   Evaluation evaluation(joint, bodies, t);
   evaluation.along_motion(0);
   evaluation.keep(w.record);
+  w.first_parameter = static_cast<int>(w.record.steps.size());
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    Moving& s = evaluation.parameter(static_cast<int>(k));
+    s.value = parameters[k].value;
+    s.record = &w.record;
+    s.slot = w.record.add({});
+  }
   const std::span<const Moving> C = evaluation();
   w.worth.assign(w.record.steps.size(), 0);
   for (std::size_t r = 0; r < lambda.size(); ++r)
@@ -147,9 +167,9 @@ void add_record_hessian(const FunctionJoint& joint, std::span<const BodyLanes<do
   for (int p = joint.first; p < joint.partners; ++p) {
     if (!joint.moves[at(p)] || !walk_along(p - joint.first, w)) continue;
     walk_back_along(w);
-    for_each_beginning(w.record, [&](int slot, const CarriedPart& part, const Vec3& d) {
+    for_each_beginning(w, [&](int slot, int mover, auto&& gradient) {
       const Vec6& change = w.change[at(slot)];
-      if (!change.isZero(0)) H.block<6, 6>(6 * (part.body + joint.first), 6 * p) += gradient(part, d) * change.transpose();
+      if (!change.isZero(0)) H.block<6, 6>(6 * (mover + joint.first), 6 * p) += gradient() * change.transpose();
     });
   }
 }

@@ -1,5 +1,9 @@
 #include "constraint/pool/tape_rows.h"
 
+#include <rotule/error.h>
+
+#include <numbers>
+
 #include "constraint/hessians.h"
 
 namespace rotule {
@@ -7,6 +11,15 @@ namespace rotule {
 namespace {
 
 constexpr int usual_vectors = EquationTape::usual_slots / 3;
+constexpr double near_half_a_turn = std::numbers::pi - 0.1;  // rad
+
+/// The equation would go on from the wrong branch, and be closed there by turning bodies as far as it takes.
+[[noreturn]] void angle_jumps(const FunctionJoint& joint) {
+  throw Error(
+      "joint \"" + *joint.name + "\"",
+      "an angle of its equation comes to half a turn, where it jumps from pi to -pi and the equation with it; take whole "
+      "multiples of angles and wrap() around them, as in \"wrap(2 * b.angle_z - a.angle_z)\", or their sines and cosines");
+}
 
 /// Where the tape's vectors stand and how they move, into their slots; what turns with the bodies, into `levers`.
 void write_vectors(const FunctionJoint& joint, std::span<const BodyLanes<double>* const> bodies, double t,
@@ -42,6 +55,8 @@ TapeRows::TapeRows(const FunctionJoint& joint, std::span<const BodyLanes<double>
     : joint_(joint), tape_(*joint.equations->tape), slots_(tape_.slots()), levers_(static_cast<int>(tape_.vectors().size())) {
   write_vectors(joint, bodies, t, slots_.data(), levers_.data());
   tape_.forward(slots_.data());
+  for (const int angle : tape_.jumps())
+    if (std::abs(slots_.data()[angle].value) > near_half_a_turn) angle_jumps(joint);
 }
 
 void TapeRows::turn_to(int equation) {
@@ -72,7 +87,7 @@ void TapeRows::turn_to(int equation) {
 }
 
 void add_tape_hessian(const FunctionJoint& joint, std::span<const BodyLanes<double>* const> bodies, double t,
-                      std::span<const double> lambda, Eigen::Ref<MatX> H) {
+                      std::span<const double> lambda, std::span<const ParameterMotion> parameters, Eigen::Ref<MatX> H) {
   using Six = EquationTape::Six;
   const EquationTape& tape = *joint.equations->tape;
   const int count = static_cast<int>(tape.vectors().size());
@@ -83,6 +98,11 @@ void add_tape_hessian(const FunctionJoint& joint, std::span<const BodyLanes<doub
   Vec3* const levers = room.data();
   Six *const along = directions.data(), *const change = along + tape.slots();
   write_vectors(joint, bodies, t, slot, levers);
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    EquationTape::Slot& s = slot[tape.parameter(static_cast<int>(k))];
+    s.value = parameters[k].value;
+    s.first = s.second = 0;
+  }
   tape.forward(slot);
   tape.back(lambda, slot);
   const auto partner_of = [&](int v) { return tape.vectors()[static_cast<std::size_t>(v)].body + joint.first; };
@@ -108,7 +128,17 @@ void add_tape_hessian(const FunctionJoint& joint, std::span<const BodyLanes<doub
       }
     }
     if (!concerned) continue;
+    for (int k = 0; k < Moving::most_parameters; ++k) {
+      Six& to = along[tape.parameter(k)];
+      to.fill(0);
+      if (k < static_cast<int>(parameters.size())) Eigen::Map<Vec6>(to.data()) = parameters[k].by_body[p];
+    }
     tape.bend(slot, along, change);
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      const Eigen::Map<const Vec6> more(change[tape.parameter(static_cast<int>(k))].data());
+      for (int q = joint.first; q < joint.partners; ++q)
+        if (joint.moves[static_cast<std::size_t>(q)]) H.block<6, 6>(6 * q, 6 * p) += parameters[k].by_body[q] * more.transpose();
+    }
     for (int v = 0; v < count; ++v) {
       const int own = partner_of(v);
       if (!joint.moves[static_cast<std::size_t>(own)]) continue;

@@ -32,8 +32,9 @@ class TapeRows {
   double sum_ = 0;
 };
 
-/// H += sum lambda_r H_r, forward over reverse: along the six motions of each partner, how the gradient changes.
+/// H += sum lambda_k H_k over the equations, forward over reverse: along the six motions of each partner, how the gradient
+/// changes. Parameters that have been eliminated move with the bodies.
 void add_tape_hessian(const FunctionJoint& joint, std::span<const BodyLanes<double>* const> bodies, double t,
-                      std::span<const double> lambda, Eigen::Ref<MatX> H);
+                      std::span<const double> lambda, std::span<const ParameterMotion> parameters, Eigen::Ref<MatX> H);
 
 }  // namespace rotule
