@@ -16,9 +16,9 @@
 //
 // Sweeps watch their own rate (rival.h) and go on for as long as it promises the tolerance sooner than Newton's steps would be
 // there; then those that factor take turns (solve_by_factors), each from the best answer so far, until the tolerance is met or
-// max_iterations sweeps' worth of work is done, or the step's share of work (step_rows). Where that is too little for Newton to come near, sweeps have all of it: what
-// they leave is small at any time. The report names the one whose answer it is, and counts the iterations of all. Measured in
-// docs/contact_solvers.md.
+// max_iterations sweeps' worth of work is done, or the step's share of work (step_rows). Where that is too little for Newton to
+// come near, sweeps have all of it: what they leave is small at any time. The report names the one whose answer it is, and counts
+// the iterations of all. Measured in docs/contact_solvers.md.
 #include <rotule/solvers/admm.h>
 #include <rotule/solvers/anderson.h>
 #include <rotule/solvers/auto.h>
