@@ -96,7 +96,8 @@ Recipe with_impulses(const Wish& wish) {
   Recipe out = recipes::realtime();
   out.contacts = NoContactSettings{};
   // Work that a solve may cost where contacts jam, in sweeps over all rows; who watches has a bound on steps too.
-  if (wish.dial != Dial::realtime || wish.accuracy) out.solver = automatic_solver(1e-10, wish.dial == Dial::balanced ? 3000 : 30000);
+  if (wish.dial != Dial::realtime || wish.accuracy)
+    out.solver = automatic_solver(1e-10, wish.dial == Dial::balanced ? 3000 : 30000);
   return out;
 }
 

@@ -313,9 +313,9 @@ void expect_examined(const Scene& scene, int nominal, const std::vector<std::pai
   EXPECT_EQ(redundant, dependent);
   const MatX null = squares.vectors.leftCols(dependent);
   MatX of_named(0, null.cols());
-  for (const auto& [joint, rows] : named) {
+  for (const auto& of : named) {
     const auto number = std::find_if(scene.joints.begin(), scene.joints.end(),
-                                     [&](const JointDef& j) { return std::get<Hinge>(j).name == joint; }) -
+                                     [&](const JointDef& j) { return std::get<Hinge>(j).name == of.first; }) -
                         scene.joints.begin();
     MatX more(of_named.rows() + 5, null.cols());
     more << of_named, null.middleRows(5 * number, 5);  // all are hinges

@@ -27,11 +27,13 @@ struct AutoSettings {
           s.rest);
     iteration_fields(s, visit, "most work per solve, in sweeps over all rows: the best answer within it is taken",
                      Tolerance::above_zero);
-    visit(Field{"step_rows", "",
-                "most work of all solves of one step together, in rows that sweeps go over, some 20 ns each: the best answers within "
-                "it are taken; 0: no limit",
-                0, 2e9},
-          s.step_rows);
+    visit(
+        Field{
+            "step_rows", "",
+            "most work of all solves of one step together, in rows that sweeps go over, some 20 ns each: the best answers within "
+            "it are taken; 0: no limit",
+            0, 2e9},
+        s.step_rows);
   }
 };
 

@@ -27,8 +27,8 @@ void ReferenceStepper::begin_parts(double t, double h) {
 
 void ReferenceStepper::collide(Part& part) {
   Attempt& now = mechanism.now;
-  part.may_stop = bouncy_ && part.blows < rules_.settings.max_blows && exhausted_rows_ < most_exhausted_rows && !Budget::spent() &&
-                  !SharedWork::current()->spent(share_of_impulses);
+  part.may_stop = bouncy_ && part.blows < rules_.settings.max_blows && exhausted_rows_ < most_exhausted_rows &&
+                  !Budget::spent() && !SharedWork::current()->spent(share_of_impulses);
   mechanism.begin_step(now.state, part.t);
   head_for_given_motions(mechanism.model, part.t, part.left, now.state);
   {
