@@ -181,7 +181,12 @@ Json counts_of(const World& world) {
           {"broken", w.broken_joints},
           {"warnings", w.start_warnings},
           {"held", w.held_steps},
-          {"most_held", w.most_held}};
+          {"most_held", w.most_held},
+          {"slowed", w.slowed_steps},
+          {"energy_taken", w.energy_taken},
+          {"most_taken", w.most_taken},
+          {"stopped", w.stopped_steps},
+          {"stopping_energy", w.stopping_energy}};
 }
 
 void restore(World& world, const Resumed& resumed) {
@@ -199,6 +204,12 @@ void restore(World& world, const Resumed& resumed) {
     counts.at("gaining").get_to(w.gaining_steps);
     counts.at("held").get_to(w.held_steps);
     counts.at("most_held").get_to(w.most_held);
+    // Files of before this was counted go on from nothing.
+    w.slowed_steps = counts.value("slowed", 0);
+    w.energy_taken = counts.value("energy_taken", 0.0);
+    w.most_taken = counts.value("most_taken", 0.0);
+    w.stopped_steps = counts.value("stopped", 0);
+    w.stopping_energy = counts.value("stopping_energy", 0.0);
     counts.at("open").get_to(w.open_steps);
     counts.at("most_gained").get_to(w.most_gained);
     counts.at("most_open").get_to(w.most_open);

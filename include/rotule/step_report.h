@@ -31,6 +31,10 @@ struct StepReport {
   int flowed = 0;
   int asleep = 0;
   int held_back = 0;
+  int stopped_along = 0;
+  double stopping_energy = 0;  // J
+  int slowed = 0;
+  double energy_taken = 0;  // J
 
   /// Whether the last attempt was as good as it should be.
   [[nodiscard]] bool sound() const { return energy_gained == 0 && joints_open == 0; }
@@ -82,7 +86,15 @@ inline constexpr std::tuple report_fields{
     ReportField<int>{"flowed", "", "elements that yielded there", &StepReport::flowed, Together::sum},
     ReportField<int>{"asleep", "", "bodies that sleep after the step (docs/realtime.md)", &StepReport::asleep, Together::last},
     ReportField<int>{"held_back", "", "bodies that the real-time stepper stopped where they met what does not move",
-                     &StepReport::held_back, Together::sum},
+                     &StepReport::held_back, Together::sum, "Bodies held back"},
+    ReportField<int>{"stopped_along", "", "bodies that stopped with those because joints tie them together",
+                     &StepReport::stopped_along, Together::sum, "Bodies stopped along"},
+    ReportField<double>{"stopping_energy", "J", "that what joints tie together lost in being stopped, by blows without rebound",
+                        &StepReport::stopping_energy, Together::sum, "Energy lost in being stopped"},
+    ReportField<int>{"slowed", "", "bodies that the real-time stepper slowed: they had gained energy that nobody gave them",
+                     &StepReport::slowed, Together::sum, "Bodies slowed"},
+    ReportField<double>{"energy_taken", "J", "of motion that the real-time stepper took from those", &StepReport::energy_taken,
+                        Together::sum, "Energy taken"},
 };
 
 /// visit(ReportField<int, double or bool>), for each.

@@ -303,6 +303,11 @@ const StepReport& World::step(double h) {
     w.most_open = std::max(w.most_open, report.joints_open);
     w.held_steps += report.held_overlap > 0;
     w.most_held = std::max(w.most_held, report.held_overlap);
+    w.slowed_steps += report.slowed > 0;
+    w.energy_taken += report.energy_taken;
+    w.most_taken = std::max(w.most_taken, report.energy_taken);
+    w.stopped_steps += report.stopped_along > 0 || report.stopping_energy > 0;
+    w.stopping_energy += report.stopping_energy;
     if (report.cut) {
       ++w.cut_steps;
       w.worst_cut = std::max(w.worst_cut, report.residual);
@@ -561,6 +566,16 @@ std::vector<std::string> World::warnings() const {
         fmt::format("{} steps left bodies in each other by up to {:.3g} m, where joints or given motions hold them; move "
                     "them apart in the scene, or put them on layers that do not meet",
                     w.held_steps, w.most_held));
+  if (w.slowed_steps)
+    out.push_back(fmt::format(
+        "in {} step{} bodies had gained energy that nobody gave them, and were slowed: {:.3g} J were taken from their motion, "
+        "{:.3g} J at most in one step; take a smaller step or more substeps",
+        w.slowed_steps, w.slowed_steps == 1 ? "" : "s", w.energy_taken, w.most_taken));
+  if (w.stopped_steps)
+    out.push_back(fmt::format(
+        "in {} step{} what joints tie together was stopped on its way, as a part of it would have gone through what does not "
+        "move: {:.3g} J were lost in that; take a smaller step",
+        w.stopped_steps, w.stopped_steps == 1 ? "" : "s", w.stopping_energy));
   return out;
 }
 

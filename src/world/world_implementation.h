@@ -60,12 +60,16 @@ struct WorldImplementation {
   int late_steps = 0;  // in which shocks could not be located
   int halved_steps = 0;
   int repeated_steps = 0;
-  int gaining_steps = 0, open_steps = 0;  // whose last attempt still gained energy; still left joints open
-  double most_gained = 0, most_open = 0;  // J; m, rad
-  int held_steps = 0;                     // after which joints held bodies in each other
-  double most_held = 0;                   // m
-  int cut_steps = 0;                      // that the budget ended
-  double worst_cut = 0;                   // the largest relative residual of those
+  int gaining_steps = 0, open_steps = 0;    // whose last attempt still gained energy; still left joints open
+  double most_gained = 0, most_open = 0;    // J; m, rad
+  int held_steps = 0;                       // after which joints held bodies in each other
+  double most_held = 0;                     // m
+  int slowed_steps = 0;                     // in which bodies were slowed that had gained energy from nobody
+  double energy_taken = 0, most_taken = 0;  // J, in all and in one step
+  int stopped_steps = 0;                    // in which what joints tie together was stopped on its way
+  double stopping_energy = 0;               // J, in all
+  int cut_steps = 0;                        // that the budget ended
+  double worst_cut = 0;                     // the largest relative residual of those
   std::vector<std::string> start_warnings;
   std::vector<std::string> mesh_remarks;  // which moving meshes were cut into convex parts
 

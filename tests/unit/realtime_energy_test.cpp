@@ -1,4 +1,5 @@
 // The real-time stepper where one sweep per substep is far from the solution: nothing gains energy out of nothing.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rotule/world.h>
 
@@ -148,6 +149,82 @@ TEST(RealtimeEnergy, AQuadrupedWithLightFeetAndArmComesToRest) {
         EXPECT_LT(course.rise, 0.1 * course.scale) << sprung << " " << foot_share << " " << k;
         EXPECT_LT(course.left, 0.05 * course.scale) << sprung << " " << foot_share << " " << k;
       }
+}
+
+// What is slowed has no more energy of motion after the step than it had before it and than weight gave it; what was taken is
+// told, by the report and by the world.
+TEST(RealtimeEnergy, WhatIsTakenIsTold) {
+  std::mt19937 random(3);
+  World world(column(0.5, 0.1, {1, 1, 10000}, random), recipes::fastest());
+  int slowed = 0;
+  double taken = 0;
+  Diagnostics before = world.diagnostics();
+  for (int i = 0; i < 240; ++i) {
+    const StepReport report = world.step();
+    const Diagnostics after = world.diagnostics();
+    EXPECT_EQ(report.slowed > 0, report.energy_taken > 0);
+    if (report.slowed == 3) {
+      const double fallen = std::max(before.potential_energy - after.potential_energy, 0.0);
+      EXPECT_LT(after.kinetic_energy, 1.03 * (before.kinetic_energy + fallen)) << i;
+    }
+    slowed += report.slowed;
+    taken += report.energy_taken;
+    before = after;
+  }
+  ASSERT_GT(slowed, 0);
+  const std::vector<std::string> warnings = world.warnings();
+  const auto told = std::ranges::find_if(warnings, [](const std::string& text) { return text.find("slowed") != text.npos; });
+  ASSERT_NE(told, warnings.end());
+  EXPECT_NE(told->find(fmt::format("{:.3g} J", taken)), told->npos) << *told;
+}
+
+TEST(RealtimeEnergy, NothingIsTakenFromWhatFallsBouncesAndRolls) {
+  Scene scene = floor_alone();
+  scene.materials.push_back({.name = "hard", .restitution = 0.8});
+  for (int i = 0; i < 5; ++i)
+    scene.add({.name = "ball_" + std::to_string(i),
+               .mass = 1.0 + i,
+               .position = {2.0 * i, 0, 1.0 + 0.3 * i},
+               .velocity = {1, 0, 0},
+               .angular_velocity = {0, 3.0 * i, 0},
+               .shape = Sphere{.radius = 0.2},
+               .material = "hard"});
+  World world(scene, recipes::fastest());
+  for (int i = 0; i < 240; ++i) EXPECT_EQ(world.step().slowed, 0) << i;
+}
+
+// Limbs that nothing holds, which flex while they turn by up to half a radian per step: what is taken is taken from what they do
+// against each other. Their momentum stays, and angular momentum as well as it does without the guard.
+TEST(RealtimeEnergy, WhatNothingHoldsKeepsItsMomentumWhenSlowed) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<> unit(-1, 1);
+  int slowed = 0;
+  for (int k = 0; k < 20; ++k) {
+    Scene scene = zigzag(6, 0.03, 0, 1.0, 0.8, 0.8, random);
+    scene.gravity.setZero();
+    scene.bodies.erase(scene.bodies.begin());  // the floor
+    const Vec3 spin = 30 * Vec3(unit(random), unit(random), unit(random));
+    for (BodyDef& link : scene.bodies) {
+      link.velocity = spin.cross(link.position);
+      link.angular_velocity = spin + 30 * Vec3(unit(random), unit(random), unit(random));
+    }
+    World world(scene, recipes::fastest());
+    world.step();  // joints take what velocities had apart
+    Diagnostics before = world.diagnostics();
+    const double first = before.kinetic_energy;
+    for (int i = 0; i < 60; ++i) {
+      const StepReport report = world.step();
+      const Diagnostics after = world.diagnostics();
+      EXPECT_LT(after.kinetic_energy - before.kinetic_energy, 0.05 * first) << k << " " << i;
+      if (report.slowed > 0) {
+        ++slowed;
+        const double push = std::sqrt(2 * 6 * before.kinetic_energy);  // the most that 6 kg may have
+        EXPECT_LT((after.linear_momentum - before.linear_momentum).norm(), 1e-5 * push) << k << " " << i;
+      }
+      before = after;
+    }
+  }
+  EXPECT_GT(slowed, 0);
 }
 
 }  // namespace

@@ -69,6 +69,9 @@ class Articulations {
     answers_[group].x *= share;
     groups_[group].drive_x *= share;
   }
+  /// A blow without rebound: the point at `lever` from the centre of this line's body goes no faster along the normal than
+  /// `speed` (m/s) any more, and all that is tied to it goes along as joints have it. The energy that it cost, J.
+  double stop(int group, int line, const Vec3& lever, const Vec3& normal, double speed, BodyLines& bodies);
   /// Whether what cannot move holds it.
   [[nodiscard]] bool anchored(int group) const { return !groups_[group].free; }
   /// By bodies, what hangs together: visit(bodies of a group).
@@ -207,6 +210,9 @@ class Articulations {
   void stiffen(const Linkage& linkage, const VecX& x, Group& group, BodyLines& bodies, Desk& desk) const;
   void whiten(const BodyLines& bodies, Group& group) const;
   void refactor(Group& group);
+  static void pass_on(Group& group);
+  /// Of its bodies' motion, with the inertia that they have in this step, J.
+  static double motion_energy(const Group& group, const BodyLines& bodies);
   template <bool points>
   static void square_joints(Group& group);
   void hold_group(Group& group, VecX& x, BodyLines& bodies, bool drifts);

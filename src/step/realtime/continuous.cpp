@@ -1,12 +1,14 @@
 // Bodies that go further in a step than they are thick. Contacts ahead of time hold most of them (Touches::look_at); but
 // rows are straight and made once per step, while ways bend. So whoever went far is followed from where the step began, and
-// stopped where it would first have met what does not move: its place, not its velocity, which the next step turns back; of what
-// joints tie together, a part of that too.
+// stopped where it would first have met what does not move: its place, not its velocity, which the next step turns back. What
+// joints tie together stops as a whole, so that they stay closed; and its velocity is that after a blow without rebound, there
+// and then.
 #include <algorithm>
 
 #include "math/rotation.h"
 #include "step/realtime/articulations.h"
 #include "step/realtime/realtime_stepper.h"
+#include "step/realtime/records.h"
 #include "step/realtime/swerve.h"
 
 namespace rotule {
@@ -45,7 +47,8 @@ Manifold Touches::manifold_of(const CastHit& hit, const SteadyMotion& a, const S
   return out;
 }
 
-double Touches::free_share(int body, const SteadyMotion& motion, const State& s, double h) const {
+Touches::Meeting Touches::first_meeting(int body, const SteadyMotion& motion, const State& s, double h) const {
+  Meeting out;
   CastLimits limits{.t_max = h};
   for (int number = first_proxy_[body]; number >= 0; number = proxies_[number].next) {
     const Proxy& p = proxies_[number];
@@ -56,7 +59,9 @@ double Touches::free_share(int body, const SteadyMotion& motion, const State& s,
       limits.tolerance = closed_share * std::min(p.form->core, q.form->core);
       limits.graze = graze_share * std::min(p.form->core, q.form->core);
       const CastHit hit = cast(p.form->part, motion, q.form->part, steady(q.body, s), limits);
-      if (hit.hit) limits.before = std::min(limits.before, hit.t);
+      if (!hit.hit || hit.t >= limits.before) return true;
+      limits.before = hit.t;
+      out = {std::min(hit.t / h, 1.0), hit.normal, hit.point, q.body};
       return true;
     };
     Aabb way = bounds(p.form->part, motion.X);
@@ -66,7 +71,7 @@ double Touches::free_share(int body, const SteadyMotion& motion, const State& s,
     fixed_.overlapping(way.grown(h * motion.spin.norm() * p.form->arm), meet);
     for (const int other : endless_) meet(other);
   }
-  return std::min(limits.before / h, 1.0);
+  return out;
 }
 
 }  // namespace realtime
@@ -79,39 +84,53 @@ void RealtimeStepper::hold_back(const State& s, double h) {
     find_fast(bodies_, std::span(bodies_.rows).subspan(first, last - first), out);
   });
   if (fast_.empty()) return;
-  shares_.assign(fast_.size(), 1);
+  meetings_.assign(fast_.size(), {});
   stages_.in_parts(static_cast<int>(fast_.size()), 1, [&](int first, int last, int) {
     for (int k = first; k < last; ++k)
-      if (bodies_.moves(fast_[k])) shares_[k] = free_share(fast_[k], s, h);
+      if (bodies_.moves(fast_[k])) meetings_[k] = first_meeting(fast_[k], s, h);
   });
-  // Finishing adds the swerve of what turns about no principal axis: that must be shortened too.
-  const auto shorten = [&](int line, double share) {
+  // Finishing adds the swerve of what turns about no principal axis, by the velocity that it then has: of what it was before, the
+  // share at hand is to be left.
+  const auto shorten = [&](int line, double share, const Vec3& swerved) {
     float* moved = bodies_.motion[line].at;
-    const Vec3 rest = whitened(bodies_, line, (1 - share) * swerve_of(line, s, h));
+    const Vec3 rest = whitened(bodies_, line, swerve_of(line, s, h) - share * swerved);
     for (int n = 0; n < 3; ++n) {
       moved[8 + n] *= static_cast<float>(share);
       moved[11 + n] = static_cast<float>(share * moved[11 + n] - rest[n]);
     }
   };
   // What joints tie together comes along, no further than any of it may go, so that they stay closed.
-  group_shares_.assign(static_cast<std::size_t>(joints_->groups()), 1);
+  group_first_.assign(static_cast<std::size_t>(joints_->groups()), -1);
   for (std::size_t k = 0; k < fast_.size(); ++k) {
-    if (shares_[k] >= 1) continue;
+    if (meetings_[k].share >= 1) continue;
     ++report_.held_back;
     const int group = joints_->group_of(fast_[k]);
     if (group < 0) {
-      shorten(fast_[k], shares_[k]);
+      shorten(fast_[k], meetings_[k].share, swerve_of(fast_[k], s, h));
     } else {
-      group_shares_[group] = std::min(group_shares_[group], shares_[k]);
+      int& first = group_first_[group];
+      if (first < 0) report_.stopped_along += static_cast<int>(joints_->lines_of(group).size());
+      --report_.stopped_along;  // it did not stop for another one's sake
+      if (first < 0 || meetings_[k].share < meetings_[first].share) first = static_cast<int>(k);
     }
   }
-  for (int group = 0; group < joints_->groups(); ++group)
-    if (group_shares_[group] < 1)
-      for (const int line : joints_->lines_of(group)) {
-        shorten(line, group_shares_[group]);
-        // Held again and again, all of it would hang where it is for as long as its velocity stays.
-        for (int n = 0; n < 6; ++n) bodies_.motion[line].at[n] *= static_cast<float>(0.5 * (1 + group_shares_[group]));
-      }
+  for (int group = 0; group < joints_->groups(); ++group) {
+    if (group_first_[group] < 0) continue;
+    const int line = fast_[group_first_[group]];
+    const Touches::Meeting& met = meetings_[group_first_[group]];
+    const Vec3 centre = s.p[body_of(line)] + met.share * velocity_of(line, bodies_.motion[line].at + 8).head<3>();
+    const Vec3 other = s.v(met.other) + Vec3(s.omega(met.other)).cross(met.point - s.p[met.other]);
+    swerves_.clear();
+    for (const int each : joints_->lines_of(group)) swerves_.push_back(swerve_of(each, s, h));
+    // Left to the next step, in which each body meets others again, velocities would hold all of it where it is. What lay there
+    // already as the step began has met nobody: its contacts have done what there was to do.
+    if (met.share > 0) {
+      const double lost = joints_->stop(group, line, met.point - centre, met.normal, met.normal.dot(other), bodies_);
+      report_.stopping_energy += lost;
+      records_->flow[Agent::impacts] -= lost;
+    }
+    for (std::size_t k = 0; k < swerves_.size(); ++k) shorten(joints_->lines_of(group)[k], met.share, swerves_[k]);
+  }
 }
 
 Vec3 RealtimeStepper::swerve_of(int line, const State& s, double h) const {
@@ -119,14 +138,14 @@ Vec3 RealtimeStepper::swerve_of(int line, const State& s, double h) const {
   return swerve(model_, body_of(line), s.theta[body_of(line)], omega, h);
 }
 
-double RealtimeStepper::free_share(int line, const State& s, double h) const {
+Touches::Meeting RealtimeStepper::first_meeting(int line, const State& s, double h) const {
   const int body = body_of(line);
   const Vec6 way = velocity_of(line, bodies_.motion[line].at + 8);
   SteadyMotion motion = touches_.steady(body, s);
   motion.velocity = way.head<3>() / h;
   motion.spin = (way.tail<3>() + swerve_of(line, s, h)) / h;
   motion.acceleration.setZero();
-  return touches_.free_share(body, motion, s, h);
+  return touches_.first_meeting(body, motion, s, h);
 }
 
 }  // namespace rotule

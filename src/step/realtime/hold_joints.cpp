@@ -131,6 +131,68 @@ void Articulations::hold_group(Group& group, VecX& x, BodyLines& bodies, bool dr
   if (drifts) take_out_drift(group, bodies);
 }
 
+/// What joints pass on of right-hand sides in rhs: those of drives that are at their bounds are no part of it.
+void Articulations::pass_on(Group& group) {
+  group.factor.solve(group.rhs.data());
+  std::ranges::fill(group.w, 0.0);
+  for (int k = 0; k < static_cast<int>(group.nodes.size()); ++k)
+    if (k < group.joints || group.held[k - group.joints] != 0)
+      push(group, group.nodes[k], group.rhs.data() + group.nodes[k].first_row);
+}
+
+double Articulations::stop(int number, int line, const Vec3& lever, const Vec3& normal, double speed, BodyLines& bodies) {
+  Group& group = groups_[number];
+  const double before = motion_energy(group, bodies);
+  // Velocities are those of the step's middle: first as joints have them where it stops.
+  for (int k = 0; k < static_cast<int>(group.nodes.size()); ++k) {
+    const Node& node = group.nodes[k];
+    for (int r = 0; r < node.rows; ++r) {
+      double& wrong = group.rhs[node.first_row + r] = 0;
+      if (k >= group.joints) continue;
+      wrong = -group.values.C_t[node.first_row + r];
+      for (int side = node.first_side; side < node.first_side + node.sides; ++side) {
+        const double* W = group.W.data() + group.sides[side].values + 6 * r;
+        const float* w = bodies.motion[group.lines[group.sides[side].body]].at;
+        for (int n = 0; n < 6; ++n) wrong -= W[n] * double(w[n]);
+      }
+    }
+  }
+  pass_on(group);
+  add_impulses(group, bodies);
+
+  Vec6 row;
+  row << double(bodies.motion[line].at[6]) * normal, inverse_inertia_root(bodies.pose[line].at) * lever.cross(normal);
+  double closing = -speed;
+  for (int n = 0; n < 6; ++n) closing += row[n] * double(bodies.motion[line].at[n]);
+  if (closing > 0) {
+    // What a blow of 1 N s does to velocities, by the joints to all of them.
+    const auto body = static_cast<int>(std::ranges::lower_bound(group.lines, line) - group.lines.begin());
+    std::ranges::fill(group.rhs, 0.0);
+    for (int k = 0; k < static_cast<int>(group.nodes.size()); ++k) {
+      const Node& node = group.nodes[k];
+      if (k >= group.joints && group.held[k - group.joints] == 0) continue;
+      for (int side = node.first_side; side < node.first_side + node.sides; ++side)
+        if (group.sides[side].body == body)
+          for (int r = 0; r < node.rows; ++r)
+            group.rhs[node.first_row + r] -= row.dot(Eigen::Map<const Vec6>(group.W.data() + group.sides[side].values + 6 * r));
+    }
+    pass_on(group);
+    Eigen::Map<Vec6> own(group.w.data() + 6 * static_cast<std::ptrdiff_t>(body));
+    own += row;
+    const double impulse = closing / row.dot(own);
+    for (double& w : group.w) w *= -impulse;
+    add_impulses(group, bodies);
+  }
+  return before - motion_energy(group, bodies);
+}
+
+double Articulations::motion_energy(const Group& group, const BodyLines& bodies) {
+  double square = 0;
+  for (const int line : group.lines)
+    for (int n = 0; n < 6; ++n) square += double(bodies.motion[line].at[n]) * double(bodies.motion[line].at[n]);
+  return 0.5 * square;
+}
+
 double Articulations::judge(const BodyLines& bodies, std::int64_t step) const {
   constexpr int few = 32, share = 8;
   constexpr double rounding_share = 1e-4;  // as of contacts

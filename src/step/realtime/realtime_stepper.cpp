@@ -149,10 +149,10 @@ const StepReport& RealtimeStepper::step(State& s, double t, double h) {
     spins_.settle(part, h, s, bodies_, stages_);
     joints_->close(s, t + h, bodies_, stages_);
   }
+  keep_energy(s, *forces, h);
+  hold_back(s, h);
   if (records_->books) book_forces(s, t, h);
   if (records_->problems) report_.residual = records_->close_problem(model_, t, h, rules_, *joints_);
-  keep_energy(*forces, h);
-  hold_back(s, h);
   if (!stages_.finish(bodies_, static_cast<float>(h), s)) report_wild();
   soft_->finish(s, stages_);
   if (const double left = soft_->left(); left > 0) {

@@ -147,10 +147,10 @@ class RealtimeStepper {
   void note_velocities(const State& s);
   /// Stops bodies that went further than they are thick where they met what does not move (continuous.cpp).
   void hold_back(const State& s, double h);
-  /// Slows what hangs together by contacts, and has gained more energy of motion than forces did on its way (guarding.cpp).
-  void keep_energy(const VecX& forces, double h);
-  /// The share of its way in this step that leads to nothing.
-  [[nodiscard]] double free_share(int line, const State& s, double h) const;
+  /// Slows what hangs together, and has gained more energy of motion than forces gave it on its way (guarding.cpp).
+  void keep_energy(const State& s, const VecX& forces, double h);
+  /// What it meets on its way in this step.
+  [[nodiscard]] realtime::Touches::Meeting first_meeting(int line, const State& s, double h) const;
   [[nodiscard]] Vec3 swerve_of(int line, const State& s, double h) const;
   /// Inertias for a step of h (kernels.h).
   void bear_loads(double h);
@@ -231,10 +231,25 @@ class RealtimeStepper {
   /// What hangs together, by the root: its energy of motion as the step began and now, and the work of forces (keep_energy).
   struct Gain {
     double before = 0, now = 0, work = 0;
-    bool watched = false, touches = false, held = false;
+    bool watched = false, tied = false, held = false;  // tied: by a contact or joint; held: by something fixed
+    int whole = -1;                                    // of what nothing fixed holds, among those
+  };
+  /// The motion as one of what nothing fixed holds: the rigid one that has its momentum and its angular momentum.
+  struct Whole {
+    Vec3 from;  // what it is seen from
+    double mass = 0;
+    Vec3 moment = Vec3::Zero(), push = Vec3::Zero(), spin = Vec3::Zero();
+    Mat3 inertia = Mat3::Zero();
+    void add(double m, const Mat3& own, const Vec3& p, const Vec6& u);
+    /// Of a body whose centre is there.
+    [[nodiscard]] Vec6 velocity_at(const Vec3& p) const;
+    [[nodiscard]] double energy() const;
   };
   std::vector<Gain> gains_;
-  std::vector<double> shares_, group_shares_;  // of the fast ones' ways
+  std::vector<Whole> wholes_;
+  std::vector<realtime::Touches::Meeting> meetings_;  // of the fast ones
+  std::vector<Vec3> swerves_;                         // of a group of joints
+  std::vector<int> group_first_;  // by group of joints: the fast one that meets something first; -1: none does
   ForceScratch scratch_;
   std::vector<Contact> contacts_;
   bool listed_ = false;  // whether they were asked for since the last step

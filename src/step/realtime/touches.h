@@ -62,9 +62,13 @@ class Touches {
 
   /// As it goes on by its velocities.
   [[nodiscard]] SteadyMotion steady(int body, const State& s) const;
-  /// The share of a step of h after which a body that goes this way first meets something that does not move, or is led; 1 where
-  /// it meets nothing.
-  [[nodiscard]] double free_share(int body, const SteadyMotion& motion, const State& s, double h) const;
+  /// Where a body that goes this way for a step of h first meets something that does not move, or is led.
+  struct Meeting {
+    double share = 1;                                   // of the step; 1: it meets nothing
+    Vec3 normal = Vec3::UnitZ(), point = Vec3::Zero();  // from the body to what it meets, then; in the world
+    int other = -1;                                     // the body that it meets
+  };
+  [[nodiscard]] Meeting first_meeting(int body, const SteadyMotion& motion, const State& s, double h) const;
 
   /// Pairs of bodies of which one is a sensor, that overlap in this state: appends each once or more often.
   void sense(const State& s, const BodyLines& bodies, std::vector<std::pair<int, int>>& out);
