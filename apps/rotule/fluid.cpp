@@ -127,7 +127,8 @@ std::string fluid_text(const Json& result) {
       "    energy      {:.4g} J -> {:.4g} J: sides {:+.4g} J, bodies {:+.4g} J, viscosity {:+.4g} J, drag {:+.4g} J, "
       "grip {:+.4g} J, coupling {:+.3g} J; left over {:.3g} J\n",
       number(energy, "initial"), number(energy, "final"), number(energy, "sides"), -number(energy, "bodies"),
-      -number(energy, "viscosity"), -number(energy, "drag"), -number(energy, "grip"), -number(energy, "coupling"), number(energy, "left_over"));
+      -number(energy, "viscosity"), -number(energy, "drag"), -number(energy, "grip"), -number(energy, "coupling"),
+      number(energy, "left_over"));
   return out + fmt::format("    momentum    left over {:.2g} kg m/s in a step at most\n", number(momentum, "most_left_over"));
 }
 

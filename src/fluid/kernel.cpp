@@ -45,7 +45,7 @@ GridKernel::Reach GridKernel::reach(int component, int axis, double x) const {
   for (int k = 0; k < 3; ++k) {
     const int at = middle - 1 + k;
     const bool high = 2 * at >= n;
-    const FluidSide& side = layout_.sides[static_cast<std::size_t>(2 * axis + high)];
+    const FluidSide& side = layout_.sides[2 * static_cast<std::size_t>(axis) + (high ? 1 : 0)];
     const int beyond = own ? (high ? at - n : -at) : (high ? at - n + 1 : -at);  // 1: the first ghost
     if (beyond < 0 || (beyond == 0 && !own)) continue;
     const int image = high ? 2 * (n - (own ? 0 : 1)) + (own ? 0 : 1) - at : -at - (own ? 0 : 1), to = image - (middle - 1);

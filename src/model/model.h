@@ -153,8 +153,7 @@ struct Model {
   std::vector<ParticleSurface> particle_surfaces;
   std::vector<int> joined;  // particles that joints hold, in the order in which they were first named; none of them is pinned
   Forces forces;
-  Forces
-      immersed;  // those in the computed flow, which whoever moves the fluid evaluates; of pressure and added mass its part alone
+  Forces immersed;  // in the computed flow, for whoever moves the fluid; of pressure and added mass its part alone
   Wear wear;
   std::vector<FlowField> flows;
   std::vector<std::string> flow_names;
