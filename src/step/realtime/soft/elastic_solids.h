@@ -4,7 +4,7 @@
 //   dx = W p,   p = h^2 (f(x) - K dx),   K without what is negative, W the inverse masses (ParticleLines::held),
 // solved for the impulses p by conjugate gradients from those of the last substep on. Their directions are W times what is
 // unbalanced, which elements give in sums of zero: so whatever is left unsolved, momentum is kept, and angular momentum but for
-// what K leaves out. What is left is below `enough` of what there was to be balanced, or told (docs/decisions/0034-*.md).
+// what K leaves out. What is left is below `enough` of what is given, or told (docs/decisions/0034-*.md).
 #include <vector>
 
 #include "dynamics/forces/gas.h"
