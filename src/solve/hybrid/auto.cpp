@@ -5,7 +5,7 @@
 //   at most 150 rows                                prox_newton
 //   joints, many rows of contacts or limits, no
 //   friction                                        prox_newton, 15 steps
-//   joints and contacts, from nothing               anderson, for as long as 4 steps of Newton, then as below
+//   joints and contacts, where none need rest       anderson, for as long as 4 steps of Newton, then as below
 //   joints, many rows of contacts, limits or
 //   motors, and no large mass ratio                 prox_newton
 //   joints, and so many others, in touch with each
@@ -391,17 +391,17 @@ void solve_by_factors(const AutoSettings& settings, bool faces, bool near, Ladde
   if (!near && faces && tolerance >= very_rough && !settings.rest)
     ladder.climb(AdmmSettings{}, a_few_directions, std::max(2.0, cost_of_a_solve * ladder.newton_cost()));
   if (ladder.over()) return;
-  if (!near && (faces || tolerance >= interior_reach))
+  if (!near && (faces || settings.rest || tolerance >= interior_reach))
     ladder.climb_to(faces && settings.rest ? std::min(tolerance, steady) : tolerance, InteriorPointSettings{}, interior,
                     ladder.has_plenty() ? least_newton_cost : ladder.newton_cost());
   const double cost = ladder.over() ? 1 : ladder.newton_cost();
   for (int round = 0; !ladder.over(); ++round) {
     const double last = ladder.best(), growth = std::pow(2.0, round);
     // Once Newton is near, the rest comes in two or three steps, and a start for the next problem that is right.
-    if (round == 0 && !near)
+    if (round == 0 && !near && !settings.rest)
       ladder.climb_anew(tolerance, ProxNewtonSettings{}, newton_anew, cost);
     else if (round == 0)
-      ladder.climb_to(settings.rest ? std::min(tolerance, at_rest) : tolerance, ProxNewtonSettings{}, first_newton, cost);
+      ladder.climb_to(near && settings.rest ? std::min(tolerance, at_rest) : tolerance, ProxNewtonSettings{}, first_newton, cost);
     else
       ladder.climb(ProxNewtonSettings{}, first_newton * growth, cost);
     if (ladder.over()) return;
@@ -431,12 +431,12 @@ void climb(const ConstraintProblem& problem, const AutoSettings& settings, const
   } else if (looks.joint_rows > 0) {
     if (problem.friction.empty() && looks.other_rows > most_rows_for_complement)
       ladder.climb(ProxNewtonSettings{.first_sweeps = 0}, steps_without_friction, ladder.newton_cost());
-    else if (!rests && !looks.dear_complement(problem))
+    else if (!settings.rest && !looks.dear_complement(problem))
       ladder.climb_before(few_newton_steps * least_newton_cost, AndersonSettings{});
     if (ladder.over()) {
       // Newton needs a handful of steps where nothing slips.
     } else if (looks.dear_complement(problem))
-      sweep(false, false, near, ladder);
+      sweep(false, false, near || settings.rest, ladder);
     else if (!looks.crowded())
       ladder.climb(HybridSettings{}, hybrid_iterations, 2);
   } else if (!looks.cones && problem.rows() <= most_rows_for_pivoting) {
@@ -445,7 +445,7 @@ void climb(const ConstraintProblem& problem, const AutoSettings& settings, const
     if (looks.stack(problem)) ladder.climb(TwoLevelSettings{}, two_level_sweeps, 2);
     const bool settled = faces && rests && !ladder.over();
     if (settled) settle(near, std::min(settings.tolerance, at_rest), ladder);
-    sweep(faces, settled, near, ladder);
+    sweep(faces, settled, near || settings.rest, ladder);
   }
   if (!ladder.over()) solve_by_factors(settings, faces, near, ladder);
 }

@@ -372,11 +372,9 @@ void LocalSolver::solve_general(int i, const double* w_start, double* x) {
   const Block& block = blocks_[i];
   const BlockSet& set = sets_[i];
   const int n = block.rows;
-  constexpr double enough = 1e-6;  // squares of lengths: the next visit does the rest, when others have moved too
   const double* const D = data_.data() + block.data;
   double w[6], before[6];
   std::copy_n(w_start, n, w);
-  double first_change = 0;
   for (int round = 0; round < 100; ++round) {
     double change = 0, size = 0;
     const auto carry = [&](int first, int count) {  // what a change of these rows does to w
@@ -426,8 +424,7 @@ void LocalSolver::solve_general(int i, const double* w_start, double* x) {
       next += f.count;
     }
     plain_until(n);
-    if (round == 0) first_change = change;
-    if (change <= std::max(1e-30 * size, enough * first_change)) return;
+    if (change <= 1e-30 * size) return;
   }
 }
 
