@@ -145,7 +145,7 @@ TEST(RealtimeEnergy, AQuadrupedWithLightFeetAndArmComesToRest) {
   for (const bool sprung : {false, true})
     for (const double foot_share : {1.0, 0.1, 0.01, 0.001})
       for (int k = 0; k < 3; ++k) {
-        const Course course = course_of(quadruped(20, foot_share, sprung, random), 240);
+        const Course course = course_of(quadruped(20, foot_share, sprung, random), 480);
         EXPECT_LT(course.rise, 0.1 * course.scale) << sprung << " " << foot_share << " " << k;
         EXPECT_LT(course.left, 0.05 * course.scale) << sprung << " " << foot_share << " " << k;
       }
