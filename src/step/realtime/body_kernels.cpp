@@ -140,7 +140,7 @@ void bear_loads_in(BodyLines& bodies, std::span<const int> rows, const Burdens& 
       const auto motion = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.motion[line + i].at + 4 * k; }); };
       const auto pose = [&](int k) HWY_ATTR { return fetch([&](int i) { return bodies.pose[line + i].at + 4 * k; }); };
       const Lanes mass_root = load(bodies.mass_root[row], first), weight = mass_root * mass_root * all(burdens.gravity);
-      const Lanes before = load(bodies.burden[row], first), forces = load(bodies.load[row], first);
+      const Lanes before = load(bodies.burden[row], first), forces = least(load(bodies.load[row], first), all(burdens.most));
       // Half of what is more than its weight came from above, and went through it.
       const Lanes through = largest(forces - weight, none()) * all(0.5F) / largest(weight, all(1e-30F));
       if (bits_of(hn::Or(hn::Gt(through, none()), hn::Gt(before, all(1)))) == 0) continue;

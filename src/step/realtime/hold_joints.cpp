@@ -183,7 +183,13 @@ double Articulations::stop(int number, int line, const Vec3& lever, const Vec3& 
     for (double& w : group.w) w *= -impulse;
     add_impulses(group, bodies);
   }
-  return before - motion_energy(group, bodies);
+  // Joints as the factor has them are those of another pose than this one: where that brings energy, it is not kept.
+  const double after = motion_energy(group, bodies);
+  if (!(after > before)) return before - after;
+  const auto share = static_cast<float>(std::sqrt(before / after));
+  for (const int each : group.lines)
+    for (int n = 0; n < 6; ++n) bodies.motion[each].at[n] *= share;
+  return 0;
 }
 
 double Articulations::motion_energy(const Group& group, const BodyLines& bodies) {

@@ -75,9 +75,10 @@ void find_calm(BodyLines& bodies, std::span<const int> rows, float slow);
 /// g): its mass and inertia, not its weight, so that forces at rest stay what they are. Contacts are as stiff as the inertias
 /// they see, and a light body under a heavy one would have springs for its own weight alone. Only what is calm: what slides,
 /// falls or is struck has its own inertia, or momentum would be lost. The factor follows loads by jumps, up at once and down
-/// slowly, but for what is no longer calm: following each change would pump energy.
+/// slowly, but for what is no longer calm: following each change would pump energy. No load counts for more than `most` (N): what
+/// is wedged is pushed apart by springs that are the stiffer the more it counts for, and would count for more in every step.
 struct Burdens {
-  float share = 0, gravity = 0;
+  float share = 0, gravity = 0, most = 0;
 };
 void bear_loads(BodyLines& bodies, std::span<const int> rows, const Burdens& burdens);
 /// v <- v + kick; moved <- 0.

@@ -23,6 +23,17 @@ using namespace realtime;
 
 namespace {
 
+/// N, that any body may be taken to be squeezed with: wedges and levers make more of weights than they are, and motors press.
+double most_load(const Model& model) {
+  constexpr double leverage = 8;
+  double most = 0;
+  for (int body = 0; body < model.body_count(); ++body)
+    if (model.movable(body)) most += leverage * model.bodies[body].mass * model.gravity.norm();
+  for (const Joint& joint : model.joints)
+    for (const auto& axis : joint.drives) most += axis.drive.motor_strength;
+  return most;
+}
+
 constexpr int least_shared_rows = 8;  // of sixteen bodies: what several threads are worth waking for
 
 }  // namespace
@@ -43,6 +54,7 @@ RealtimeStepper::RealtimeStepper(const Model& model, const Recipe& recipe)
   }
   list_rows();
   size_ = touches_.smallest();
+  most_load_ = most_load(model_);
   touches_.joints_changed();
   joints_ = std::make_unique<Articulations>(model);
   records_ = std::make_unique<Records>();
@@ -198,7 +210,7 @@ void RealtimeStepper::bear_loads(double h) {
   stages_.over_rows(bodies_.rows,
                     [&](std::span<const int> rows) { find_calm(bodies_, rows, static_cast<float>(slow * gravity * h)); });
   hand_on_motion(touches_.slots, static_cast<float>(h), bodies_);
-  const Burdens burdens{static_cast<float>(settings_.load_inertia), static_cast<float>(gravity)};
+  const Burdens burdens{static_cast<float>(settings_.load_inertia), static_cast<float>(gravity), static_cast<float>(most_load_)};
   stages_.over_rows(bodies_.rows, [&](std::span<const int> rows) { realtime::bear_loads(bodies_, rows, burdens); });
 }
 
@@ -274,6 +286,7 @@ void RealtimeStepper::body_added() {
   touches_.add_body(body, bodies_);
   list_rows();
   size_ = touches_.smallest();
+  most_load_ = most_load(model_);
   joints_->body_added();
   soft_->bodies_changed();
   forget();
@@ -295,6 +308,7 @@ void RealtimeStepper::body_removed(int body) {
   touches_.joints_changed();
   soft_->bodies_changed();
   size_ = touches_.smallest();
+  most_load_ = most_load(model_);
   forget();
 }
 

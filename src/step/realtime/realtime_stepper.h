@@ -209,6 +209,7 @@ class RealtimeStepper {
   int since_looked_ = 0;      // steps since islands were looked for that may sleep
   double last_h_ = 0;         // of the last step
   double size_ = 0;           // of the smallest part that moves, m
+  double most_load_ = 0;      // N, that counts for a body's inertia (bear_loads)
   VecX start_u_, accelerations_;
   std::unique_ptr<realtime::Articulations> joints_;
   std::unique_ptr<realtime::Records> records_;
