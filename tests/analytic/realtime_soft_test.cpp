@@ -214,24 +214,7 @@ TEST(RealtimeSoft, AScarfHoldsOnASlopeUpToItsAngleAndSlidesBeyond) {
 }
 
 TEST(RealtimeSoft, AHammockHoldsBodiesThatAJointTies) {
-  Scene scene = woollen();
-  scene.add({.name = "chest", .mass = 1, .position = {0, 0.02, 0.2}, .shape = Box{Vec3(0.3, 0.2, 0.12)}, .material = "wool"});
-  scene.add({.name = "head", .mass = 0.3, .position = {-0.24, 0.02, 0.2}, .shape = Sphere{0.08}, .material = "wool"});
-  scene.add(Ball{.name = "neck", .between = {"chest", "head"}, .at = {-0.155, 0.02, 0.2}});
-  scene.add(Cloth{.name = "hammock",
-                  .at = {-0.8, -0.3, 0},
-                  .along_x = {1.6, 0, 0},
-                  .along_y = {0, 0.6, 0},
-                  .columns = 33,
-                  .rows = 13,
-                  .mass = 0.4,
-                  .stiffness = 3000,
-                  .shear_stiffness = 1000,
-                  .bending_stiffness = 5,
-                  .damping = 60,
-                  .pinned = {"x0", "x1"},
-                  .contact = ParticleContact{.material = "wool"}});
-  World world(scene, fast());
+  World world(testing::hammock(33, 13, 60), fast());
   double weight = 0;
   for (int i = 0; i < 300; ++i) {
     world.step(1.0 / 60);

@@ -218,24 +218,7 @@ TEST(SoftContact, BodiesOnBodiesUnderClothStayPut) {
 }
 
 TEST(SoftContact, AHammockHoldsBodiesThatAJointTies) {
-  Scene scene = woollen();
-  scene.add({.name = "chest", .mass = 1, .position = {0, 0.02, 0.2}, .shape = Box{Vec3(0.3, 0.2, 0.12)}, .material = "wool"});
-  scene.add({.name = "head", .mass = 0.3, .position = {-0.24, 0.02, 0.2}, .shape = Sphere{0.08}, .material = "wool"});
-  scene.add(Ball{.name = "neck", .between = {"chest", "head"}, .at = {-0.155, 0.02, 0.2}});
-  scene.add(Cloth{.name = "hammock",
-                  .at = {-0.8, -0.3, 0},
-                  .along_x = {1.6, 0, 0},
-                  .along_y = {0, 0.6, 0},
-                  .columns = 10,
-                  .rows = 5,
-                  .mass = 0.4,
-                  .stiffness = 3000,
-                  .shear_stiffness = 1000,
-                  .bending_stiffness = 5,
-                  .damping = 0.5,
-                  .pinned = {"x0", "x1"},
-                  .contact = ParticleContact{.material = "wool"}});
-  World world(scene, sixty_hertz());
+  World world(testing::hammock(10, 5, 0.5), sixty_hertz());
   for (int i = 0; i < 45; ++i) {
     world.step(1.0 / 60);
     for (int k = 0; k < world.particles(); ++k)

@@ -48,6 +48,28 @@ inline Scene woollen() {
   return scene;
 }
 
+/// A cloth held at both ends, and two bodies that a joint ties above it.
+inline Scene hammock(int columns, int rows, double damping) {
+  Scene scene = woollen();
+  scene.add({.name = "chest", .mass = 1, .position = {0, 0.02, 0.2}, .shape = Box{Vec3(0.3, 0.2, 0.12)}, .material = "wool"});
+  scene.add({.name = "head", .mass = 0.3, .position = {-0.24, 0.02, 0.2}, .shape = Sphere{0.08}, .material = "wool"});
+  scene.add(Ball{.name = "neck", .between = {"chest", "head"}, .at = {-0.155, 0.02, 0.2}});
+  scene.add(Cloth{.name = "hammock",
+                  .at = {-0.8, -0.3, 0},
+                  .along_x = {1.6, 0, 0},
+                  .along_y = {0, 0.6, 0},
+                  .columns = columns,
+                  .rows = rows,
+                  .mass = 0.4,
+                  .stiffness = 3000,
+                  .shear_stiffness = 1000,
+                  .bending_stiffness = 5,
+                  .damping = damping,
+                  .pinned = {"x0", "x1"},
+                  .contact = ParticleContact{.material = "wool"}});
+  return scene;
+}
+
 /// A roof of two slopes, as a closed mesh, and a field of hills.
 inline TriangleMesh roof() {
   TriangleMesh mesh;
