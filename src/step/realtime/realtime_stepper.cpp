@@ -312,12 +312,15 @@ void RealtimeStepper::body_removed(int body) {
   forget();
 }
 
+void RealtimeStepper::motors_told() { most_load_ = most_load(model_); }
+
 void RealtimeStepper::joint_added() {
   require_realtime(model_);
   wake_partners(model_.joints.back());
   joints_->rebuild();
   joints_->sleep_with(touches_.sleepers);
   touches_.joints_changed();
+  most_load_ = most_load(model_);
   forget();
 }
 
@@ -326,12 +329,14 @@ void RealtimeStepper::joint_removed(int number, const Joint& joint) {
   joints_->joint_removed(number, static_cast<int>(model_.joints.size()) + 1);
   joints_->sleep_with(touches_.sleepers);
   touches_.joints_changed();
+  most_load_ = most_load(model_);
   forget();
 }
 
 void RealtimeStepper::drives_changed() {
   wake_all();
   joints_->rebuild();
+  most_load_ = most_load(model_);
 }
 
 void RealtimeStepper::forces_changed() {

@@ -78,7 +78,7 @@ class RealtimeStepper {
   void joint_removed(int number, const Joint& joint);
   void forces_changed();
   void drives_changed();
-  void motors_told() {}
+  void motors_told();
 
   void strike(State& s, double t, int body, const Vec3& impulse, const Vec3& at);
   double shock(State& s, double t, const ShockPoint& point);
